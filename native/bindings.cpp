@@ -1,0 +1,86 @@
+// The Python face of the kernels: arrays in, arrays out, the interpreter lock released while they work.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include "cover.hpp"
+#include "csv_scan.hpp"
+#include "grouping.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <typename T>
+Array<T> to_numpy(std::vector<T>&& values) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  return Array<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <typename T>
+std::span<const T> view(const Vector<T>& array) {
+  return {array.data(), array.shape(0)};
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+  nb::class_<kohorte::Grouper>(module, "Grouper")
+      .def("__init__",
+           [](kohorte::Grouper* self, const std::vector<std::vector<Vector<kohorte::Code>>>& maps) {
+             kohorte::Grouper::Maps copied;
+             for (const auto& levels : maps) {
+               auto& attribute = copied.emplace_back();
+               for (const auto& map : levels) attribute.emplace_back(map.data(), map.data() + map.shape(0));
+             }
+             new (self) kohorte::Grouper(std::move(copied));
+           },
+           "maps"_a)
+      .def("group",
+           [](kohorte::Grouper& self, const Matrix<kohorte::Code>& codes, const Vector<kohorte::Count>& weights,
+              const Vector<std::uint32_t>& levels) {
+             kohorte::Grouping result;
+             {
+               nb::gil_scoped_release release;
+               result = self.group({codes.data(), codes.size()}, view(weights), view(levels));
+             }
+             return nb::make_tuple(to_numpy(std::move(result.ids)), to_numpy(std::move(result.representatives)),
+                                   to_numpy(std::move(result.sizes)));
+           },
+           "codes"_a, "weights"_a, "levels"_a);
+
+  module.def(
+      "best_cover",
+      [](const std::vector<std::size_t>& shape, const Vector<std::uint8_t>& open, const Vector<std::uint8_t>& barred,
+         const Vector<double>& score, bool upward) {
+        kohorte::Cover cover;
+        {
+          nb::gil_scoped_release release;
+          cover = kohorte::best_cover(shape, view(open), view(barred), view(score), upward);
+        }
+        return nb::make_tuple(cover.index, cover.gain);
+      },
+      "shape"_a, "open"_a, "barred"_a, "score"_a, "upward"_a);
+
+  module.def(
+      "csv_scan",
+      [](const Vector<std::uint8_t>& data, std::uint8_t separator, std::uint64_t fields) {
+        kohorte::CsvScan scan;
+        {
+          nb::gil_scoped_release release;
+          scan = kohorte::csv_scan(view(data), separator, fields);
+        }
+        return nb::make_tuple(scan.records, scan.fields, scan.first_bad_record, scan.first_bad_line,
+                              scan.first_bad_fields, scan.bad_records, scan.quote_error_line, scan.skipped_lines);
+      },
+      "data"_a, "separator"_a, "fields"_a);
+}

@@ -1,0 +1,33 @@
+"""Tables, their files and the frames of other libraries."""
+
+from __future__ import annotations
+
+from kohorte.data.columns import categories_as_text, missing_as_null
+from kohorte.data.csv import CsvTable, read_csv, write_csv
+from kohorte.data.files import atomic_write, refuse_same_file, sha256_of
+from kohorte.data.interop import FrameKind, from_polars, to_polars
+from kohorte.data.parquet import read_parquet, write_parquet
+from kohorte.data.roles import Role
+from kohorte.data.table import TableFile, read_table, write_table
+from kohorte.data.text import as_text
+
+__all__ = [
+    "CsvTable",
+    "FrameKind",
+    "Role",
+    "TableFile",
+    "as_text",
+    "atomic_write",
+    "categories_as_text",
+    "from_polars",
+    "missing_as_null",
+    "read_csv",
+    "read_parquet",
+    "read_table",
+    "refuse_same_file",
+    "sha256_of",
+    "to_polars",
+    "write_csv",
+    "write_parquet",
+    "write_table",
+]

@@ -1,0 +1,88 @@
+"""What every table has in common: plain columns with names, and one notion of a missing value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import polars as pl
+
+from kohorte.errors import InputError
+
+NAMES_SHOWN = 5
+_PLAIN = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null)
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Return names for a message: 'a', 'b' and 3 more."""
+    shown = ", ".join(repr(name) for name in names[:NAMES_SHOWN])
+    more = len(names) - NAMES_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun for a message: 1 row, 2 rows."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def check_names(names: Sequence[str], *, source: str) -> None:
+    """Refuse no columns, empty names and names that occur twice."""
+    if not names:
+        raise InputError(f"{source} has no columns", code="table-no-columns")
+    if "" in names:
+        positions = [str(at) for at, name in enumerate(names, 1) if name == ""]
+        shown = ", ".join(positions[:NAMES_SHOWN])
+        raise InputError(
+            f"{source}: {len(positions)} of {len(names)} columns have no name (position {shown}); "
+            "give every column a name in the first line",
+            code="table-unnamed-columns",
+        )
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"{source}: more than one column is named {quoted(twice)}; column names must differ",
+            code="table-duplicate-columns",
+        )
+
+
+def check_types(frame: pl.DataFrame, *, source: str) -> None:
+    """Refuse columns whose cells are not single plain values."""
+    odd = [name for name, dtype in frame.schema.items() if not _is_plain(dtype)]
+    if odd:
+        kind = str(frame.schema[odd[0]].base_type()).lower()
+        raise InputError(
+            f"{source}: the type of {quoted(odd)} is not supported ({odd[0]!r} is of type {kind}); "
+            "remove the column, or turn it into text, numbers or dates",
+            code="table-column-type",
+        )
+
+
+def check_rows(frame: pl.DataFrame, *, source: str) -> None:
+    """Refuse a table without rows."""
+    if frame.height == 0:
+        raise InputError(f"{source} has columns but no rows", code="table-no-rows")
+
+
+def _is_plain(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or isinstance(dtype, _PLAIN)
+
+
+def missing_as_null(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with null for everything that means missing: null, NaN and the empty text."""
+    changed = []
+    for column in frame.iter_columns():
+        if column.dtype == pl.String and (column == "").any():
+            changed.append(column.replace("", None))
+        elif column.dtype.is_float() and column.is_nan().any():
+            changed.append(column.fill_nan(None))
+    return frame.with_columns(changed) if changed else frame
+
+
+def categories_as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with text for categories.
+
+    A categorical column carries the list of all its values, those of removed rows among them: it would
+    take suppressed values along into a release.
+    """
+    categorical = [c for c in frame.iter_columns() if isinstance(c.dtype, pl.Categorical | pl.Enum)]
+    return frame.with_columns([column.cast(pl.String) for column in categorical]) if categorical else frame

@@ -1,0 +1,139 @@
+"""CSV files in and out.
+
+Everything is read as text, and an empty field, quoted or not, is missing. A file is read whole and true,
+or refused with the number of the line: never cut, filled up or guessed at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import polars as pl
+
+from kohorte.data import csv_layout as layout
+from kohorte.data.columns import check_rows, check_types, counted, missing_as_null
+from kohorte.data.csv_encoding import as_utf8
+from kohorte.data.text import as_text
+from kohorte.errors import InputError
+from kohorte.kernels import CsvScan
+
+
+@dataclass(frozen=True, eq=False)
+class CsvTable:
+    """A table as it stood in a CSV file; all columns are text."""
+
+    frame: pl.DataFrame
+    separator: str
+    encoding: str
+    newline: str
+
+
+def read_csv(
+    data: bytes, *, source: str, separator: str | None = None, encoding: str | None = None
+) -> CsvTable:
+    """Read the bytes of a CSV file whose first line names the columns; `source` is its name in messages."""
+    if separator is not None:
+        separator = layout.checked_separator(separator)
+    text, encoding = as_utf8(data, source=source, encoding=encoding)
+    if not text or text.isspace():
+        raise InputError(f"{source} is empty", code="csv-empty")
+    layout.refuse_lone_returns(text, source=source)
+    used = separator or layout.detect_separator(text, source=source)
+    scan = layout.scan(text, used)
+    _refuse_broken(scan, used, source=source)
+    if scan.skipped_lines:
+        text = layout.without_empty_lines(text, one_column=scan.fields == 1)
+    names = layout.checked_header(text, used, source=source)
+    frame = _parsed(text, names, used, scan, source=source)
+    check_rows(frame, source=source)
+    newline = "\r\n" if layout.first_records(text, 1).endswith(b"\r\n") else "\n"
+    return CsvTable(frame, "," if used == layout.ONE_COLUMN else used, encoding, newline)
+
+
+def _refuse_broken(scan: CsvScan, separator: str, *, source: str) -> None:
+    used = f"separator: {layout.name_of(separator)}"
+    if scan.quote_error_line:
+        raise InputError(
+            f"{source}: the quotes of a field in line {scan.quote_error_line} do not match ({used}); a field "
+            "with quotes in it must be in quotes itself, and the quotes within doubled",
+            code="csv-quotes",
+        )
+    if scan.bad_records:
+        raise InputError(
+            f"{source}: line {scan.first_bad_line} has {counted(scan.first_bad_fields, 'field')}, "
+            f"the first line has {scan.fields} ({used}); {scan.bad_records} of "
+            f"{counted(scan.records - 1, 'row')} differ from the first line; "
+            "mend them, or give another --separator",
+            code="csv-ragged",
+        )
+
+
+def _parsed(text: bytes, names: list[str], separator: str, scan: CsvScan, *, source: str) -> pl.DataFrame:
+    schema = dict.fromkeys(names, pl.String())
+    if scan.records == 1:
+        return pl.DataFrame(schema=schema)
+    header_lines = layout.first_records(text, 1).count(b"\n")
+    try:
+        frame = pl.read_csv(
+            text,
+            has_header=False,
+            skip_lines=header_lines,
+            schema=schema,
+            separator=separator,
+            null_values="",
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        frame = None
+    if frame is None or frame.height != scan.records - 1:
+        raise InputError(
+            f"{source}: the {counted(scan.records - 1, 'row')} could not be read as they stand; "
+            "please report this, with the layout of the file but without its data",
+            code="csv-not-readable",
+        )
+    return frame
+
+
+def write_csv(
+    frame: pl.DataFrame,
+    target: Path | BinaryIO,
+    *,
+    separator: str = ",",
+    encoding: str = "utf-8",
+    newline: str = "\n",
+) -> None:
+    """Write a table; quotes only where necessary, and an empty field for a missing value.
+
+    In a table of one column a missing value is written as two quotes, as an empty line may be overlooked.
+    Values are written as they are, also those that a spreadsheet would take for a formula.
+    """
+    check_types(frame, source="the table")
+    text = missing_as_null(frame.select(_texts(frame)))
+    if text.width == 1:
+        text = text.fill_null("")
+    if encoding == "utf-8":
+        text.write_csv(target, separator=separator, line_terminator=newline)
+        return
+    written = _encoded(text.write_csv(separator=separator, line_terminator=newline), encoding)
+    if isinstance(target, Path):
+        target.write_bytes(written)
+    else:
+        target.write(written)
+
+
+def _texts(frame: pl.DataFrame) -> list[pl.Series]:
+    return [column if column.dtype == pl.String else as_text(column) for column in frame.iter_columns()]
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    try:
+        return text.encode(encoding)
+    except LookupError:
+        raise InputError(f"the encoding {encoding!r} is not known", code="csv-encoding-unknown") from None
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise InputError(
+            f"line {line} of the output has characters that {encoding} cannot express; write UTF-8",
+            code="csv-not-encodable",
+        ) from None

@@ -1,0 +1,112 @@
+"""From the bytes of a text file to UTF-8, without guessing."""
+
+from __future__ import annotations
+
+import codecs
+
+from kohorte.data.columns import counted
+from kohorte.errors import InputError
+
+_CHUNK = 1 << 20
+_MARKS = (  # the mark of UTF-32 starts with that of UTF-16
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def as_utf8(data: bytes, *, source: str, encoding: str | None) -> tuple[bytes, str]:
+    """Return the text in UTF-8 without byte order mark, and the encoding it had.
+
+    Without a given encoding and without a byte order mark the bytes must be UTF-8.
+    """
+    mark, marked = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", None))
+    given = _known(encoding) if encoding is not None else None
+    if given and marked and not given.startswith(marked):
+        raise InputError(
+            f"{source} starts with the byte order mark of {marked.upper()}, but "
+            f"the encoding given is {given}",
+            code="csv-encoding-conflict",
+        )
+    name = given or marked or "utf-8"
+    if name in ("utf-8", "utf-8-sig"):
+        return _checked_utf8(data[len(mark) :], source=source), "utf-8"
+    return _converted(data, source=source, encoding=name), name
+
+
+def _known(encoding: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name
+        "a".encode(name)  # refuses codecs that are not for text, such as base64
+    except (LookupError, UnicodeError, ValueError):
+        raise InputError(
+            f"the encoding {encoding!r} is not known; try utf-8, cp1252, iso8859-15 or utf-16",
+            code="csv-encoding-unknown",
+        ) from None
+    return name
+
+
+def _checked_utf8(data: bytes, *, source: str) -> bytes:
+    _refuse_nul(data, source=source)
+    if not _is_utf8(data):
+        first, lines = _bad_lines(data)
+        raise InputError(
+            f"{source} is not in UTF-8: line {first} has bytes that do not belong there "
+            f"({counted(lines, 'such line')} in all); if a Windows program wrote it, give --encoding cp1252",
+            code="csv-not-utf-8",
+        )
+    return data
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Tell without a copy of the whole: in memory, text can take four times the bytes."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    try:
+        for start in range(0, len(data), _CHUNK):
+            decoder.decode(view[start : start + _CHUNK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _bad_lines(data: bytes) -> tuple[int, int]:
+    bad = [number for number, line in enumerate(data.split(b"\n"), 1) if not _is_utf8(line)]
+    return bad[0], len(bad)
+
+
+def _refuse_nul(data: bytes, *, source: str) -> None:
+    if b"\0" not in data:
+        return
+    even, odd = data[::2].count(b"\0"), data[1::2].count(b"\0")
+    line = data[: data.index(b"\0")].count(b"\n") + 1
+    hint = "it is not a text file"
+    if max(even, odd) > len(data) // 4:
+        guess = "utf-16-le" if odd > even else "utf-16-be"
+        hint = f"it may be UTF-16 without a byte order mark; if so, give --encoding {guess}"
+    raise InputError(
+        f"{source} has {counted(even + odd, 'NUL byte')} among {len(data)}, the first in line {line}: {hint}",
+        code="csv-nul",
+    )
+
+
+def _converted(data: bytes, *, source: str, encoding: str) -> bytes:
+    try:
+        converted = data.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeError as error:
+        raise InputError(
+            f"{source} is not in {encoding}: {_place(data, error, encoding)} cannot be decoded",
+            code="csv-not-decodable",
+        ) from None
+    _refuse_nul(converted, source=source)
+    return converted
+
+
+def _place(data: bytes, error: UnicodeError, encoding: str) -> str:
+    if not isinstance(error, UnicodeDecodeError):
+        return "the text"
+    lines_before = data[: error.start].decode(encoding, errors="replace").count("\n")
+    return f"line {lines_before + 1}"

@@ -1,0 +1,159 @@
+"""Files that are either there and whole, or not there at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from kohorte.errors import EngineError, InputError, KohorteError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path, *, force: bool) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; when the block ends well, the file gets its name.
+
+    Only the owner can read the file until then. When the block raises, whatever it is, the temporary file
+    is removed and `path` is as it was. Without `force` an existing `path` is refused, now and again at the
+    end, where nobody can slip in between.
+    """
+    with _write_failures(path):
+        target = _checked_target(path, force=force)
+    temporary = target.parent / f".{target.name[:100]}.{secrets.token_hex(8)}.tmp"
+    try:
+        with _write_failures(path):
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            yield temporary
+            _flush(temporary)
+            temporary.chmod(0o666 & ~_umask())
+            _publish(temporary, target, shown=path, force=force)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def refuse_same_file(source: Path | str, output: Path | str) -> None:
+    """Refuse to write a release over the table it comes from."""
+    try:
+        same = Path(source).samefile(output)
+    except OSError:
+        same = os.path.realpath(source) == os.path.realpath(output)
+    if same:
+        raise InputError(
+            f"{output}: the output is the same file as the input; give another name", code="output-is-input"
+        )
+
+
+def sha256_of(data: Path | str | bytes) -> str:
+    """Return the SHA-256 of bytes or of the file at a path, in hexadecimal."""
+    if isinstance(data, bytes):
+        return hashlib.sha256(data).hexdigest()
+    try:
+        with Path(data).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(data, error) from None
+
+
+def unreadable(path: Path | str, error: OSError) -> InputError:
+    """Return the error for a file that cannot be read, with the kind of reason."""
+    reasons: dict[type[OSError], str] = {
+        FileNotFoundError: "there is no such file",
+        NotADirectoryError: "there is no such file",
+        PermissionError: "no permission to read it",
+        IsADirectoryError: "it is a folder",
+    }
+    reason = reasons.get(type(error), "the file system could not read it")
+    return InputError(f"{path}: {reason}", code="file-unreadable")
+
+
+def _checked_target(path: Path, *, force: bool) -> Path:
+    """Return the path behind any symbolic links, after refusing all that could not be written in the end."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path}: is a folder; give the name of a file", code="output-is-folder")
+    if not target.parent.is_dir():
+        raise InputError(f"{path}: the folder for the output does not exist", code="output-folder-missing")
+    if os.path.lexists(target) and not stat.S_ISREG(target.lstat().st_mode):
+        raise InputError(f"{path}: is a device or pipe, not a file", code="output-not-a-file")
+    if os.path.lexists(path) and not force:
+        raise _exists(path)
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: no permission to write into that folder", code="output-not-writable")
+    return target
+
+
+def _exists(path: Path) -> InputError:
+    return InputError(
+        f"{path}: exists already; give another name, or --force to replace it", code="output-exists"
+    )
+
+
+@contextlib.contextmanager
+def _write_failures(path: Path) -> Iterator[None]:
+    """Turn every failure to write into an EngineError without the words of the library."""
+    try:
+        yield
+    except KohorteError:
+        raise
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise _failure(path, error) from None
+
+
+def _failure(path: Path, error: BaseException) -> KohorteError:
+    number = error.errno if isinstance(error, OSError) else None
+    if number in _FULL or "os error 28" in str(error) or "os error 122" in str(error):
+        return EngineError(f"{path}: no space left to write the file; nothing was written", code="disk-full")
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return InputError(f"{path}: no permission to write into that folder", code="output-not-writable")
+    if number == errno.ENAMETOOLONG:
+        return InputError(f"{path}: the name is too long", code="output-not-a-file")
+    return EngineError(f"{path}: the file could not be written; nothing was written", code="write-failed")
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    # There is no way to ask without setting it; a thread that creates a file meanwhile gets a private one.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _publish(temporary: Path, target: Path, *, shown: Path, force: bool) -> None:
+    if force:
+        temporary.replace(target)
+    else:
+        _name_once(temporary, target, shown=shown)
+    with contextlib.suppress(OSError):  # not every file system can flush a folder
+        _flush(target.parent)
+
+
+def _name_once(temporary: Path, target: Path, *, shown: Path) -> None:
+    """Give the file its name unless that is taken: a link fails where a rename would overwrite."""
+    try:
+        target.hardlink_to(temporary)
+    except FileExistsError:
+        raise _exists(shown) from None
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(target):
+            raise _exists(shown) from None
+        temporary.rename(target)

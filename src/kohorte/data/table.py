@@ -1,0 +1,81 @@
+"""A table in a file: CSV or Parquet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from kohorte.data.csv import read_csv, write_csv
+from kohorte.data.files import atomic_write, refuse_same_file, sha256_of, unreadable
+from kohorte.data.parquet import MAGIC, read_parquet, write_parquet
+from kohorte.errors import InputError
+
+_PARQUET = {".parquet", ".pq"}
+_EXCEL = {".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"}
+_FOREIGN = {  # what a file starts with
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"\x1f\x8b": "compressed with gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A table and the file it was read from."""
+
+    path: Path
+    format: Literal["csv", "parquet"]
+    frame: pl.DataFrame
+    sha256: str
+    separator: str | None = None
+    encoding: str | None = None
+
+
+def read_table(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
+    """Read a table by the suffix of its name and the first bytes of the file."""
+    path = Path(path)
+    data = _bytes_of(path)
+    suffix, source = path.suffix.lower(), path.name
+    _refuse_foreign(data, suffix, source=source)
+    digest = sha256_of(data)
+    if suffix in _PARQUET or data.startswith(MAGIC):
+        return TableFile(path, "parquet", read_parquet(data, source=source), digest)
+    if suffix == ".tsv" and separator is None:
+        separator = "\t"
+    table = read_csv(data, source=source, separator=separator, encoding=encoding)
+    return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding)
+
+
+def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool) -> None:
+    """Write a table whole or not at all: Parquet by suffix, otherwise CSV in UTF-8, laid out as `like`."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix in _EXCEL:
+        raise InputError(f"{path.name}: cannot write Excel; use .csv or .parquet", code="file-format")
+    if like is not None:
+        refuse_same_file(like.path, path)
+    separator = "\t" if suffix == ".tsv" else (like.separator if like else None) or ","
+    with atomic_write(path, force=force) as temporary:
+        if suffix in _PARQUET:
+            write_parquet(frame, temporary)
+        else:
+            write_csv(frame, temporary, separator=separator)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _refuse_foreign(data: bytes, suffix: str, *, source: str) -> None:
+    what = next((name for start, name in _FOREIGN.items() if data.startswith(start)), None)
+    if what is None and suffix in _EXCEL:
+        what = "an Excel workbook by its name"
+    if what is not None:
+        raise InputError(f"{source} is {what}; save the table as CSV or Parquet", code="file-format")

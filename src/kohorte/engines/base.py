@@ -1,0 +1,30 @@
+"""What every engine offers to the layers above."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import polars as pl
+
+from kohorte.groups import Groups
+from kohorte.kernels.arrays import Bools, Codes
+from kohorte.lattice import Node
+
+
+class Engine(Protocol):
+    """Counts rows where they are, and applies a node to them."""
+
+    rolled_up: int
+
+    @property
+    def distinct_rows(self) -> int:
+        """How many rows are left when identical ones are merged."""
+
+    def groups(self, node: Node) -> Groups:
+        """Return the classes of the table at a node."""
+
+    def classes(self, node: Node) -> tuple[Codes, Groups]:
+        """Return the class of every included row at a node, and the classes."""
+
+    def apply(self, frame: pl.DataFrame, node: Node, kept: Bools) -> pl.DataFrame:
+        """Return the quasi-identifiers generalized to a node, with all rows that are not kept suppressed."""

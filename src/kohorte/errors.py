@@ -1,0 +1,65 @@
+"""Every error that Kohorte raises on purpose.
+
+    KohorteError
+    |- InputError        the caller's table, hierarchy, plan or parameter is wrong (also a ValueError)
+    |- NoSolution        the question was fine; no release satisfies it (says what would have to be relaxed)
+    |- PrivacyViolation  carrying on would break a promise already made
+    |- EngineError       the file system or an engine failed underneath
+    |- InternalError     a bug in this package
+
+Each error carries a stable `code` (docs/errors.md lists them all). A message names columns, options,
+counts and row numbers; it never contains a cell value, a key or a token.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+
+class KohorteError(Exception):
+    """Base of all errors of this package; catch it to catch them all."""
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+class InputError(KohorteError, ValueError):
+    """The caller's table, hierarchy, plan or parameter is wrong."""
+
+    exit_code = 2
+
+
+class NoSolution(KohorteError):
+    """The question was fine, but no release satisfies it."""
+
+    exit_code = 1
+
+
+class PrivacyViolation(KohorteError):
+    """Carrying on would break a promise already made."""
+
+    exit_code = 1
+
+
+class EngineError(KohorteError):
+    """The file system or an engine failed underneath."""
+
+    exit_code = 3
+
+
+class InternalError(KohorteError):
+    """A bug in this package; please report it with its code."""
+
+    exit_code = 3
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return a hint such as " (did you mean 'metric'?)", or "" when nothing known is near."""
+    close = difflib.get_close_matches(str(word), [str(name) for name in known], n=1, cutoff=0.6)
+    return f" (did you mean {close[0]!r}?)" if close else ""

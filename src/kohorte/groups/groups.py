@@ -1,0 +1,32 @@
+"""The equivalence classes of a table at a node: all that models and metrics ever see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from kohorte.kernels.arrays import Codes, Counts
+from kohorte.lattice import Node
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The classes of rows that look the same at a node.
+
+    `sizes` counts the rows of each class. `codes` holds the level-0 codes of one row of each class, from which
+    metrics read its generalized values. `excluded` rows take part in no class: the policy for missing values
+    suppresses them at every node.
+    """
+
+    node: Node
+    sizes: Counts
+    codes: Codes
+    excluded: int = 0
+
+    @cached_property
+    def rows(self) -> int:
+        """All rows, in classes or excluded."""
+        return int(self.sizes.sum()) + self.excluded
+
+    def __len__(self) -> int:
+        return len(self.sizes)

@@ -1,0 +1,64 @@
+"""How values get vaguer: hierarchies, and the builders that make them from a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kohorte.errors import InputError, nearest
+from kohorte.hierarchy.bounds import Bounds
+from kohorte.hierarchy.builder import Builder, Options
+from kohorte.hierarchy.check import HierarchyCheck, check_hierarchy
+from kohorte.hierarchy.csv_file import CsvFile
+from kohorte.hierarchy.dates import Dates
+from kohorte.hierarchy.hierarchy import SUPPRESSED, Hierarchy
+from kohorte.hierarchy.intervals import Intervals
+from kohorte.hierarchy.ordering import Ordering
+from kohorte.hierarchy.redaction import Redaction
+from kohorte.hierarchy.show import show, to_csv
+from kohorte.hierarchy.tree import Tree
+
+__all__ = [
+    "BUILDERS",
+    "SUPPRESSED",
+    "Bounds",
+    "Builder",
+    "CsvFile",
+    "Dates",
+    "Hierarchy",
+    "HierarchyCheck",
+    "Intervals",
+    "Options",
+    "Ordering",
+    "Redaction",
+    "Tree",
+    "builder_from_dict",
+    "builder_to_dict",
+    "check_hierarchy",
+    "show",
+    "to_csv",
+]
+
+BUILDERS: tuple[type[Builder], ...] = (Redaction, Intervals, Ordering, Dates, CsvFile, Tree)
+
+
+def builder_from_dict(entry: object, *, folder: Path) -> Builder:
+    """The builder that a plan describes as `{name: options}`; relative file names refer to `folder`."""
+    known = {builder.name: builder for builder in BUILDERS}
+    if not isinstance(entry, Mapping) or len(entry) != 1:
+        raise InputError(
+            f"a hierarchy is written as {{name: options}} with one name of {', '.join(known)}",
+            code="hierarchy-entry-invalid",
+        )
+    name, options = next(iter(entry.items()))
+    if name not in known:
+        raise InputError(
+            f"unknown hierarchy {str(name)!r}{nearest(str(name), known)}; known are {', '.join(known)}",
+            code="hierarchy-builder-unknown",
+        )
+    return known[name].from_dict({} if options is None else options, folder=folder)
+
+
+def builder_to_dict(builder: Builder) -> dict[str, Options]:
+    """The builder as a plan writes it; `builder_from_dict` reads it back."""
+    return {builder.name: builder.to_dict()}

@@ -1,0 +1,112 @@
+"""Groups of neighbours in an order, as for stages, grades or diagnosis codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate, groupby
+from operator import mul
+from typing import ClassVar
+
+import polars as pl
+
+from kohorte.errors import InputError
+from kohorte.hierarchy.builder import Builder, Labels, placeable
+from kohorte.hierarchy.decimals import number_parts
+from kohorte.hierarchy.labels import SUPPRESSED
+from kohorte.hierarchy.options import choice, distinct_labels, listed, whole_number
+
+ORDERS = ("text", "number", "given")
+LABELS = ("first-last", "set")
+
+
+@dataclass(frozen=True)
+class Ordering(Builder):
+    """Groups of `fanouts[0]` neighbouring values, then of `fanouts[1]` such groups, and so on.
+
+    With `values` the order and the groups are fixed, whatever the data, and the hierarchy holds all of
+    them. Without, the values of the data are put in order (`text`: by code point, `number`: by size, where
+    equal numbers such as 39 and 39.0 stay together), a label covers exactly the values of the data that
+    fell into its group, and a note says that it depends on the data. Labels quote a value in which the
+    signs of the label itself occur, so that two groups never look alike.
+    """
+
+    name: ClassVar[str] = "ordering"
+
+    by: str | None = None
+    values: Sequence[str] | None = None
+    fanouts: Sequence[int] = ()
+    labels: str = "first-last"
+
+    def __post_init__(self) -> None:
+        choice(self.labels, LABELS, option="ordering: labels")
+        option = "ordering: fanouts"
+        fanouts = (whole_number(item, option=option, least=2) for item in listed(self.fanouts, option=option))
+        object.__setattr__(self, "fanouts", tuple(fanouts))
+        if self.values is not None:
+            object.__setattr__(self, "values", distinct_labels(self.values, option="ordering: values"))
+        if self.by is not None:
+            choice(self.by, ORDERS, option="ordering: by")
+        self._check_order()
+
+    def _check_order(self) -> None:
+        if self.by == "given" and self.values is None:
+            raise InputError("ordering: by: given needs values", code="hierarchy-option-missing")
+        if self.by == "number" and self.values is not None:
+            strangers = len(self.values) - len(_numbers(self.values))
+            if strangers:
+                raise InputError(
+                    f"ordering: by: number, but {strangers} of the values are no plain decimal numbers",
+                    code="hierarchy-option-invalid",
+                )
+
+    def label(self, values: Sequence[str], *, attribute: str) -> Labels:  # noqa: ARG002 - nothing to refuse
+        """Put the values in order and group neighbours."""
+        places = self._places(placeable(values).to_list() if self.values is None else self.values)
+        columns = {"0": [value for place in places for value in place]}
+        for level, size in enumerate(accumulate(self.fanouts, mul), start=1):
+            columns[str(level)] = self._level(places, size)
+        columns["top"] = [SUPPRESSED] * len(columns["0"])
+        table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+        return Labels(table, notes=self._notes())
+
+    def _places(self, values: Sequence[str]) -> list[list[str]]:
+        """The values in order; those that stand at the same place in one list."""
+        if self.by == "number":
+            numbers = _numbers(values)
+            ordered = sorted(numbers, key=lambda value: (numbers[value], len(value), value))
+            return [list(equal) for _, equal in groupby(ordered, key=lambda value: numbers[value])]
+        by_given = self.by == "given" or (self.by is None and self.values is not None)
+        return [[value] for value in (values if by_given else sorted(values))]
+
+    def _level(self, places: list[list[str]], size: int) -> list[str]:
+        column: list[str] = []
+        for start in range(0, len(places), size):
+            group = places[start : start + size]
+            column += [self._text(group)] * sum(len(place) for place in group)
+        return column
+
+    def _text(self, group: list[list[str]]) -> str:
+        if self.labels == "set":
+            return "{" + ", ".join(_quoted(value, ",{}") for place in group for value in place) + "}"
+        first, last = (_quoted(place[0], "–") for place in (group[0], group[-1]))
+        return first if len(group) == 1 else f"{first} – {last}"
+
+    def _notes(self) -> tuple[str, ...]:
+        if self.values is not None:
+            return ()
+        return ("depends on the data: the groups are made of the values in it; list values to fix them",)
+
+
+def _quoted(value: str, signs: str) -> str:
+    if any(sign in value for sign in f'{signs}"'):
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+def _numbers(values: Sequence[str]) -> dict[str, Decimal]:
+    """The exact numbers among the values; the others are left out."""
+    series = pl.Series(list(values), dtype=pl.String)
+    known = series.filter(number_parts(series)["whole"].is_not_null())
+    return {value: Decimal(value) for value in known.to_list()}

@@ -1,0 +1,48 @@
+"""Arrays in, arrays out: compiled kernels where there are any, the same in NumPy otherwise.
+
+`KOHORTE_KERNELS=reference` forces the NumPy kernels, `KOHORTE_KERNELS=native` refuses to run without the
+compiled ones. `KERNELS` says which are in use.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+from kohorte.errors import InputError
+from kohorte.kernels import csv_scan_reference, reference
+from kohorte.kernels.arrays import Bytes
+from kohorte.kernels.csv_scan_reference import CsvScan
+
+
+def _choose() -> tuple[str, Any]:
+    wanted = os.environ.get("KOHORTE_KERNELS", "")
+    if wanted not in ("", "native", "reference"):
+        raise InputError("KOHORTE_KERNELS must be 'native' or 'reference'", code="kernels-unknown")
+    if wanted == "reference":
+        return "reference", reference
+    try:
+        return "native", importlib.import_module("kohorte.kernels._native")
+    except ImportError:
+        if wanted == "native":
+            raise InputError(
+                "KOHORTE_KERNELS=native, but this installation has no compiled kernels", code="kernels-missing"
+            ) from None
+        return "reference", reference
+
+
+KERNELS, _kernels = _choose()
+COMPILED_KERNELS_ARE_MISSING = KERNELS == "reference" and os.environ.get("KOHORTE_KERNELS") != "reference"
+
+Grouper = _kernels.Grouper
+best_cover = _kernels.best_cover
+_csv_scan = _kernels.csv_scan if KERNELS == "native" else csv_scan_reference.csv_scan
+
+
+def csv_scan(data: Bytes, separator: int, fields: int) -> CsvScan:
+    """Scan the bytes of a CSV file; `fields=0` expects as many fields as the first record has."""
+    return CsvScan(*_csv_scan(data, separator, fields))
+
+
+__all__ = ["COMPILED_KERNELS_ARE_MISSING", "KERNELS", "CsvScan", "Grouper", "best_cover", "csv_scan"]

@@ -1,0 +1,63 @@
+"""k-anonymity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from kohorte.errors import InputError
+from kohorte.groups import Groups
+from kohorte.kernels.arrays import Bools
+from kohorte.models.parameters import integer, refuse_unknown
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """k-anonymity.
+
+    Guarantee
+        Every row shares its quasi-identifiers with at least k - 1 others; whoever links the release with other
+        data by the quasi-identifiers finds at least k candidates for each person.
+    Leaves open
+        Attribute disclosure: when all rows of a class share a diagnosis, it is known without finding the row.
+        Whoever knows a person's sensitive values, and any attribute wrongly declared insensitive.
+    Monotone
+        With and without suppression.
+    Source
+        Samarati and Sweeney, Protecting Privacy when Disclosing Information, SRI 1998; equation 2.1.
+    """
+
+    k: int
+
+    name: ClassVar[str] = "k-anonymity"
+    monotone: ClassVar[bool] = True
+    monotone_with_suppression: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        integer("k", self.k, least=1)
+
+    @property
+    def smallest_class(self) -> int:
+        """The fewest rows that a class can have: k."""
+        return self.k
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Tell for each class whether it has at least k rows."""
+        verdict: Bools = groups.sizes >= self.k
+        return verdict
+
+    def reached(self, groups: Groups) -> float | None:
+        """The size of the smallest class."""
+        return int(groups.sizes.min()) if len(groups) else None
+
+    def to_dict(self) -> dict[str, object]:
+        """The model as a plan writes it."""
+        return {"model": self.name, "k": self.k}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, object]) -> Self:
+        """Read `{model: k-anonymity, k: 5}`."""
+        refuse_unknown(entry, cls.name, ("k",))
+        if "k" not in entry:
+            raise InputError("model k-anonymity needs k, for example {model: k-anonymity, k: 5}", code="model-parameter")
+        return cls(k=integer("k", entry["k"], least=1))

@@ -1,0 +1,75 @@
+"""What every metric offers to the searches."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from kohorte.groups import Groups, Marginals
+from kohorte.kernels.arrays import Bools, Floats
+
+
+class Costing:
+    """A metric made ready for one table: cost of a node, and lower bounds that hold without looking at it.
+
+    `parts[attribute][level]` add up to a lower bound for every node; where `exact`, to the cost itself.
+    `monotone` says that among nodes which satisfy the models a generalization never costs less.
+    """
+
+    exact: bool = False
+    monotone: bool = False
+    raises_floor: bool = False
+
+    def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
+        self.marginals = marginals
+        self.rows = marginals.rows
+        self.smallest_class = smallest_class
+        self.limit = limit
+        self.parts: tuple[Floats, ...] = self.make_parts()
+
+    def make_parts(self) -> tuple[Floats, ...]:
+        """Return the numbers per attribute and level that add up to a lower bound for every node."""
+        return tuple(np.zeros(levels) for levels in self.marginals.shape)
+
+    def static(self, groups: Groups) -> float:
+        """The sum of the parts at a node, added in the order in which the lattice adds them."""
+        total = float(self.parts[0][groups.node[0]])
+        for part, level in zip(self.parts[1:], groups.node[1:], strict=True):
+            total += float(part[level])
+        return total
+
+    def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
+        """The cost of a node, lower is better; `kept` tells which classes stay."""
+        del kept, suppressed
+        return self.static(groups)
+
+    def floor(self, groups: Groups) -> float:
+        """A lower bound for the cost of this node and of all its generalizations."""
+        del groups
+        return -np.inf
+
+    def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
+        """Raise static bounds, knowing that at least so many rows are suppressed."""
+        del suppressed
+        return static
+
+    def most_suppressed(self, cost: float) -> float:
+        """The most suppressed rows that a node may have to cost no more than this."""
+        del cost
+        return self.rows
+
+
+class Metric(Protocol):
+    """A published measure of information loss; its parameters are its fields."""
+
+    name: ClassVar[str]
+
+    def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
+        """Make the metric ready for a table, the class size that the models ask for and the suppression limit."""
+
+
+def constant_parts(marginals: Marginals, value: float) -> tuple[Floats, ...]:
+    """Parts that add up to the same lower bound for all nodes."""
+    first, *others = (np.zeros(levels) for levels in marginals.shape)
+    return (first + value, *others)

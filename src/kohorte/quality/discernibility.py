@@ -1,0 +1,92 @@
+"""Discernibility: how many rows a row cannot be told from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.groups import Groups, Marginals
+from kohorte.kernels.arrays import Bools, Floats
+from kohorte.quality.base import Costing, constant_parts
+
+
+class _MonotoneCosting(Costing):
+    monotone = True
+    raises_floor = True
+
+    def make_parts(self) -> tuple[Floats, ...]:
+        counted = int(self.marginals.columns[0].counts.sum())
+        return constant_parts(self.marginals, float(counted))
+
+    def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
+        del kept, suppressed
+        return self.floor(groups)
+
+    def floor(self, groups: Groups) -> float:
+        return float(groups.sizes @ groups.sizes)
+
+
+class _DiscernibilityCosting(Costing):
+    raises_floor = True
+
+    def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
+        super().__init__(marginals, smallest_class=smallest_class, limit=limit)
+        self.monotone = limit == 0
+
+    def make_parts(self) -> tuple[Floats, ...]:
+        return constant_parts(self.marginals, float(self.rows * min(self.rows, self.smallest_class)))
+
+    def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
+        sizes = groups.sizes[kept]
+        return float(sizes @ sizes + self.rows * suppressed)
+
+    def floor(self, groups: Groups) -> float:
+        """A row counts at least its class here, and at least the smallest class that may be kept."""
+        least = np.minimum(np.maximum(groups.sizes, self.smallest_class), self.rows)
+        return float(groups.sizes @ least + self.rows * groups.excluded)
+
+    def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
+        least = min(self.rows, self.smallest_class)
+        raised: Floats = np.maximum(static, suppressed * self.rows + (self.rows - suppressed) * least)
+        return raised
+
+    def most_suppressed(self, cost: float) -> float:
+        least = min(self.rows, self.smallest_class)
+        return (cost - self.rows * least) / max(1, self.rows - least)
+
+
+@dataclass(frozen=True)
+class DiscernibilityMonotone:
+    """The sum of |E|^2 over all classes, also those that will be suppressed.
+
+    Monotone
+        Yes.
+    Source
+        El Emam et al., A Globally Optimal k-Anonymity Method for the De-Identification of Health Data, JAMIA
+        16(5), 2009; equation 2.26, taken over all classes (leaving the suppressed out would not be monotone).
+    """
+
+    name: ClassVar[str] = "discernibility_monotone"
+
+    def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
+        """Make the metric ready for a table."""
+        return _MonotoneCosting(marginals, smallest_class=smallest_class, limit=limit)
+
+
+@dataclass(frozen=True)
+class Discernibility:
+    """The sum of |E|^2 over kept classes, plus all rows for every suppressed row.
+
+    Monotone
+        Without suppression only.
+    Source
+        Bayardo and Agrawal, Data Privacy through Optimal k-Anonymization, ICDE 2005; equation 2.25.
+    """
+
+    name: ClassVar[str] = "discernibility"
+
+    def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
+        """Make the metric ready for a table."""
+        return _DiscernibilityCosting(marginals, smallest_class=smallest_class, limit=limit)

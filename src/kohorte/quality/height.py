@@ -1,0 +1,37 @@
+"""The height metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.groups import Marginals
+from kohorte.kernels.arrays import Floats
+from kohorte.quality.base import Costing
+
+
+class _HeightCosting(Costing):
+    exact = True
+    monotone = True
+
+    def make_parts(self) -> tuple[Floats, ...]:
+        return tuple(column.weight * np.arange(column.top + 1.0) for column in self.marginals.columns)
+
+
+@dataclass(frozen=True)
+class Height:
+    """The (weighted) sum of levels.
+
+    Monotone
+        Yes. Looks neither at the data nor at suppressed rows.
+    Source
+        Samarati, Protecting Respondents' Identities in Microdata Release, TKDE 13(6), 2001; equation 2.19.
+    """
+
+    name: ClassVar[str] = "height"
+
+    def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
+        """Make the metric ready for a table."""
+        return _HeightCosting(marginals, smallest_class=smallest_class, limit=limit)

@@ -1,0 +1,62 @@
+"""Loss: the share of the domain that a cell no longer tells apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.groups import Groups, Marginals
+from kohorte.kernels.arrays import Bools, Floats
+from kohorte.quality.base import Costing
+from kohorte.quality.precision import normalized_weights
+
+
+class _LossCosting(Costing):
+    def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
+        self._weights = normalized_weights(marginals)
+        super().__init__(marginals, smallest_class=smallest_class, limit=limit)
+        self.monotone = limit == 0
+
+    def make_parts(self) -> tuple[Floats, ...]:
+        excluded = self.rows - int(self.marginals.columns[0].counts.sum())
+        return tuple(
+            weight * np.array([self._rows_lost(axis, level) + excluded for level in range(column.top + 1)]) / self.rows
+            for axis, (weight, column) in enumerate(zip(self._weights, self.marginals.columns, strict=True))
+        )
+
+    def _rows_lost(self, axis: int, level: int) -> float:
+        column = self.marginals.columns[axis]
+        return float(column.counts @ column.shares[level][column.maps[level]])
+
+    def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
+        """Every suppressed row adds what it had still told."""
+        static = self.static(groups)
+        if suppressed == groups.excluded:
+            return static
+        gone = ~kept
+        told = np.ones(int(gone.sum()))
+        columns = zip(self.marginals.columns, groups.node, self._weights, groups.codes[gone].T, strict=True)
+        for column, level, weight, codes in columns:
+            told -= weight * column.shares[level][column.maps[level][codes]]
+        return static + float(groups.sizes[gone] @ np.maximum(told, 0.0)) / self.rows
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The (weighted) mean over all cells of (leaves below - 1) / (all leaves - 1); suppressed cells count 1.
+
+    Cells of an interval hierarchy count (upper - lower) / range instead.
+
+    Monotone
+        Without suppression only.
+    Source
+        Iyengar, Transforming Data to Satisfy Privacy Constraints, KDD 2002; equations 2.22 and 2.23.
+    """
+
+    name: ClassVar[str] = "loss"
+
+    def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
+        """Make the metric ready for a table."""
+        return _LossCosting(marginals, smallest_class=smallest_class, limit=limit)

@@ -1,0 +1,84 @@
+"""Precision: how far up its hierarchy a cell went. The cost is 1 - precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.errors import InputError
+from kohorte.groups import Groups, Marginals
+from kohorte.kernels.arrays import Bools, Floats
+from kohorte.quality.base import Costing
+
+
+def normalized_weights(marginals: Marginals) -> Floats:
+    """The attribute weights, scaled to the sum 1."""
+    total = float(marginals.weights.sum())
+    if total <= 0:
+        raise InputError("all quasi-identifiers have weight 0: the metric has nothing to weigh", code="weights-zero")
+    normalized: Floats = marginals.weights / total
+    return normalized
+
+
+class _MonotoneCosting(Costing):
+    exact = True
+    monotone = True
+
+    def make_parts(self) -> tuple[Floats, ...]:
+        weights = normalized_weights(self.marginals)
+        return tuple(
+            weight * np.arange(column.top + 1.0) / max(1, column.top)
+            for weight, column in zip(weights, self.marginals.columns, strict=True)
+        )
+
+
+class _PrecisionCosting(_MonotoneCosting):
+    exact = False
+
+    def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
+        super().__init__(marginals, smallest_class=smallest_class, limit=limit)
+        self.monotone = limit == 0
+
+    def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
+        del kept
+        return float(self.at_least(np.array(self.static(groups)), suppressed))
+
+    def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
+        raised: Floats = static + (1.0 - static) * (suppressed / self.rows)
+        return raised
+
+
+@dataclass(frozen=True)
+class PrecisionMonotone:
+    """1 minus the (weighted) mean of level / highest level over the attributes.
+
+    Monotone
+        Yes. Looks neither at the data nor at suppressed rows.
+    Source
+        Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002; equation 2.21.
+    """
+
+    name: ClassVar[str] = "precision_monotone"
+
+    def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
+        """Make the metric ready for a table."""
+        return _MonotoneCosting(marginals, smallest_class=smallest_class, limit=limit)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """The same over all cells; suppressed cells count as fully generalized.
+
+    Monotone
+        Without suppression only.
+    Source
+        Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002; equation 2.20.
+    """
+
+    name: ClassVar[str] = "precision"
+
+    def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
+        """Make the metric ready for a table."""
+        return _PrecisionCosting(marginals, smallest_class=smallest_class, limit=limit)

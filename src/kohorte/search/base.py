@@ -1,0 +1,115 @@
+"""What every search gets and gives: a lattice and a way to evaluate a node. No search sees rows."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from kohorte.groups import Marginals
+from kohorte.lattice import Lattice, Node
+from kohorte.quality import Costing
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What is known of a node after counting it; `cost` is infinite where the node is no solution."""
+
+    node: Node
+    solution: bool
+    cost: float
+    suppressed: int
+    classes: int
+    smallest_class: int | None
+    floor: float = -math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search has come: the optimum costs at least `lower_bound` and at most `best_cost`."""
+
+    checked: int
+    nodes: int
+    settled: int
+    best_cost: float | None
+    lower_bound: float
+
+
+ProgressCallback = Callable[[Progress], object]
+"""Called now and then; returning False stops the search, which then returns the best found."""
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error: it ends a search with the best found
+    """The time limit has passed, or the progress callback asked to stop."""
+
+
+@dataclass
+class Problem:
+    """One search: evaluates nodes, keeps the best solution, counts, watches the clock, reports progress."""
+
+    lattice: Lattice
+    count: Callable[[Node], Evaluation]
+    costing: Costing
+    marginals: Marginals
+    limit: int
+    monotone: bool
+    time_limit: float | None = None
+    progress: ProgressCallback | None = None
+    best: Evaluation | None = None
+    checked: int = 0
+    started: float = field(default_factory=time.monotonic)
+    _reported: float = 0.0
+
+    def evaluate(self, node: Node) -> Evaluation:
+        """Count a node, and remember it when it is the best solution so far."""
+        if self.time_limit is not None and self.checked and time.monotonic() - self.started > self.time_limit:
+            raise OutOfTime
+        evaluation = self.count(node)
+        self.checked += 1
+        if evaluation.solution and self.better(evaluation.cost, node):
+            self.best = evaluation
+        return evaluation
+
+    def better(self, cost: float, node: Node) -> bool:
+        """Tell whether a solution of this cost at this node beats the best: by cost, then height, then levels."""
+        if self.best is None or cost != self.best.cost:
+            return self.best is None or cost < self.best.cost
+        return bool(self.lattice.order[node] < self.lattice.order[self.best.node])
+
+    def report(self, settled: int, lower_bound: Callable[[], float]) -> None:
+        """Tell the progress callback where the search is, a few times a second."""
+        now = time.monotonic()
+        if self.progress is None or now - self._reported < 0.1:
+            return
+        self._reported = now
+        best_cost = self.best.cost if self.best else None
+        if self.progress(Progress(self.checked, self.lattice.size, settled, best_cost, lower_bound())) is False:
+            raise OutOfTime
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The best node found. `optimal`: no node of the lattice is better; otherwise none costs less than `lower_bound`.
+
+    `checked` nodes were counted, `tagged` nodes were settled without counting them.
+    """
+
+    best: Evaluation | None
+    optimal: bool
+    lower_bound: float
+    checked: int
+    tagged: int
+
+
+class Search(Protocol):
+    """A way through the lattice, by its published name."""
+
+    name: ClassVar[str]
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Say why this search cannot solve the problem, or None when it can."""
+
+    def run(self, problem: Problem) -> SearchResult:
+        """Search the lattice."""

@@ -1,0 +1,36 @@
+"""Exhaustive search: the oracle."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from kohorte.search.base import OutOfTime, Problem, SearchResult
+
+
+class Exhaustive:
+    """Counts every node.
+
+    Optimal or heuristic
+        Optimal for every model and metric, by looking at everything.
+    Complexity
+        One check per node of the lattice.
+    """
+
+    name: ClassVar[str] = "exhaustive"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Nothing is refused."""
+        del problem
+
+    def run(self, problem: Problem) -> SearchResult:
+        """Search the lattice."""
+        complete = True
+        try:
+            for node in problem.lattice.nodes():
+                problem.evaluate(node)
+                problem.report(problem.checked, lambda: -math.inf)
+        except OutOfTime:
+            complete = False
+        bound = problem.best.cost if complete and problem.best else -math.inf
+        return SearchResult(problem.best, complete, bound, problem.checked, tagged=0)
