@@ -27,6 +27,13 @@ Array<T> to_numpy(std::vector<T>&& values) {
 }
 
 template <typename T>
+auto to_matrix(std::vector<T>&& values, std::size_t columns) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<2>>(owned->data(), {owned->size() / columns, columns}, owner);
+}
+
+template <typename T>
 std::span<const T> view(const Vector<T>& array) {
   return {array.data(), array.shape(0)};
 }
@@ -34,6 +41,12 @@ std::span<const T> view(const Vector<T>& array) {
 }  // namespace
 
 NB_MODULE(_native, module) {
+  nb::class_<kohorte::Rows>(module, "Rows")
+      .def("__len__", &kohorte::Rows::size)
+      .def("take", [](const kohorte::Rows& self, const Vector<kohorte::Code>& selected) {
+        return self.take(view(selected));
+      }, "selected"_a);
+
   nb::class_<kohorte::Grouper>(module, "Grouper")
       .def("__init__",
            [](kohorte::Grouper* self, const std::vector<std::vector<Vector<kohorte::Code>>>& maps) {
@@ -45,31 +58,50 @@ NB_MODULE(_native, module) {
              new (self) kohorte::Grouper(std::move(copied));
            },
            "maps"_a)
+      .def("pack",
+           [](const kohorte::Grouper& self, const Matrix<kohorte::Code>& codes) {
+             return self.pack({codes.data(), codes.size()});
+           },
+           "codes"_a)
+      .def("unpack",
+           [](const kohorte::Grouper& self, const kohorte::Rows& rows) {
+             return to_matrix(self.unpack(rows), self.attributes());
+           },
+           "rows"_a)
       .def("group",
-           [](kohorte::Grouper& self, const Matrix<kohorte::Code>& codes, const Vector<kohorte::Count>& weights,
-              const Vector<std::uint32_t>& levels) {
+           [](kohorte::Grouper& self, const kohorte::Rows& rows, const Vector<kohorte::Count>& weights,
+              const Vector<std::uint32_t>& levels, bool want_ids) {
              kohorte::Grouping result;
              {
                nb::gil_scoped_release release;
-               result = self.group({codes.data(), codes.size()}, view(weights), view(levels));
+               result = self.group(rows, view(weights), view(levels), want_ids);
              }
              return nb::make_tuple(to_numpy(std::move(result.ids)), to_numpy(std::move(result.representatives)),
                                    to_numpy(std::move(result.sizes)));
            },
-           "codes"_a, "weights"_a, "levels"_a);
+           "rows"_a, "weights"_a, "levels"_a, "want_ids"_a);
 
   module.def(
       "best_cover",
       [](const std::vector<std::size_t>& shape, const Vector<std::uint8_t>& open, const Vector<std::uint8_t>& barred,
-         const Vector<double>& score, bool upward) {
+         const Vector<double>& left, const Vector<double>& right, bool upward) {
         kohorte::Cover cover;
         {
           nb::gil_scoped_release release;
-          cover = kohorte::best_cover(shape, view(open), view(barred), view(score), upward);
+          cover = kohorte::best_cover(shape, view(open), view(barred), view(left), view(right), upward);
         }
         return nb::make_tuple(cover.index, cover.gain);
       },
-      "shape"_a, "open"_a, "barred"_a, "score"_a, "upward"_a);
+      "shape"_a, "open"_a, "barred"_a, "left"_a, "right"_a, "upward"_a);
+
+  module.def(
+      "least_likely",
+      [](const Vector<double>& values, const Vector<std::uint8_t>& open, const Vector<std::uint8_t>& sure,
+         const Vector<double>& left, const Vector<double>& right) {
+        nb::gil_scoped_release release;
+        return kohorte::least_likely(view(values), view(open), view(sure), view(left), view(right));
+      },
+      "values"_a, "open"_a, "sure"_a, "left"_a, "right"_a);
 
   module.def(
       "csv_scan",

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -30,12 +31,37 @@ struct Grouping {
   std::vector<Count> sizes;           // the summed weights of every group
 };
 
-// Finds the number of a key, giving new numbers in the order of first appearance.
+// Rows of packed codes. Only a Grouper makes them, so that their codes are known to be within its maps.
+class Rows {
+ public:
+  std::size_t size() const { return size_; }
+
+  // The selected rows, in the given order.
+  Rows take(std::span<const Code> selected) const {
+    Rows taken(selected.size(), width_);
+    Code* target = taken.cells_.data();
+    for (Code row : selected) {
+      if (row >= size_) throw std::invalid_argument("no such row");
+      target = std::copy_n(cells_.data() + row * width_, width_, target);
+    }
+    return taken;
+  }
+
+ private:
+  friend class Grouper;
+  Rows(std::size_t size, std::size_t width) : size_(size), width_(width), cells_(size * width, 0) {}
+
+  std::size_t size_;
+  std::size_t width_;
+  std::vector<Code> cells_;
+};
+
+// Numbers keys in the order of their first appearance: in an array for small key spaces, by hashing otherwise.
 class KeyTable {
  public:
-  // Begins a new numbering; `space` is the number of possible keys, 0 where it is 2^64 or unknown.
+  // Begins a new numbering; `space` is the number of possible keys.
   void reset(Key space, std::size_t rows) {
-    direct_ = space != 0 && space <= std::max<Key>(kSmallSpace, 8 * static_cast<Key>(rows));
+    direct_ = space <= std::clamp<Key>(kSlotsPerRow * static_cast<Key>(rows), kSmallSpace, kLargeSpace);
     if (direct_) {
       if (slots_.size() < space) slots_.resize(static_cast<std::size_t>(space), 0);
       if (stamp_ == std::numeric_limits<std::uint32_t>::max()) {
@@ -50,36 +76,51 @@ class KeyTable {
     clear(capacity);
   }
 
-  // Returns (number, is it new?); `next` is the number that a new key gets.
-  std::pair<Code, bool> find(Key key, Code next) {
-    return direct_ ? find_direct(key, next) : find_hashed(key, next);
-  }
-
   bool direct() const { return direct_; }
 
-  std::pair<Code, bool> find_direct(Key key, Code next) {
-    std::uint64_t& slot = slots_[static_cast<std::size_t>(key)];
-    if (static_cast<std::uint32_t>(slot >> 32) == stamp_) return {static_cast<Code>(slot), false};
-    slot = (static_cast<std::uint64_t>(stamp_) << 32) | next;
-    return {next, true};
-  }
+  // A view for the hot loop, which keeps everything it needs in registers.
+  struct Direct {
+    std::uint64_t* slots;
+    std::uint64_t stamp;
 
-  std::pair<Code, bool> find_hashed(Key key, Code next) {
-    std::size_t place = hash(key);
-    while (numbers_[place] != kEmpty) {
-      if (keys_[place] == key) return {numbers_[place], false};
-      place = (place + 1) & mask_;
+    // Returns the number of the key, or `next` when it is new.
+    Code find(Key key, Code next) {
+      const std::uint64_t slot = slots[key];
+      if ((slot >> 32) == (stamp >> 32)) return static_cast<Code>(slot);
+      slots[key] = stamp | next;
+      return next;
     }
-    keys_[place] = key;
-    numbers_[place] = next;
-    if (++used_ * 2 > mask_) grow();
-    return {next, true};
-  }
+  };
+  Direct direct_view() { return {slots_.data(), static_cast<std::uint64_t>(stamp_) << 32}; }
+
+  struct Hashed {
+    KeyTable& table;
+
+    Code find(Key key, Code next) {
+      std::size_t place = table.hash(key);
+      const Entry* entries = table.entries_.data();
+      while (entries[place].number != kEmpty) {
+        if (entries[place].key == key) return entries[place].number;
+        place = (place + 1) & table.mask_;
+      }
+      table.entries_[place] = {key, next};
+      if (++table.used_ * 2 > table.mask_) table.grow();
+      return next;
+    }
+  };
+  Hashed hashed_view() { return {*this}; }
 
  private:
+  static constexpr Key kSlotsPerRow = 16;
   static constexpr Key kSmallSpace = 1 << 16;
+  static constexpr Key kLargeSpace = 1 << 23;
   static constexpr std::size_t kFirstCapacity = 1 << 10;
   static constexpr Code kEmpty = std::numeric_limits<Code>::max();
+
+  struct Entry {
+    Key key;
+    Code number;
+  };
 
   std::size_t hash(Key key) const {
     key ^= key >> 32;
@@ -87,23 +128,20 @@ class KeyTable {
   }
 
   void clear(std::size_t capacity) {
-    keys_.resize(capacity);
-    numbers_.assign(capacity, kEmpty);
+    entries_.assign(capacity, {0, kEmpty});
     mask_ = capacity - 1;
     shift_ = 64 - std::countr_zero(capacity);
     used_ = 0;
   }
 
   void grow() {
-    std::vector<Key> keys = std::move(keys_);
-    std::vector<Code> numbers = std::move(numbers_);
+    std::vector<Entry> entries = std::move(entries_);
     clear((mask_ + 1) * 4);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (numbers[i] == kEmpty) continue;
-      std::size_t place = hash(keys[i]);
-      while (numbers_[place] != kEmpty) place = (place + 1) & mask_;
-      keys_[place] = keys[i];
-      numbers_[place] = numbers[i];
+    for (const Entry& entry : entries) {
+      if (entry.number == kEmpty) continue;
+      std::size_t place = hash(entry.key);
+      while (entries_[place].number != kEmpty) place = (place + 1) & mask_;
+      entries_[place] = entry;
       ++used_;
     }
   }
@@ -111,14 +149,16 @@ class KeyTable {
   bool direct_ = false;
   std::uint32_t stamp_ = 0;
   std::vector<std::uint64_t> slots_;
-  std::vector<Key> keys_;
-  std::vector<Code> numbers_;
+  std::vector<Entry> entries_;
   std::size_t mask_ = 0;
   std::size_t used_ = 0;
   int shift_ = 64;
 };
 
 // The level maps of all attributes, and the scratch memory of the threads that group with them.
+//
+// Attributes with few codes share one column ("pack"), so that a row is a handful of numbers and its key the sum of a
+// handful of table look-ups.
 class Grouper {
  public:
   using Maps = std::vector<std::vector<std::vector<Code>>>;  // [attribute][level][code]
@@ -134,29 +174,80 @@ class Grouper {
       }
       cardinalities_.push_back(std::move(sizes));
     }
+    make_packs();
   }
 
   std::size_t attributes() const { return maps_.size(); }
 
-  // Groups rows (row-major codes, one weight a row) by their codes at the given levels.
-  Grouping group(std::span<const Code> codes, std::span<const Count> weights,
-                 std::span<const std::uint32_t> levels) {
-    check(codes, weights, levels);
+  // Turns codes (row-major) into rows, and back.
+  Rows pack(std::span<const Code> codes) const {
+    const std::size_t width = maps_.size();
+    if (width == 0 || codes.size() % width != 0) throw std::invalid_argument("not whole rows");
+    Rows rows(codes.size() / width, packs_.size());
+    const Code* row = codes.data();
+    Code* cell = rows.cells_.data();
+    for (std::size_t i = 0; i < rows.size_; ++i, row += width) {
+      for (const auto& pack : packs_) {
+        for (std::size_t a : pack) {
+          if (row[a] >= domain(a)) throw std::invalid_argument("a code without a map");
+          *cell = *cell * static_cast<Code>(domain(a)) + row[a];
+        }
+        ++cell;
+      }
+    }
+    return rows;
+  }
+
+  std::vector<Code> unpack(const Rows& rows) const {
+    check_rows(rows);
+    const std::size_t width = maps_.size();
+    std::vector<Code> codes(rows.size_ * width);
+    Code* row = codes.data();
+    const Code* cell = rows.cells_.data();
+    for (std::size_t i = 0; i < rows.size_; ++i, row += width) {
+      for (const auto& pack : packs_) {
+        Code rest = *cell++;
+        for (std::size_t k = pack.size(); k-- > 0;) {
+          const std::size_t a = pack[k];
+          row[a] = rest % static_cast<Code>(domain(a));
+          rest /= static_cast<Code>(domain(a));
+        }
+      }
+    }
+    return codes;
+  }
+
+  // Groups rows (one weight each) by their codes at the given levels; `want_ids` fills Grouping::ids.
+  Grouping group(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
+                 bool want_ids) {
+    check(rows, weights, levels);
+    const std::span<const Code> packed = rows.cells_;
     Lease lease(*this);
     Grouping result;
-    std::size_t attribute = 0;
+    std::size_t pack = 0;
     bool first = true;
     do {  // one stage, unless the key space does not fit into 64 bits
-      attribute = stage(codes, weights, levels, attribute, first, *lease.scratch, result);
+      pack = stage(packed, weights, levels, pack, first, want_ids, *lease.scratch, result);
       first = false;
-    } while (attribute < maps_.size());
+    } while (pack < packs_.size());
     return result;
   }
 
  private:
+  static constexpr Key kPackSize = 4096;
+  static constexpr std::size_t kBlock = 512;
+
   struct Scratch {
     KeyTable table;
     std::vector<std::vector<Key>> contributions;
+    std::vector<Key> spare;
+    std::vector<Count> sizes;
+    std::vector<Code> representatives;
+  };
+
+  struct Lookup {
+    std::size_t pack = 0;
+    const Key* contributions = nullptr;
   };
 
   // Scratch memory borrowed for one call, so that several threads may group at the same time.
@@ -182,72 +273,157 @@ class Grouper {
     Grouper& owner_;
   };
 
-  void check(std::span<const Code> codes, std::span<const Count> weights,
-             std::span<const std::uint32_t> levels) const {
+  std::size_t domain(std::size_t attribute) const { return maps_[attribute].front().size(); }
+
+  // Largest domains first, each into the first pack that has room.
+  void make_packs() {
+    std::vector<std::size_t> order(maps_.size());
+    for (std::size_t a = 0; a < order.size(); ++a) order[a] = a;
+    std::stable_sort(order.begin(), order.end(),
+                     [this](std::size_t one, std::size_t other) { return domain(one) > domain(other); });
+    std::vector<Key> sizes;
+    for (std::size_t a : order) {
+      const Key length = std::max<Key>(1, domain(a));
+      std::size_t p = 0;
+      while (p < packs_.size() && sizes[p] * length > kPackSize) ++p;
+      if (p == packs_.size()) {
+        packs_.emplace_back();
+        sizes.push_back(1);
+      }
+      packs_[p].push_back(a);
+      sizes[p] *= length;
+    }
+  }
+
+  void check_rows(const Rows& rows) const {
+    if (rows.width_ != packs_.size()) throw std::invalid_argument("rows of another table");
+  }
+
+  void check(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels) const {
+    check_rows(rows);
     if (levels.size() != maps_.size()) throw std::invalid_argument("one level per attribute, please");
-    if (codes.size() != weights.size() * maps_.size()) throw std::invalid_argument("codes and weights differ in rows");
+    if (rows.size_ != weights.size()) throw std::invalid_argument("rows and weights differ in number");
     if (weights.size() >= std::numeric_limits<Code>::max()) throw std::invalid_argument("too many rows");
     for (std::size_t a = 0; a < levels.size(); ++a) {
       if (levels[a] >= maps_[a].size()) throw std::invalid_argument("no such level");
     }
   }
 
-  // Packs as many attributes as fit, beginning with `attribute`, on top of the groups found so far.
-  std::size_t stage(std::span<const Code> codes, std::span<const Count> weights,
-                    std::span<const std::uint32_t> levels, std::size_t attribute, bool first, Scratch& scratch,
-                    Grouping& result) {
-    const std::size_t width = maps_.size();
+  // Takes as many packs as fit into a 64-bit key, beginning with `pack`, on top of the groups found so far.
+  std::size_t stage(std::span<const Code> packed, std::span<const Count> weights,
+                    std::span<const std::uint32_t> levels, std::size_t pack, bool first, bool want_ids,
+                    Scratch& scratch, Grouping& result) {
     Key space = first ? 1 : std::max<Key>(1, result.sizes.size());
-    std::vector<std::size_t> active;
-    if (scratch.contributions.size() < width) scratch.contributions.resize(width);
-    for (; attribute < width; ++attribute) {
-      const Key cardinality = cardinalities_[attribute][levels[attribute]];
+    std::vector<Lookup> lookups;
+    if (scratch.contributions.size() < packs_.size()) scratch.contributions.resize(packs_.size());
+    for (; pack < packs_.size(); ++pack) {
+      Key cardinality = 1;
+      for (std::size_t a : packs_[pack]) cardinality *= cardinalities_[a][levels[a]];
       if (cardinality == 1) continue;
       if (space > std::numeric_limits<Key>::max() / cardinality) break;
-      const auto& map = maps_[attribute][levels[attribute]];
-      auto& contribution = scratch.contributions[attribute];
-      contribution.resize(map.size());
-      for (std::size_t code = 0; code < map.size(); ++code) contribution[code] = space * map[code];
+      fill_contributions(pack, levels, space, scratch);
+      lookups.push_back({pack, scratch.contributions[pack].data()});
       space *= cardinality;
-      active.push_back(attribute);
     }
+    const bool last = pack == packs_.size();
     scratch.table.reset(space, weights.size());
+    const bool with_ids = want_ids || !last || !first;
     if (scratch.table.direct()) {
-      number<true>(codes, weights, active, first, scratch, result);
+      number(packed, weights, lookups, first, with_ids, scratch.table.direct_view(), scratch, result);
     } else {
-      number<false>(codes, weights, active, first, scratch, result);
+      number(packed, weights, lookups, first, with_ids, scratch.table.hashed_view(), scratch, result);
     }
-    return attribute;
+    return pack;
   }
 
-  template <bool Direct>
-  void number(std::span<const Code> codes, std::span<const Count> weights, const std::vector<std::size_t>& active,
-              bool first, Scratch& scratch, Grouping& result) const {
-    const std::size_t rows = weights.size();
-    const std::size_t width = maps_.size();
-    std::vector<Code> previous = std::move(result.ids);
-    result.ids.resize(rows);
-    result.representatives.clear();
-    result.sizes.clear();
-    std::vector<std::pair<std::size_t, const Key*>> lookups;
-    for (std::size_t a : active) lookups.emplace_back(a, scratch.contributions[a].data());
-    const Code* row = codes.data();
-    for (std::size_t i = 0; i < rows; ++i, row += width) {
-      Key key = first ? 0 : previous[i];
-      for (const auto& [a, contribution] : lookups) key += contribution[row[a]];
-      const Code next = static_cast<Code>(result.sizes.size());
-      const auto [id, is_new] = Direct ? scratch.table.find_direct(key, next) : scratch.table.find_hashed(key, next);
-      if (is_new) {
-        result.representatives.push_back(static_cast<Code>(i));
-        result.sizes.push_back(0);
+  // What every packed code adds to the key of its row.
+  void fill_contributions(std::size_t pack, std::span<const std::uint32_t> levels, Key stride, Scratch& scratch) const {
+    auto& table = scratch.contributions[pack];
+    auto& wider = scratch.spare;
+    table.assign(1, 0);
+    for (std::size_t a : packs_[pack]) {
+      const auto& map = maps_[a][levels[a]];
+      wider.resize(table.size() * map.size());
+      std::size_t place = 0;
+      for (Key begun : table) {
+        for (Code code : map) wider[place++] = begun + stride * code;
       }
-      result.sizes[id] += weights[i];
-      result.ids[i] = id;
+      table.swap(wider);
+      stride *= cardinalities_[a][levels[a]];
     }
+  }
+
+  template <typename Table>
+  void number(std::span<const Code> packed, std::span<const Count> weights, const std::vector<Lookup>& lookups,
+              bool first, bool with_ids, Table table, Scratch& scratch, Grouping& result) const {
+    const std::vector<Code> previous = std::move(result.ids);
+    result.ids.clear();
+    result.ids.resize(with_ids ? weights.size() : 0);
+    if (scratch.sizes.size() < weights.size()) {
+      scratch.sizes.resize(weights.size());
+      scratch.representatives.resize(weights.size());
+    }
+    const Code* before = first ? nullptr : previous.data();
+    Code* ids = with_ids ? result.ids.data() : nullptr;
+    const auto run = [&]<std::size_t Packs>() {
+      return loop<Packs>(packed, weights, lookups, before, ids, table, scratch);
+    };
+    Code groups = 0;
+    switch (lookups.size()) {
+      case 1: groups = run.template operator()<1>(); break;
+      case 2: groups = run.template operator()<2>(); break;
+      case 3: groups = run.template operator()<3>(); break;
+      case 4: groups = run.template operator()<4>(); break;
+      case 5: groups = run.template operator()<5>(); break;
+      case 6: groups = run.template operator()<6>(); break;
+      default: groups = run.template operator()<0>();
+    }
+    result.representatives.assign(scratch.representatives.begin(), scratch.representatives.begin() + groups);
+    result.sizes.assign(scratch.sizes.begin(), scratch.sizes.begin() + groups);
+  }
+
+  // The hot loop; `Packs` is the number of look-ups a row, 0 where it is only known at run time. Returns the number
+  // of groups. Keys are made a block at a time, so that a mispredicted branch in the table does not delay them; everything
+  // is copied to locals first, since the compiler cannot know that the stores do not touch it.
+  template <std::size_t Packs, typename Table>
+  Code loop(std::span<const Code> packed, std::span<const Count> weights, const std::vector<Lookup>& lookups,
+            const Code* before, Code* ids, Table table, Scratch& scratch) const {
+    const std::size_t rows = weights.size();
+    const std::size_t width = packs_.size();
+    const std::size_t count = Packs == 0 ? lookups.size() : Packs;
+    std::array<Lookup, Packs == 0 ? 1 : Packs> fixed{};
+    if constexpr (Packs > 0) std::copy(lookups.begin(), lookups.end(), fixed.begin());
+    const Lookup* look = Packs == 0 ? lookups.data() : fixed.data();
+    const Count* weight = weights.data();
+    Count* sizes = scratch.sizes.data();
+    Code* representatives = scratch.representatives.data();
+    const Code* row = packed.data();
+    std::array<Key, kBlock> keys;
+    Code next = 0;
+    for (std::size_t start = 0; start < rows; start += kBlock) {
+      const std::size_t length = std::min(kBlock, rows - start);
+      for (std::size_t i = 0; i < length; ++i, row += width) {
+        Key key = before == nullptr ? 0 : before[start + i];
+        for (std::size_t k = 0; k < count; ++k) key += look[k].contributions[row[look[k].pack]];
+        keys[i] = key;
+      }
+      for (std::size_t i = 0; i < length; ++i) {
+        const Code id = table.find(keys[i], next);
+        if (id == next) {
+          representatives[next] = static_cast<Code>(start + i);
+          sizes[next++] = weight[start + i];
+        } else {
+          sizes[id] += weight[start + i];
+        }
+        if (ids != nullptr) ids[start + i] = id;
+      }
+    }
+    return next;
   }
 
   Maps maps_;
   std::vector<std::vector<Key>> cardinalities_;
+  std::vector<std::vector<std::size_t>> packs_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Scratch>> idle_;
 };

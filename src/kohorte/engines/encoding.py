@@ -95,7 +95,9 @@ def encode(
 def _encode_column(text: pl.Series, builder: Builder | Hierarchy) -> EncodedColumn:
     name = text.name
     distinct = text.drop_nulls().unique().sort()
-    hierarchy = builder if isinstance(builder, Hierarchy) else builder.build(distinct.to_list(), attribute=name)
+    hierarchy = (
+        builder if isinstance(builder, Hierarchy) else builder.build(distinct.to_list(), attribute=name)
+    )
     positions = hierarchy.encode(distinct)
     if (positions < 0).any():
         unknown = distinct.filter(pl.Series(positions < 0))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kohorte.kernels import Rows
 from kohorte.kernels.arrays import Codes, Counts
 from kohorte.lattice import Node
 
@@ -17,40 +18,44 @@ WORTH_KEEPING = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The groups of a node as rows: level-0 codes of one row of each group, and the group's size."""
+    """The groups of a node as rows: one (packed) row of each group, and the group's size."""
 
-    codes: Codes
+    rows: Rows
     sizes: Counts
+
+    def __len__(self) -> int:
+        return len(self.sizes)
 
 
 class History:
     """Keeps the snapshots that were used last, and finds the smallest one that a node can be built from."""
 
-    def __init__(self, bottom: Node, base: Snapshot) -> None:
+    def __init__(self, base: Snapshot, attributes: int) -> None:
         self._base = base
-        self._levels = np.zeros((ENTRIES, len(bottom)), dtype=np.int16)
+        self._levels = np.zeros((ENTRIES, attributes), dtype=np.int16)
         self._rows = np.full(ENTRIES, np.iinfo(np.int64).max, dtype=np.int64)
         self._used = np.zeros(ENTRIES, dtype=np.int64)
         self._snapshots: list[Snapshot] = []
         self._clock = 0
         self._lock = threading.Lock()
 
-    def source(self, node: Node) -> tuple[Snapshot, bool]:
-        """Return the smallest snapshot at or below a node, and whether it is a roll-up (not the base table)."""
+    def source(self, node: Node) -> Snapshot:
+        """Return the smallest snapshot at or below a node; where none is remembered, the base table."""
         with self._lock:
             count = len(self._snapshots)
             usable = (self._levels[:count] <= np.array(node, dtype=np.int16)).all(axis=1)
             if not usable.any():
-                return self._base, False
+                return self._base
             place = int(np.where(usable, self._rows[:count], np.iinfo(np.int64).max).argmin())
             self._clock += 1
             self._used[place] = self._clock
-            return self._snapshots[place], True
+            return self._snapshots[place]
 
-    def keep(self, node: Node, snapshot: Snapshot, source: Snapshot) -> None:
-        """Remember a snapshot if it is much smaller than what it was made from; forget the one used longest ago."""
-        if len(snapshot.sizes) > WORTH_KEEPING * len(source.sizes):
+    def keep(self, node: Node, source: Snapshot, first: Codes, sizes: Counts) -> None:
+        """Remember a node that is much smaller than what it was made from; forget the one used longest ago."""
+        if len(sizes) > WORTH_KEEPING * len(source):
             return
+        snapshot = Snapshot(source.rows.take(first), sizes)
         with self._lock:
             self._clock += 1
             if len(self._snapshots) < ENTRIES:
@@ -60,5 +65,5 @@ class History:
                 place = int(self._used.argmin())
                 self._snapshots[place] = snapshot
             self._levels[place] = node
-            self._rows[place] = len(snapshot.sizes)
+            self._rows[place] = len(sizes)
             self._used[place] = self._clock

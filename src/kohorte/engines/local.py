@@ -7,7 +7,6 @@ import polars as pl
 
 from kohorte.engines.encoding import EncodedTable
 from kohorte.engines.history import History, Snapshot
-from kohorte.errors import InternalError
 from kohorte.groups import Groups
 from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels import Grouper
@@ -19,41 +18,44 @@ class LocalEngine:
     """Groups the rows of an encoded table at any node, from the nearest finer node that it remembers."""
 
     def __init__(self, table: EncodedTable) -> None:
-        codes = np.ascontiguousarray(np.stack([column.codes for column in table.columns], axis=1))
-        for column in table.columns:
-            if len(column.codes) and int(column.codes.max()) >= len(column.maps[0]):
-                raise InternalError(f"column {column.name!r} has codes without a map", code="encoding-broken")
         self._table = table
+        self._excluded = int((~table.included).sum())
         self._grouper = Grouper([list(column.maps) for column in table.columns])
-        rows = codes[table.included] if not table.included.all() else codes
-        bottom = (0,) * len(table.columns)
+        codes = np.stack([column.codes[table.included] for column in table.columns], axis=1)
+        rows = self._grouper.pack(codes)
         ones = np.ones(len(rows), dtype=np.int64)
-        self._row_ids, first, sizes = self._grouper.group(rows, ones, _levels(bottom))
-        self._base = Snapshot(rows[first], sizes)
-        self._history = History(bottom, self._base)
+        bottom = np.zeros(len(table.columns), dtype=np.uint32)
+        self._row_ids, first, sizes = self._grouper.group(rows, ones, bottom, True)
+        self._base = Snapshot(rows.take(first), sizes)
+        self._history = History(self._base, len(table.columns))
         self.rolled_up = 0
 
     @property
     def distinct_rows(self) -> int:
         """How many rows are left when identical ones are merged."""
-        return len(self._base.sizes)
+        return len(self._base)
 
     def groups(self, node: Node) -> Groups:
         """Return the classes of the table at a node."""
-        source, rolled_up = self._history.source(node)
-        self.rolled_up += rolled_up
-        _, first, sizes = self._grouper.group(source.codes, source.sizes, _levels(node))
-        snapshot = Snapshot(source.codes[first], sizes)
-        self._history.keep(node, snapshot, source)
-        return self._groups(node, snapshot.codes, sizes)
+        source = self._history.source(node)
+        self.rolled_up += source is not self._base
+        levels = np.array(node, dtype=np.uint32)
+        _, first, sizes = self._grouper.group(source.rows, source.sizes, levels, False)
+        self._history.keep(node, source, first, sizes)
+        return self._groups(node, source, first, sizes)
 
     def classes(self, node: Node) -> tuple[Codes, Groups]:
         """Return the class of every included row at a node, and the classes."""
-        ids, first, sizes = self._grouper.group(self._base.codes, self._base.sizes, _levels(node))
-        return ids[self._row_ids], self._groups(node, self._base.codes[first], sizes)
+        levels = np.array(node, dtype=np.uint32)
+        ids, first, sizes = self._grouper.group(self._base.rows, self._base.sizes, levels, True)
+        return ids[self._row_ids], self._groups(node, self._base, first, sizes)
 
-    def _groups(self, node: Node, codes: Codes, sizes: Counts) -> Groups:
-        return Groups(node, sizes, codes, excluded=int((~self._table.included).sum()))
+    def _groups(self, node: Node, source: Snapshot, first: Codes, sizes: Counts) -> Groups:
+        def codes(which: Bools) -> Codes:
+            unpacked: Codes = self._grouper.unpack(source.rows.take(first[which]))
+            return unpacked
+
+        return Groups(node, sizes, codes, excluded=self._excluded)
 
     def apply(self, frame: pl.DataFrame, node: Node, kept: Bools) -> pl.DataFrame:
         """Return the quasi-identifiers generalized to a node, with all rows that are not kept suppressed.
@@ -71,7 +73,3 @@ class LocalEngine:
                 shown = shown.zip_with(pl.Series(kept), pl.Series([SUPPRESSED]).new_from_index(0, len(shown)))
             columns.append(shown.alias(column.name))
         return pl.DataFrame(columns)
-
-
-def _levels(node: Node) -> Codes:
-    return np.array(node, dtype=np.uint32)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from kohorte.kernels.arrays import Codes, Counts
+from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
 
 
@@ -13,14 +14,14 @@ from kohorte.lattice import Node
 class Groups:
     """The classes of rows that look the same at a node.
 
-    `sizes` counts the rows of each class. `codes` holds the level-0 codes of one row of each class, from which
-    metrics read its generalized values. `excluded` rows take part in no class: the policy for missing values
+    `sizes` counts the rows of each class. `codes(which)` returns the level-0 codes of one row of each of the
+    selected classes, from which metrics read its generalized values. `excluded` rows take part in no class: the policy for missing values
     suppresses them at every node.
     """
 
     node: Node
     sizes: Counts
-    codes: Codes
+    codes: Callable[[Bools], Codes]
     excluded: int = 0
 
     @cached_property

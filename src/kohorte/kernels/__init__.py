@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any
+from typing import Any, TypeAlias
 
 from kohorte.errors import InputError
 from kohorte.kernels import csv_scan_reference, reference
@@ -27,7 +27,8 @@ def _choose() -> tuple[str, Any]:
     except ImportError:
         if wanted == "native":
             raise InputError(
-                "KOHORTE_KERNELS=native, but this installation has no compiled kernels", code="kernels-missing"
+                "KOHORTE_KERNELS=native, but this installation has no compiled kernels",
+                code="kernels-missing",
             ) from None
         return "reference", reference
 
@@ -35,8 +36,10 @@ def _choose() -> tuple[str, Any]:
 KERNELS, _kernels = _choose()
 COMPILED_KERNELS_ARE_MISSING = KERNELS == "reference" and os.environ.get("KOHORTE_KERNELS") != "reference"
 
-Grouper = _kernels.Grouper
+Grouper: TypeAlias = _kernels.Grouper
+Rows: TypeAlias = _kernels.Rows
 best_cover = _kernels.best_cover
+least_likely = _kernels.least_likely
 _csv_scan = _kernels.csv_scan if KERNELS == "native" else csv_scan_reference.csv_scan
 
 
@@ -45,4 +48,13 @@ def csv_scan(data: Bytes, separator: int, fields: int) -> CsvScan:
     return CsvScan(*_csv_scan(data, separator, fields))
 
 
-__all__ = ["COMPILED_KERNELS_ARE_MISSING", "KERNELS", "CsvScan", "Grouper", "best_cover", "csv_scan"]
+__all__ = [
+    "COMPILED_KERNELS_ARE_MISSING",
+    "KERNELS",
+    "CsvScan",
+    "Grouper",
+    "Rows",
+    "best_cover",
+    "csv_scan",
+    "least_likely",
+]

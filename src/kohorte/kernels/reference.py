@@ -6,9 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kohorte.kernels.arrays import Bools, Codes, Counts, Floats, Keys
+from kohorte.kernels.arrays import Codes, Counts, Flags, Floats, Keys
 
 LARGEST_KEY = 2**64 - 1
+
+
+class Rows:
+    """Rows of codes that a Grouper has checked."""
+
+    def __init__(self, codes: Codes) -> None:
+        self.codes = codes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, selected: Codes) -> Rows:
+        """Return the selected rows, in the given order."""
+        return Rows(self.codes[selected])
 
 
 class Grouper:
@@ -19,10 +33,26 @@ class Grouper:
         if any(len(level) != len(levels[0]) for levels in self._maps for level in levels):
             raise ValueError("maps of unequal length")
 
-    def group(self, codes: Codes, weights: Counts, levels: Codes) -> tuple[Codes, Codes, Counts]:
-        """Return the group of every row, the first row of every group and the summed weight of every group."""
-        if codes.shape != (len(weights), len(self._maps)) or len(levels) != len(self._maps):
-            raise ValueError("codes, weights and levels do not fit together")
+    def pack(self, codes: Codes) -> Rows:
+        """Return the rows in the form that `group` takes."""
+        if codes.shape[1] != len(self._maps):
+            raise ValueError("not whole rows")
+        for attribute, levels in enumerate(self._maps):
+            if len(codes) and int(codes[:, attribute].max()) >= len(levels[0]):
+                raise ValueError("a code without a map")
+        return Rows(codes.copy())
+
+    def unpack(self, rows: Rows) -> Codes:
+        """Return the codes of rows."""
+        return rows.codes.copy()
+
+    def group(
+        self, rows: Rows, weights: Counts, levels: Codes, want_ids: bool
+    ) -> tuple[Codes, Codes, Counts]:
+        """Return the group of every row (if wanted), the first row of every group and the summed weight of each."""
+        packed = rows.codes
+        if packed.shape != (len(weights), len(self._maps)) or len(levels) != len(self._maps):
+            raise ValueError("rows, weights and levels do not fit together")
         ids, groups = np.zeros(len(weights), dtype=np.uint64), 1
         pending: list[Keys] = []
         space = 1
@@ -34,14 +64,14 @@ class Grouper:
             if space * cardinality > LARGEST_KEY:
                 ids, groups = _renumber(ids, pending)
                 pending, space = [], groups
-            pending.append(mapped[codes[:, attribute]].astype(np.uint64) * np.uint64(space))
+            pending.append(mapped[packed[:, attribute]].astype(np.uint64) * np.uint64(space))
             space *= cardinality
         ids, groups = _renumber(ids, pending)
         first = np.full(groups, len(weights), dtype=np.uint32)
         np.minimum.at(first, ids, np.arange(len(weights), dtype=np.uint32))
         sizes = np.zeros(groups, dtype=np.int64)
         np.add.at(sizes, ids, weights)
-        return ids.astype(np.uint32), first, sizes
+        return ids.astype(np.uint32) if want_ids else np.empty(0, dtype=np.uint32), first, sizes
 
 
 def _renumber(ids: Keys, pending: list[Keys]) -> tuple[Keys, int]:
@@ -56,25 +86,40 @@ def _renumber(ids: Keys, pending: list[Keys]) -> tuple[Keys, int]:
 
 
 def best_cover(
-    shape: Sequence[int], open: Bools, barred: Bools, score: Floats, upward: bool  # noqa: A002
+    shape: Sequence[int],
+    open: Flags,
+    barred: Flags,
+    left: Floats,
+    right: Floats,
+    upward: bool,  # noqa: A002
 ) -> tuple[int, float]:
     """Return the node that settles most extreme open nodes if it can be excluded, and its gain; -1 if none."""
-    is_open = np.asarray(open).reshape(shape).astype(bool)
+    is_open = open.reshape(shape).astype(bool)
     if upward:
         is_open = np.flip(is_open)
     extreme = is_open.copy()
     for axis in range(is_open.ndim):
         lower, higher = _neighbours(is_open.ndim, axis)
         extreme[lower] &= ~is_open[higher]
-    covered = extreme.astype(np.int32)
+    covered = extreme.astype(np.int64)
     for axis in range(covered.ndim):
-        covered = np.cumsum(covered, axis=axis, dtype=np.int32)
+        covered = np.cumsum(covered, axis=axis)
     if upward:
         covered = np.flip(covered)
+    score = np.add.outer(left, right).ravel()
     gain = covered.ravel() * (0.5 * (1.0 + score / np.sqrt(1.0 + score * score)))
-    gain[np.asarray(barred, dtype=bool) | (covered.ravel() == 0)] = 0.0
+    gain[barred.astype(bool)] = 0.0
     index = int(np.argmax(gain))
     return (index, float(gain[index])) if gain[index] > 0.0 else (-1, 0.0)
+
+
+def least_likely(values: Floats, open: Flags, sure: Flags, left: Floats, right: Floats) -> int:  # noqa: A002
+    """Return the open node of the least value among those that are sure or have a score below 0; -1 if none."""
+    likely = open.astype(bool) & ((np.add.outer(left, right).ravel() < 0.0) | sure.astype(bool))
+    if not likely.any():
+        return -1
+    index = int(np.where(likely, values, np.inf).argmin())
+    return index if values[index] < np.inf else -1
 
 
 def _neighbours(dimensions: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:

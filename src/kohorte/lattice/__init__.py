@@ -1,5 +1,5 @@
 """Pure combinatorics of generalization levels."""
 
-from kohorte.lattice.lattice import Lattice, Node
+from kohorte.lattice.lattice import Lattice, Node, Parts, add_up, half_sums
 
-__all__ = ["Lattice", "Node"]
+__all__ = ["Lattice", "Node", "Parts", "add_up", "half_sums"]

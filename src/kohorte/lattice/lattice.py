@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import getitem
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +17,9 @@ from kohorte.kernels.arrays import Floats
 
 Node: TypeAlias = tuple[int, ...]
 """One generalization level per quasi-identifier."""
+
+Parts: TypeAlias = Sequence[Floats]
+"""One number per attribute and level."""
 
 LARGEST = 2**26
 """More nodes than this are refused: the tags of the search would not fit into memory."""
@@ -29,7 +33,9 @@ class Lattice:
 
     def __post_init__(self) -> None:
         if not self.shape or min(self.shape) < 1:
-            raise InputError("a lattice needs at least one attribute and one level each", code="lattice-empty")
+            raise InputError(
+                "a lattice needs at least one attribute and one level each", code="lattice-empty"
+            )
         if self.size > LARGEST:
             raise InputError(
                 f"{self.size:,} combinations of levels are too many (at most {LARGEST:,}): "
@@ -55,7 +61,7 @@ class Lattice:
     @cached_property
     def heights(self) -> NDArray[np.int32]:
         """The sum of levels of every node."""
-        return self.sum([np.arange(length, dtype=np.int32) for length in self.shape]).astype(np.int32)
+        return self.sum([np.arange(float(length)) for length in self.shape]).astype(np.int32)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
@@ -64,24 +70,34 @@ class Lattice:
         places[np.argsort(self.heights.ravel(), kind="stable")] = np.arange(self.size)
         return places.reshape(self.shape)
 
-    def sum(self, parts: Sequence[NDArray[np.generic]]) -> Floats:
-        """Add one number per attribute and level up to one number per node, from the first attribute to the last."""
-        total: Floats = np.asarray(parts[0], dtype=np.float64)
-        for part in parts[1:]:
-            total = np.add.outer(total, np.asarray(part, dtype=np.float64)).ravel()
-        return total.reshape(self.shape)
+    def sum(self, parts: Parts) -> Floats:
+        """Add one number per attribute and level up to one number per node, as `add_up` does for a single node."""
+        left, right = half_sums(parts)
+        return np.add.outer(left, right).reshape(self.shape)
+
+    @cached_property
+    def _above(self) -> list[list[slice]]:
+        return [[slice(level, None) for level in range(length)] for length in self.shape]
+
+    @cached_property
+    def _below(self) -> list[list[slice]]:
+        return [[slice(0, level + 1) for level in range(length)] for length in self.shape]
 
     def above(self, node: Node) -> tuple[slice, ...]:
         """The slice of a node and all its generalizations."""
-        return tuple(slice(level, None) for level in node)
+        return tuple(map(getitem, self._above, node))
 
     def below(self, node: Node) -> tuple[slice, ...]:
         """The slice of a node and all its specializations."""
-        return tuple(slice(0, level + 1) for level in node)
+        return tuple(map(getitem, self._below, node))
 
     def node(self, index: int) -> Node:
         """The node at a place of a flattened lattice array."""
-        return tuple(int(level) for level in np.unravel_index(index, self.shape))
+        levels = []
+        for length in reversed(self.shape):
+            index, level = divmod(index, length)
+            levels.append(level)
+        return tuple(reversed(levels))
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, by levels from left to right."""
@@ -107,3 +123,27 @@ class Lattice:
     def sublattices(self) -> int:
         """How many pairs of a node and a proper generalization of it there are."""
         return math.prod(length * (length + 1) // 2 for length in self.shape) - self.size
+
+
+def half_sums(parts: Parts) -> tuple[Floats, Floats]:
+    """Add up the first and the second half of the attributes: a node's sum is one number of each."""
+    middle = len(parts) // 2
+    return _outer_sum(parts[:middle]), _outer_sum(parts[middle:])
+
+
+def _outer_sum(parts: Parts) -> Floats:
+    total: Floats = np.zeros(1)
+    for part in parts:
+        total = np.add.outer(total, part).ravel()
+    return total
+
+
+def add_up(parts: Parts, node: Node) -> float:
+    """Add the numbers of a node's levels in the order of `Lattice.sum`, so that both give the same to the last bit."""
+    middle = len(parts) // 2
+    left = right = 0.0
+    for part, level in zip(parts[:middle], node[:middle], strict=True):
+        left += float(part[level])
+    for part, level in zip(parts[middle:], node[middle:], strict=True):
+        right += float(part[level])
+    return left + right

@@ -16,11 +16,13 @@ def model_from_dict(entry: object) -> PrivacyModel:
     known = {model.name: model for model in MODELS}
     if not isinstance(entry, dict) or "model" not in entry:
         raise InputError(
-            "a model is written as {model: name, ...}, for example {model: k-anonymity, k: 5}", code="model-entry"
+            "a model is written as {model: name, ...}, for example {model: k-anonymity, k: 5}",
+            code="model-entry",
         )
     name = str(entry["model"])
     if name not in known:
         raise InputError(
-            f"unknown model {name!r}{nearest(name, known)}; known are {', '.join(known)}", code="model-unknown"
+            f"unknown model {name!r}{nearest(name, known)}; known are {', '.join(known)}",
+            code="model-unknown",
         )
     return known[name].from_dict(entry)

@@ -59,5 +59,7 @@ class KAnonymity:
         """Read `{model: k-anonymity, k: 5}`."""
         refuse_unknown(entry, cls.name, ("k",))
         if "k" not in entry:
-            raise InputError("model k-anonymity needs k, for example {model: k-anonymity, k: 5}", code="model-parameter")
+            raise InputError(
+                "model k-anonymity needs k, for example {model: k-anonymity, k: 5}", code="model-parameter"
+            )
         return cls(k=integer("k", entry["k"], least=1))

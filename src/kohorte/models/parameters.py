@@ -10,7 +10,9 @@ from kohorte.errors import InputError, nearest
 def integer(name: str, value: object, *, least: int) -> int:
     """Return a whole number of at least `least`, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}", code="model-parameter")
+        raise InputError(
+            f"{name} must be a whole number of at least {least}, not {value!r}", code="model-parameter"
+        )
     return value
 
 
@@ -20,5 +22,6 @@ def refuse_unknown(entry: Mapping[str, object], model: str, known: Iterable[str]
     for name in entry:
         if name not in known:
             raise InputError(
-                f"model {model} has no parameter {name!r}{nearest(name, known)}", code="model-parameter-unknown"
+                f"model {model} has no parameter {name!r}{nearest(name, known)}",
+                code="model-parameter-unknown",
             )

@@ -47,6 +47,7 @@ def metric_named(name: str) -> Metric:
     known = {metric.name: metric for metric in METRICS}
     if name not in known:
         raise InputError(
-            f"unknown metric {name!r}{nearest(name, known)}; known are {', '.join(known)}", code="metric-unknown"
+            f"unknown metric {name!r}{nearest(name, known)}; known are {', '.join(known)}",
+            code="metric-unknown",
         )
     return known[name]()

@@ -8,6 +8,7 @@ import numpy as np
 
 from kohorte.groups import Groups, Marginals
 from kohorte.kernels.arrays import Bools, Floats
+from kohorte.lattice import add_up
 
 
 class Costing:
@@ -33,11 +34,8 @@ class Costing:
         return tuple(np.zeros(levels) for levels in self.marginals.shape)
 
     def static(self, groups: Groups) -> float:
-        """The sum of the parts at a node, added in the order in which the lattice adds them."""
-        total = float(self.parts[0][groups.node[0]])
-        for part, level in zip(self.parts[1:], groups.node[1:], strict=True):
-            total += float(part[level])
-        return total
+        """The sum of the parts at a node."""
+        return add_up(self.parts, groups.node)
 
     def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
         """The cost of a node, lower is better; `kept` tells which classes stay."""

@@ -26,7 +26,8 @@ class _EntropyCosting(Costing):
 
     def make_parts(self) -> tuple[Floats, ...]:
         return tuple(
-            np.array([self._part(column, level) for level in range(column.top + 1)]) for column in self.marginals.columns
+            np.array([self._part(column, level) for level in range(column.top + 1)])
+            for column in self.marginals.columns
         )
 
     @staticmethod
@@ -56,7 +57,9 @@ class _SuppressionCosting(_NonUniformCosting):
             return static
         gone = ~kept
         sizes = groups.sizes[gone]
-        for column, level, codes in zip(self.marginals.columns, groups.node, groups.codes[gone].T, strict=True):
+        for column, level, codes in zip(
+            self.marginals.columns, groups.node, groups.codes(gone).T, strict=True
+        ):
             counts = np.bincount(column.maps[level][codes], weights=sizes)
             counts = counts[counts > 0]
             static += column.weight * abs(float(counts @ np.log2(counts / counts.sum())))

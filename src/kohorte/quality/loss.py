@@ -22,7 +22,9 @@ class _LossCosting(Costing):
     def make_parts(self) -> tuple[Floats, ...]:
         excluded = self.rows - int(self.marginals.columns[0].counts.sum())
         return tuple(
-            weight * np.array([self._rows_lost(axis, level) + excluded for level in range(column.top + 1)]) / self.rows
+            weight
+            * np.array([self._rows_lost(axis, level) + excluded for level in range(column.top + 1)])
+            / self.rows
             for axis, (weight, column) in enumerate(zip(self._weights, self.marginals.columns, strict=True))
         )
 
@@ -37,7 +39,7 @@ class _LossCosting(Costing):
             return static
         gone = ~kept
         told = np.ones(int(gone.sum()))
-        columns = zip(self.marginals.columns, groups.node, self._weights, groups.codes[gone].T, strict=True)
+        columns = zip(self.marginals.columns, groups.node, self._weights, groups.codes(gone).T, strict=True)
         for column, level, weight, codes in columns:
             told -= weight * column.shares[level][column.maps[level][codes]]
         return static + float(groups.sizes[gone] @ np.maximum(told, 0.0)) / self.rows

@@ -33,6 +33,7 @@ def search_named(name: str) -> Search:
     known = {search.name: search for search in SEARCHES}
     if name not in known:
         raise InputError(
-            f"unknown algorithm {name!r}{nearest(name, known)}; known are {', '.join(known)}", code="algorithm-unknown"
+            f"unknown algorithm {name!r}{nearest(name, known)}; known are {', '.join(known)}",
+            code="algorithm-unknown",
         )
     return known[name]()

@@ -41,7 +41,7 @@ ProgressCallback = Callable[[Progress], object]
 """Called now and then; returning False stops the search, which then returns the best found."""
 
 
-class OutOfTime(Exception):  # noqa: N818 - not an error: it ends a search with the best found
+class OutOfTime(Exception):
     """The time limit has passed, or the progress callback asked to stop."""
 
 
@@ -78,14 +78,19 @@ class Problem:
             return self.best is None or cost < self.best.cost
         return bool(self.lattice.order[node] < self.lattice.order[self.best.node])
 
-    def report(self, settled: int, lower_bound: Callable[[], float]) -> None:
+    def report(self, settled: Callable[[], int], lower_bound: Callable[[], float]) -> None:
         """Tell the progress callback where the search is, a few times a second."""
+        if self.progress is None:
+            return
         now = time.monotonic()
-        if self.progress is None or now - self._reported < 0.1:
+        if now - self._reported < 0.1:
             return
         self._reported = now
         best_cost = self.best.cost if self.best else None
-        if self.progress(Progress(self.checked, self.lattice.size, settled, best_cost, lower_bound())) is False:
+        if (
+            self.progress(Progress(self.checked, self.lattice.size, settled(), best_cost, lower_bound()))
+            is False
+        ):
             raise OutOfTime
 
 

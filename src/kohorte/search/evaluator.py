@@ -43,7 +43,7 @@ class Evaluator:
             suppressed=suppressed,
             classes=len(kept_sizes),
             smallest_class=int(kept_sizes.min()) if len(kept_sizes) else None,
-            floor=self.costing.floor(groups),
+            floor=self.costing.floor(groups) if self.costing.raises_floor else -math.inf,
         )
 
     def kept(self, groups: Groups) -> Bools:

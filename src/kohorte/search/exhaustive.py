@@ -29,7 +29,7 @@ class Exhaustive:
         try:
             for node in problem.lattice.nodes():
                 problem.evaluate(node)
-                problem.report(problem.checked, lambda: -math.inf)
+                problem.report(lambda: problem.checked, lambda: -math.inf)
         except OutOfTime:
             complete = False
         bound = problem.best.cost if complete and problem.best else -math.inf

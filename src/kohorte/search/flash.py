@@ -53,7 +53,7 @@ class _Tags:
         """Count a node and tag all that follows from it by monotonicity."""
         solution = self.problem.evaluate(node).solution
         self.tagged[self.lattice.above(node) if solution else self.lattice.below(node)] = True
-        self.problem.report(int(self.tagged.sum()), lambda: -math.inf)
+        self.problem.report(lambda: int(self.tagged.sum()), lambda: -math.inf)
         return solution
 
     def result(self, *, complete: bool) -> SearchResult:
@@ -171,4 +171,4 @@ class FlashDepthFirst:
             tags.tagged[problem.lattice.above(node)] = True
         elif not solution and problem.monotone:
             tags.tagged[problem.lattice.below(node)] = True
-        problem.report(int(tags.tagged.sum()), lambda: -math.inf)
+        problem.report(lambda: int(tags.tagged.sum()), lambda: -math.inf)

@@ -7,15 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from kohorte.kernels import best_cover
-from kohorte.kernels.arrays import Bools, Floats
+from kohorte.kernels import best_cover, least_likely
+from kohorte.kernels.arrays import Bools, Flags, Floats
 from kohorte.lattice import Node
 from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
 from kohorte.search.surrogate import AdditiveGuess, column_entropies
 
 SUPPRESSION_SPREAD = 0.7
 FLOOR_SPREAD = 0.3
-LEAST_GAIN = 0.3
 
 
 class Optimal:
@@ -46,7 +45,7 @@ class Optimal:
         try:
             while state.open.any():
                 state.check(state.choose())
-                problem.report(state.settled(), state.lower_bound)
+                problem.report(state.settled, state.lower_bound)
         except OutOfTime:
             complete = False
             if problem.best is None:  # the top node is the most likely solution of all, and quickly counted
@@ -76,7 +75,9 @@ class _State:
         self.open: Bools = np.ones(self.lattice.shape, dtype=bool)
         entropies = column_entropies(problem.marginals)
         self.suppression = AdditiveGuess(entropies, slope=0.8, intercept=-9.0)
-        self.floors = AdditiveGuess(entropies, slope=-0.3, intercept=math.log2(float(self.static.max()) + 1.0))
+        self.floors = AdditiveGuess(
+            entropies, slope=-0.3, intercept=math.log2(float(self.static.max()) + 1.0)
+        )
 
     # What a check settles
 
@@ -97,9 +98,9 @@ class _State:
             self._accept_known_solutions()
 
     def _tag(self, evaluation: Evaluation) -> None:
-        above, below = self.lattice.above(evaluation.node), self.lattice.below(evaluation.node)
+        below = self.lattice.below(evaluation.node)
         if evaluation.solution:
-            self.holds[above] = True
+            self.holds[self.lattice.above(evaluation.node)] = True
             if not self.costing.exact:
                 raised = self.costing.at_least(self.static[below], evaluation.suppressed)
                 self._raise_bound(below, np.maximum(self.bound[below], raised))
@@ -154,49 +155,37 @@ class _State:
         limit = float(self.problem.limit)
         if best is not None:
             limit = min(limit, self.costing.most_suppressed(best.cost))
-        fails = self._score(self.suppression, self._log_odds(limit), SUPPRESSION_SPREAD)
-        promising, guessed = self._promising(fails)
-        if promising.any():
-            return self._argmin(promising, guessed)
-        if best is None:
-            return self._argmin(self.open, fails)
-        return self._widest(fails, limit) or self._argmin(self.open, guessed)
+        fails = _score(self.suppression, self._log_odds(limit), SUPPRESSION_SPREAD)
+        rises = _score(self.floors, self._log_best(), FLOOR_SPREAD) if self.costing.raises_floor else None
+        index = self._promising(fails, rises)
+        if index < 0:
+            barred = self.closed | self.holds if limit >= self.problem.limit else self.closed
+            index = self._widest(barred, fails, rises)
+        if index < 0:
+            index = int(np.where(self.open, self.bound, np.inf).argmin())
+        return self.lattice.node(index)
 
-    def _score(self, guess: AdditiveGuess, threshold: float, spread: float) -> Floats:
-        first, *others = (part / spread for part in guess.parts())
-        return self.lattice.sum([first - threshold / spread, *others])
-
-    def _promising(self, fails: Floats) -> tuple[Bools, Floats]:
-        likely = self.open & ((fails < 0) | self.holds)
-        if not self.costing.raises_floor:
-            return likely, self.bound
-        guessed_floor = np.exp2(self.lattice.sum(self.floors.parts()))
-        log_odds = self.lattice.sum(self.suppression.parts())
-        guessed_suppressed = self.problem.marginals.rows / (1.0 + np.exp2(-log_odds))
-        guessed = np.maximum(guessed_floor, self.costing.at_least(self.bound, guessed_suppressed))
+    def _log_best(self) -> float:
         best = self.problem.best
-        return (likely & (guessed < best.cost) if best is not None else likely), guessed
+        return 1e9 if best is None else math.log2(max(best.cost, 1e-9))
 
-    def _widest(self, fails: Floats, limit: float) -> Node | None:
+    def _promising(self, fails: Score, rises: Score | None) -> int:
+        """Return the node that is likely a solution and, by its bound or its guessed floor, the best of all."""
+        values = self.bound.ravel() if rises is None else np.add.outer(*rises).ravel()
+        index: int = least_likely(values, _flags(self.open), _flags(self.holds), *fails)
+        if index >= 0 and rises is not None and values[index] >= 0:
+            return -1  # not even the best guess beats the best found
+        return index
+
+    def _widest(self, barred: Bools, fails: Score, rises: Score | None) -> int:
         """Return the node whose exclusion downwards (it fails) or upwards (its floor) settles most."""
-        best = self.problem.best
-        assert best is not None
-        barred = self.closed | self.holds if limit >= self.problem.limit else self.closed
-        index, gain = self._cover(barred, fails, upward=False)
-        if self.costing.raises_floor:
-            rises = self._score(self.floors, math.log2(max(best.cost, 1e-9)), FLOOR_SPREAD)
-            upward_index, upward_gain = self._cover(self.closed, rises, upward=True)
+        shape, is_open = list(self.lattice.shape), _flags(self.open)
+        index, gain = best_cover(shape, is_open, _flags(barred), *fails, False)
+        if rises is not None:
+            upward_index, upward_gain = best_cover(shape, is_open, _flags(self.closed), *rises, True)
             if upward_gain > gain:
-                index, gain = upward_index, upward_gain
-        return self.lattice.node(index) if gain > LEAST_GAIN else None
-
-    def _cover(self, barred: Bools, score: Floats, *, upward: bool) -> tuple[int, float]:
-        flat = self.open.ravel().view(np.uint8), barred.ravel().view(np.uint8), score.ravel()
-        index, gain = best_cover(list(self.lattice.shape), *flat, upward)
-        return int(index), float(gain)
-
-    def _argmin(self, among: Bools, values: Floats) -> Node:
-        return self.lattice.node(int(np.where(among, values, np.inf).argmin()))
+                index = upward_index
+        return int(index)
 
     # How far the search is
 
@@ -208,3 +197,17 @@ class _State:
         """No solution costs less than this."""
         best = self.problem.best.cost if self.problem.best else math.inf
         return min(best, float(np.min(self.bound, where=self.open, initial=math.inf)))
+
+
+Score = tuple[Floats, Floats]
+"""A guess for every node, as the sums over the first and the second half of the attributes."""
+
+
+def _score(guess: AdditiveGuess, threshold: float, spread: float) -> Score:
+    """Return by how many spreads the guess lies above the threshold."""
+    left, right = guess.halves()
+    return (left - threshold) / spread, right / spread
+
+
+def _flags(nodes: Bools) -> Flags:
+    return nodes.ravel().view(np.uint8)

@@ -7,12 +7,16 @@ monotonicity and proven bounds alone, so a bad guess costs time and nothing else
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kohorte.groups import Marginals
 from kohorte.kernels.arrays import Floats
 from kohorte.lattice import Node
+
+IndexArray: TypeAlias = NDArray[np.int64]
 
 INTERCEPT_DEVIATION = 8.0
 
@@ -37,24 +41,29 @@ class AdditiveGuess:
     """
 
     def __init__(self, entropies: Sequence[Floats], *, slope: float, intercept: float) -> None:
-        self._starts = np.cumsum([0, *(len(bits) for bits in entropies)])
+        ends = np.cumsum([len(bits) for bits in entropies])
+        starts = np.array([0, *ends[:-1]])
+        self._first = np.append(starts, ends[-1])  # where each attribute's numbers begin, and the intercept
         bits = np.concatenate(entropies)
         deviations = 0.5 * (bits + 0.3)
-        deviations[self._starts[1:] - 1] = 1e-4
+        deviations[ends - 1] = 1e-4
         self._mean = np.append(slope * bits, intercept)
         self._covariance = np.diag(np.append(deviations, INTERCEPT_DEVIATION) ** 2)
+        middle = len(entropies) // 2
+        levels = [start + np.arange(len(own)) for start, own in zip(starts, entropies, strict=True)]
+        self._left, self._right = _combinations(levels[:middle]), _combinations(levels[middle:])
 
-    def _active(self, node: Node) -> list[int]:
-        return [*(int(start) + level for start, level in zip(self._starts[:-1], node, strict=True)), len(self._mean) - 1]
+    def _active(self, node: Node) -> IndexArray:
+        return self._first + (*node, 0)
 
     def at(self, node: Node) -> float:
         """The guess for one node."""
         return float(self._mean[self._active(node)].sum())
 
-    def parts(self) -> list[Floats]:
-        """The numbers per attribute and level; the first attribute's contain the intercept."""
-        parts = np.split(self._mean[:-1], self._starts[1:-1])
-        return [parts[0] + self._mean[-1], *parts[1:]]
+    def halves(self) -> tuple[Floats, Floats]:
+        """The guesses for all nodes, as sums over the first and the second half of the attributes."""
+        left: Floats = self._mean[self._left].sum(axis=1) + self._mean[-1]
+        return left, self._mean[self._right].sum(axis=1)
 
     def learn(self, node: Node, seen: float, variance: float) -> None:
         """Update the guess with what counting a node gave (a rank-one Kalman update)."""
@@ -62,4 +71,12 @@ class AdditiveGuess:
         spread = self._covariance[active].sum(axis=0)
         gain = spread / (spread[active].sum() + variance)
         self._mean += gain * (seen - self._mean[active].sum())
-        self._covariance -= np.outer(gain, spread)
+        self._covariance -= np.multiply.outer(gain, spread)
+
+
+def _combinations(levels: Sequence[IndexArray]) -> IndexArray:
+    """All ways to take one index of each attribute, the last attribute fastest."""
+    if not levels:
+        return np.zeros((1, 0), dtype=np.int64)
+    grids = np.meshgrid(*levels, indexing="ij")
+    return np.stack([grid.ravel() for grid in grids], axis=1)
