@@ -81,6 +81,26 @@ NB_MODULE(_native, module) {
            },
            "rows"_a, "weights"_a, "levels"_a, "want_ids"_a);
 
+  nb::class_<kohorte::Guess>(module, "Guess")
+      .def("__init__",
+           [](kohorte::Guess* self, std::vector<std::size_t> shape, const Vector<double>& mean,
+              const Vector<double>& deviation) {
+             new (self) kohorte::Guess(std::move(shape), view(mean), view(deviation));
+           },
+           "shape"_a, "mean"_a, "deviation"_a)
+      .def("at", [](kohorte::Guess& self, const std::vector<std::size_t>& node) { return self.at(node); }, "node"_a)
+      .def("learn",
+           [](kohorte::Guess& self, const std::vector<std::size_t>& node, double seen, double variance) {
+             self.learn(node, seen, variance);
+           },
+           "node"_a, "seen"_a, "variance"_a)
+      .def("scores",
+           [](const kohorte::Guess& self, double threshold, double spread) {
+             auto [left, right] = self.scores(threshold, spread);
+             return nb::make_tuple(to_numpy(std::move(left)), to_numpy(std::move(right)));
+           },
+           "threshold"_a, "spread"_a);
+
   module.def(
       "best_cover",
       [](const std::vector<std::size_t>& shape, const Vector<std::uint8_t>& open, const Vector<std::uint8_t>& barred,

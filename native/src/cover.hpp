@@ -8,9 +8,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace kohorte {
@@ -25,38 +27,71 @@ struct Cover {
 
 namespace detail {
 
-// Calls `visit(low, high, length, step)` for all neighbouring pairs along one axis, in rising order: `length` pairs
-// at a time, `step` apart. Whichever of the two inner loops is longer comes last.
-template <typename Visit>
-void along(std::span<const std::size_t> shape, std::size_t axis, std::size_t size, bool reversed, Visit visit) {
+// Rows of an array that lie `stride` apart along one axis of a lattice.
+struct Axis {
+  std::size_t length;
+  std::size_t stride;
+
+  std::size_t block() const { return length * stride; }
+};
+
+inline std::vector<Axis> axes(std::span<const std::size_t> shape) {
+  std::vector<Axis> all(shape.size());
   std::size_t stride = 1;
-  for (std::size_t a = axis + 1; a < shape.size(); ++a) stride *= shape[a];
-  const std::size_t block = stride * shape[axis];
-  const std::size_t blocks = size / block;
-  for (std::size_t count = 1; count < shape[axis]; ++count) {
-    const std::size_t level = reversed ? shape[axis] - count : count;
-    const std::size_t low = (level - 1) * stride;
-    const std::size_t high = level * stride;
-    if (stride >= 16 || stride >= blocks) {
-      for (std::size_t b = 0; b < blocks; ++b) visit(low + b * block, high + b * block, stride, std::size_t{1});
-    } else {
-      for (std::size_t i = 0; i < stride; ++i) visit(low + i, high + i, blocks, block);
+  for (std::size_t a = shape.size(); a-- > 0; stride *= shape[a]) all[a] = {shape[a], stride};
+  return all;
+}
+
+inline constexpr std::size_t kShortStride = 32;
+inline constexpr std::size_t kChunk = 1024;
+
+// Calls `visit(offset, length)` for all runs of nodes at one level of an axis.
+template <typename Visit>
+void at_level(const Axis& axis, std::size_t level, std::size_t size, Visit visit) {
+  for (std::size_t begin = level * axis.stride; begin < size; begin += axis.block()) visit(begin, axis.stride);
+}
+
+// Where runs are too short to be worth a loop each, all nodes are visited, and a mask says which are meant. Calls
+// `visit(offset, length, mask)` for chunks of nodes; `mask` is all ones at the chosen levels.
+template <typename Number, typename Chosen, typename Visit>
+void masked(const Axis& axis, std::size_t size, Chosen chosen, Visit visit) {
+  const std::size_t chunk = axis.block() * ((kChunk + axis.block() - 1) / axis.block());
+  std::vector<Number> mask(chunk);
+  Number* next = mask.data();
+  while (next < mask.data() + chunk) {
+    for (std::size_t level = 0; level < axis.length; ++level) {
+      const Number value = chosen(level) ? std::numeric_limits<Number>::max() : Number{0};
+      for (std::size_t i = 0; i < axis.stride; ++i) *next++ = value;
     }
   }
+  for (std::size_t begin = 0; begin < size; begin += chunk) visit(begin, std::min(chunk, size - begin), mask.data());
 }
 
 // Marks the open nodes that have no open neighbour above (below, when `upward`).
-inline std::vector<std::uint8_t> extremes(std::span<const std::size_t> shape, Flags open, bool upward) {
-  std::vector<std::uint8_t> marks(open.begin(), open.end());
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    along(shape, axis, open.size(), false, [&](std::size_t low, std::size_t high, std::size_t length, std::size_t step) {
-      std::uint8_t* loser = marks.data() + (upward ? high : low);
-      const std::uint8_t* winner = open.data() + (upward ? low : high);
-      if (step == 1) {
-        for (std::size_t i = 0; i < length; ++i) loser[i] &= static_cast<std::uint8_t>(winner[i] ^ 1U);
-      } else {
-        for (std::size_t i = 0; i < length * step; i += step) loser[i] &= static_cast<std::uint8_t>(winner[i] ^ 1U);
+inline std::vector<std::uint8_t> extremes(std::span<const Axis> all, Flags open, bool upward) {
+  using Byte = std::uint8_t;
+  std::vector<Byte> marks(open.begin(), open.end());
+  const std::size_t size = open.size();
+  const auto clear = [](Byte* __restrict mark, const Byte* __restrict neighbour, std::size_t length) {
+    for (std::size_t i = 0; i < length; ++i) mark[i] &= static_cast<Byte>(neighbour[i] ^ 1U);
+  };
+  for (const Axis& axis : all) {
+    const std::size_t last = axis.length - 1;
+    if (last == 0) continue;
+    if (axis.stride >= kShortStride) {
+      for (std::size_t level = 0; level < last; ++level) {
+        at_level(axis, level, size, [&](std::size_t low, std::size_t length) {
+          const std::size_t high = low + axis.stride;
+          clear(marks.data() + (upward ? high : low), open.data() + (upward ? low : high), length);
+        });
       }
+      continue;
+    }
+    masked<Byte>(axis, size, [&](std::size_t level) { return level < last; },
+                 [&](std::size_t low, std::size_t length, const Byte* __restrict mask) {
+      Byte* __restrict mark = marks.data() + low + (upward ? axis.stride : 0);
+      const Byte* __restrict neighbour = open.data() + low + (upward ? 0 : axis.stride);
+      for (std::size_t i = 0; i + axis.stride < length; ++i) mark[i] &= static_cast<Byte>(~(neighbour[i] & mask[i]));
     });
   }
   return marks;
@@ -64,33 +99,52 @@ inline std::vector<std::uint8_t> extremes(std::span<const std::size_t> shape, Fl
 
 // Counts for every node the marks at or below it (above it, when `upward`).
 template <typename Number>
-std::vector<Number> counts(std::span<const std::size_t> shape, Flags marks, bool upward) {
+std::vector<Number> counts(std::span<const Axis> all, Flags marks, bool upward) {
   std::vector<Number> counted(marks.begin(), marks.end());
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    along(shape, axis, marks.size(), upward, [&](std::size_t low, std::size_t high, std::size_t length, std::size_t step) {
-      const Number* from = counted.data() + (upward ? high : low);
-      Number* to = counted.data() + (upward ? low : high);
-      if (step == 1) {
-        for (std::size_t i = 0; i < length; ++i) to[i] = static_cast<Number>(to[i] + from[i]);
-      } else {
-        for (std::size_t i = 0; i < length * step; i += step) to[i] = static_cast<Number>(to[i] + from[i]);
+  std::vector<Number> before;
+  const std::size_t size = marks.size();
+  for (const Axis& axis : all) {
+    for (std::size_t step = 1; step < axis.length; ++step) {
+      const std::size_t low = upward ? axis.length - 1 - step : step - 1;  // of the two levels that meet
+      if (axis.stride >= kShortStride) {
+        at_level(axis, low, size, [&](std::size_t begin, std::size_t length) {
+          const Number* __restrict from = counted.data() + begin + (upward ? axis.stride : 0);
+          Number* __restrict to = counted.data() + begin + (upward ? 0 : axis.stride);
+          for (std::size_t i = 0; i < length; ++i) to[i] = static_cast<Number>(to[i] + from[i]);
+        });
+        continue;
       }
-    });
+      masked<Number>(axis, size, [&](std::size_t level) { return level == low; },
+                     [&](std::size_t begin, std::size_t length, const Number* __restrict mask) {
+        before.assign(counted.begin() + static_cast<std::ptrdiff_t>(begin),
+                      counted.begin() + static_cast<std::ptrdiff_t>(begin + length));
+        const Number* __restrict from = before.data() + (upward ? axis.stride : 0);
+        Number* __restrict to = counted.data() + begin + (upward ? 0 : axis.stride);
+        for (std::size_t i = 0; i + axis.stride < length; ++i) to[i] = static_cast<Number>(to[i] + (from[i] & mask[i]));
+      });
+    }
   }
   return counted;
 }
 
-// A node's gain is at most its count, so that most nodes need no look at their guess.
+// How likely a score makes it that a node can be excluded.
+inline double likelihood(double score) { return 0.5 * (1.0 + score / std::sqrt(1.0 + score * score)); }
+
+// A node's gain is at most the largest count of its row times the largest likelihood, so that most rows need no
+// closer look (the slack allows for rounding).
 template <typename Number>
 Cover best_gain(const std::vector<Number>& counted, Flags barred, Numbers left, Numbers right) {
   Cover best;
-  std::size_t index = counted.size();
+  const double highest = *std::max_element(right.begin(), right.end());
   for (std::size_t i = left.size(); i-- > 0;) {
+    const Number* row = counted.data() + i * right.size();
+    Number most = 0;
+    for (std::size_t j = 0; j < right.size(); ++j) most = std::max(most, row[j]);
+    if (most == 0 || most * likelihood(left[i] + highest) * (1.0 + 1e-9) < best.gain) continue;
     for (std::size_t j = right.size(); j-- > 0;) {
-      --index;
-      if (counted[index] == 0 || static_cast<double>(counted[index]) < best.gain || barred[index] != 0) continue;
-      const double score = left[i] + right[j];
-      const double gain = counted[index] * (0.5 * (1.0 + score / std::sqrt(1.0 + score * score)));
+      const std::size_t index = i * right.size() + j;
+      if (row[j] == 0 || static_cast<double>(row[j]) < best.gain || barred[index] != 0) continue;
+      const double gain = row[j] * likelihood(left[i] + right[j]);
       if (gain > 0.0 && gain >= best.gain) best = {static_cast<std::int64_t>(index), gain};
     }
   }
@@ -112,11 +166,13 @@ inline Cover best_cover(std::span<const std::size_t> shape, Flags open, Flags ba
   for (std::size_t length : shape) size *= length;
   detail::check(size, left, right);
   if (open.size() != size || barred.size() != size) throw std::invalid_argument("arrays do not fit the shape");
-  const std::vector<std::uint8_t> marks = detail::extremes(shape, open, upward);
+  if (size == 0) return {};
+  const std::vector<detail::Axis> axes = detail::axes(shape);
+  const std::vector<std::uint8_t> marks = detail::extremes(axes, open, upward);
   if (size <= std::numeric_limits<std::uint16_t>::max()) {
-    return detail::best_gain(detail::counts<std::uint16_t>(shape, marks, upward), barred, left, right);
+    return detail::best_gain(detail::counts<std::uint16_t>(axes, marks, upward), barred, left, right);
   }
-  return detail::best_gain(detail::counts<std::uint32_t>(shape, marks, upward), barred, left, right);
+  return detail::best_gain(detail::counts<std::uint32_t>(axes, marks, upward), barred, left, right);
 }
 
 // The open node of the least value among those that are sure or have a score below 0; -1 where there is none.
@@ -125,17 +181,108 @@ inline std::int64_t least_likely(Numbers values, Flags open, Flags sure, Numbers
   if (open.size() != values.size() || sure.size() != values.size()) throw std::invalid_argument("arrays do not fit");
   std::int64_t best = -1;
   double least = std::numeric_limits<double>::infinity();
-  std::size_t index = 0;
-  for (double begun : left) {
-    for (double rest : right) {
-      if (open[index] != 0 && values[index] < least && (begun + rest < 0.0 || sure[index] != 0)) {
-        least = values[index];
-        best = static_cast<std::int64_t>(index);
+  constexpr std::size_t kStep = 8;  // nodes are skipped eight at a time, since few are open for most of a search
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const std::size_t row = i * right.size();
+    for (std::size_t j = 0; j < right.size();) {
+      std::uint64_t flags = 1;
+      if (j + kStep <= right.size()) std::memcpy(&flags, open.data() + row + j, kStep);
+      const std::size_t stop = std::min(right.size(), j + kStep);
+      if (flags == 0) j = stop;
+      for (; j < stop; ++j) {
+        const std::size_t index = row + j;
+        if (open[index] != 0 && values[index] < least && (left[i] + right[j] < 0.0 || sure[index] != 0)) {
+          least = values[index];
+          best = static_cast<std::int64_t>(index);
+        }
       }
-      ++index;
     }
   }
   return best;
 }
+
+// A Bayesian linear model of something that counting a node gives: one number per attribute and level, and an
+// intercept, all normally distributed. A node's guess is the sum of its numbers.
+class Guess {
+ public:
+  using Node = std::span<const std::size_t>;
+
+  // `mean` and `deviation` hold the numbers of all attributes one after the other, then the intercept.
+  Guess(std::vector<std::size_t> shape, Numbers mean, Numbers deviation)
+      : shape_(std::move(shape)), mean_(mean.begin(), mean.end()), covariance_(mean.size() * mean.size(), 0.0) {
+    std::size_t size = 1;
+    for (std::size_t length : shape_) size += length;
+    if (mean.size() != size || deviation.size() != size) throw std::invalid_argument("numbers do not fit the shape");
+    for (std::size_t i = 0; i < size; ++i) covariance_[i * size + i] = deviation[i] * deviation[i];
+    active_.resize(shape_.size() + 1);
+    spread_.resize(size);
+  }
+
+  double at(Node node) {
+    activate(node);
+    return total(mean_);
+  }
+
+  // A rank-one Kalman update with what counting a node gave.
+  void learn(Node node, double seen, double variance) {
+    activate(node);
+    const std::size_t size = mean_.size();
+    std::fill(spread_.begin(), spread_.end(), 0.0);
+    for (std::size_t number : active_) {
+      for (std::size_t j = 0; j < size; ++j) spread_[j] += covariance_[number * size + j];
+    }
+    const double scale = total(spread_) + variance;
+    const double surprise = seen - total(mean_);
+    for (std::size_t i = 0; i < size; ++i) {
+      const double gain = spread_[i] / scale;
+      mean_[i] += gain * surprise;
+      for (std::size_t j = 0; j < size; ++j) covariance_[i * size + j] -= gain * spread_[j];
+    }
+  }
+
+  // By how many spreads the guesses of all nodes lie above a threshold, as sums over the first and the second half.
+  std::pair<std::vector<double>, std::vector<double>> scores(double threshold, double spread) const {
+    const std::size_t middle = shape_.size() / 2;
+    return {sums(0, middle, mean_.back() - threshold, spread), sums(middle, shape_.size(), 0.0, spread)};
+  }
+
+ private:
+  void activate(Node node) {
+    if (node.size() != shape_.size()) throw std::invalid_argument("one level per attribute, please");
+    std::size_t first = 0;
+    for (std::size_t a = 0; a < shape_.size(); first += shape_[a++]) {
+      if (node[a] >= shape_[a]) throw std::invalid_argument("no such level");
+      active_[a] = first + node[a];
+    }
+    active_.back() = first;
+  }
+
+  double total(const std::vector<double>& numbers) const {
+    double sum = 0.0;
+    for (std::size_t number : active_) sum += numbers[number];
+    return sum;
+  }
+
+  std::vector<double> sums(std::size_t begin, std::size_t end, double start, double spread) const {
+    std::vector<double> totals{start / spread};
+    std::vector<double> wider;
+    std::size_t first = 0;
+    for (std::size_t a = 0; a < end; first += shape_[a++]) {
+      if (a < begin) continue;
+      wider.clear();
+      for (double total : totals) {
+        for (std::size_t level = 0; level < shape_[a]; ++level) wider.push_back(total + mean_[first + level] / spread);
+      }
+      totals.swap(wider);
+    }
+    return totals;
+  }
+
+  std::vector<std::size_t> shape_;
+  std::vector<double> mean_;
+  std::vector<double> covariance_;
+  std::vector<std::size_t> active_;
+  std::vector<double> spread_;
+};
 
 }  // namespace kohorte

@@ -1,0 +1,164 @@
+"""Kohorte: share the cohort, not the patients.
+
+    import kohorte as ko
+    plan = ko.Plan.from_yaml("plan.yaml")
+    release = ko.anonymize(frame, plan)
+
+Everything is loaded when it is first used, so that the command starts quickly.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kohorte.data import Role, read_table, write_table
+    from kohorte.data.cohort import cohort
+    from kohorte.engines import Missing
+    from kohorte.errors import EngineError, InputError, InternalError, KohorteError, NoSolution, PrivacyViolation
+    from kohorte.hierarchy import (
+        Bounds,
+        CsvFile,
+        Dates,
+        Hierarchy,
+        Intervals,
+        Ordering,
+        Redaction,
+        Tree,
+        check_hierarchy,
+    )
+    from kohorte.lattice import Lattice
+    from kohorte.models import KAnonymity
+    from kohorte.quality import (
+        Aecs,
+        Discernibility,
+        DiscernibilityMonotone,
+        Entropy,
+        Height,
+        Loss,
+        NonUniformEntropy,
+        NonUniformEntropySuppression,
+        Precision,
+        PrecisionMonotone,
+    )
+    from kohorte.release import (
+        Attribute,
+        Certificate,
+        Plan,
+        Release,
+        SearchOptions,
+        SolutionSpace,
+        Verification,
+        anonymize,
+        certify,
+        solution_space,
+        verify,
+    )
+    from kohorte.search import Progress
+
+_HOME = {
+    "data": ("Role", "read_table", "write_table"),
+    "data.cohort": ("cohort",),
+    "engines": ("Missing",),
+    "errors": ("EngineError", "InputError", "InternalError", "KohorteError", "NoSolution", "PrivacyViolation"),
+    "hierarchy": (
+        "Bounds",
+        "CsvFile",
+        "Dates",
+        "Hierarchy",
+        "Intervals",
+        "Ordering",
+        "Redaction",
+        "Tree",
+        "check_hierarchy",
+    ),
+    "lattice": ("Lattice",),
+    "models": ("KAnonymity",),
+    "quality": (
+        "Aecs",
+        "Discernibility",
+        "DiscernibilityMonotone",
+        "Entropy",
+        "Height",
+        "Loss",
+        "NonUniformEntropy",
+        "NonUniformEntropySuppression",
+        "Precision",
+        "PrecisionMonotone",
+    ),
+    "release": (
+        "Attribute",
+        "Certificate",
+        "Plan",
+        "Release",
+        "SearchOptions",
+        "SolutionSpace",
+        "Verification",
+        "anonymize",
+        "certify",
+        "solution_space",
+        "verify",
+    ),
+    "search": ("Progress",),
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 - sorted and complete, checked by a test
+    "Aecs",
+    "Attribute",
+    "Bounds",
+    "Certificate",
+    "CsvFile",
+    "Dates",
+    "Discernibility",
+    "DiscernibilityMonotone",
+    "EngineError",
+    "Entropy",
+    "Height",
+    "Hierarchy",
+    "InputError",
+    "InternalError",
+    "Intervals",
+    "KAnonymity",
+    "KohorteError",
+    "Lattice",
+    "Loss",
+    "Missing",
+    "NoSolution",
+    "NonUniformEntropy",
+    "NonUniformEntropySuppression",
+    "Ordering",
+    "Plan",
+    "Precision",
+    "PrecisionMonotone",
+    "PrivacyViolation",
+    "Progress",
+    "Redaction",
+    "Release",
+    "Role",
+    "SearchOptions",
+    "SolutionSpace",
+    "Tree",
+    "Verification",
+    "anonymize",
+    "certify",
+    "check_hierarchy",
+    "cohort",
+    "read_table",
+    "solution_space",
+    "verify",
+    "write_table",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE:
+        raise AttributeError(f"module 'kohorte' has no attribute {name!r}")
+    value: object = getattr(import_module(f"kohorte.{_MODULE[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

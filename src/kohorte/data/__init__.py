@@ -8,7 +8,7 @@ from kohorte.data.files import atomic_write, refuse_same_file, sha256_of
 from kohorte.data.interop import FrameKind, from_polars, to_polars
 from kohorte.data.parquet import read_parquet, write_parquet
 from kohorte.data.roles import Role
-from kohorte.data.table import TableFile, read_table, write_table
+from kohorte.data.table import TableFile, fill_table, output_separator, parse_table, read_table, write_table
 from kohorte.data.text import as_text
 
 __all__ = [
@@ -19,8 +19,11 @@ __all__ = [
     "as_text",
     "atomic_write",
     "categories_as_text",
+    "fill_table",
     "from_polars",
     "missing_as_null",
+    "output_separator",
+    "parse_table",
     "read_csv",
     "read_parquet",
     "read_table",

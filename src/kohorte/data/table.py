@@ -38,7 +38,13 @@ class TableFile:
 def read_table(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
     """Read a table by the suffix of its name and the first bytes of the file."""
     path = Path(path)
-    data = _bytes_of(path)
+    return parse_table(_bytes_of(path), path, separator=separator, encoding=encoding)
+
+
+def parse_table(
+    data: bytes, path: Path, *, separator: str | None = None, encoding: str | None = None
+) -> TableFile:
+    """Read a table from the bytes of a file of this name."""
     suffix, source = path.suffix.lower(), path.name
     _refuse_foreign(data, suffix, source=source)
     digest = sha256_of(data)
@@ -53,17 +59,26 @@ def read_table(path: str | Path, *, separator: str | None = None, encoding: str 
 def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool) -> None:
     """Write a table whole or not at all: Parquet by suffix, otherwise CSV in UTF-8, laid out as `like`."""
     path = Path(path)
+    if like is not None:
+        refuse_same_file(like.path, path)
+    with atomic_write(path, force=force) as temporary:
+        fill_table(frame, temporary, path, separator=output_separator(path, like))
+
+
+def fill_table(frame: pl.DataFrame, target: Path, path: Path, *, separator: str) -> None:
+    """Write the rows into `target`, in the format that the suffix of `path` asks for."""
     suffix = path.suffix.lower()
     if suffix in _EXCEL:
         raise InputError(f"{path.name}: cannot write Excel; use .csv or .parquet", code="file-format")
-    if like is not None:
-        refuse_same_file(like.path, path)
-    separator = "\t" if suffix == ".tsv" else (like.separator if like else None) or ","
-    with atomic_write(path, force=force) as temporary:
-        if suffix in _PARQUET:
-            write_parquet(frame, temporary)
-        else:
-            write_csv(frame, temporary, separator=separator)
+    if suffix in _PARQUET:
+        write_parquet(frame, target)
+    else:
+        write_csv(frame, target, separator=separator)
+
+
+def output_separator(path: Path, like: TableFile | None) -> str:
+    """The separator of a CSV output: that of `like`; a tab for .tsv, a comma otherwise."""
+    return "\t" if path.suffix.lower() == ".tsv" else (like.separator if like else None) or ","
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -48,6 +48,11 @@ class Builder:
             labels.columns, attribute=attribute, shares=labels.shares, notes=labels.notes
         )
 
+    def fixed(self, hierarchy: Hierarchy) -> Builder | Hierarchy:
+        """What places later values just as `hierarchy`, which this builder made, placed those of its data."""
+        del hierarchy
+        return self
+
     def to_dict(self) -> Options:
         """What stands in the plan under `name`: the options that differ from their defaults."""
         return {

@@ -102,6 +102,11 @@ class Hierarchy:
         codes = series.cast(pl.String).cast(self._domain, strict=False).to_physical()
         return codes.cast(pl.Int64).fill_null(-1).to_numpy()
 
+    def fixed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """The hierarchy itself: a hierarchy that is written out knows the values it has, and no others."""
+        del hierarchy
+        return self
+
     def fingerprint(self) -> str:
         """SHA-256 over all labels; the order of the values does not matter, nor do shares and notes."""
         table = self.table().sort("0")

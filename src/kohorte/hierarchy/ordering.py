@@ -14,6 +14,7 @@ import polars as pl
 from kohorte.errors import InputError
 from kohorte.hierarchy.builder import Builder, Labels, placeable
 from kohorte.hierarchy.decimals import number_parts
+from kohorte.hierarchy.hierarchy import Hierarchy
 from kohorte.hierarchy.labels import SUPPRESSED
 from kohorte.hierarchy.options import choice, distinct_labels, listed, whole_number
 
@@ -24,6 +25,8 @@ LABELS = ("first-last", "set")
 @dataclass(frozen=True)
 class Ordering(Builder):
     """Groups of `fanouts[0]` neighbouring values, then of `fanouts[1]` such groups, and so on.
+
+    Without fanouts there are just two levels: the value and `*`.
 
     With `values` the order and the groups are fixed, whatever the data, and the hierarchy holds all of
     them. Without, the values of the data are put in order (`text`: by code point, `number`: by size, where
@@ -42,8 +45,8 @@ class Ordering(Builder):
     def __post_init__(self) -> None:
         choice(self.labels, LABELS, option="ordering: labels")
         option = "ordering: fanouts"
-        fanouts = (whole_number(item, option=option, least=2) for item in listed(self.fanouts, option=option))
-        object.__setattr__(self, "fanouts", tuple(fanouts))
+        fanouts = listed(self.fanouts, option=option) if self.fanouts != () and self.fanouts != [] else ()
+        object.__setattr__(self, "fanouts", tuple(whole_number(item, option=option, least=2) for item in fanouts))
         if self.values is not None:
             object.__setattr__(self, "values", distinct_labels(self.values, option="ordering: values"))
         if self.by is not None:
@@ -70,6 +73,10 @@ class Ordering(Builder):
         columns["top"] = [SUPPRESSED] * len(columns["0"])
         table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
         return Labels(table, notes=self._notes())
+
+    def fixed(self, hierarchy: Hierarchy) -> Builder | Hierarchy:
+        """The hierarchy itself where the values of the data made the groups: later values have no place in it."""
+        return self if self.values is not None else hierarchy
 
     def _places(self, values: Sequence[str]) -> list[list[str]]:
         """The values in order; those that stand at the same place in one list."""

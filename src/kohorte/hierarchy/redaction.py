@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kohorte.errors import InputError
 from kohorte.hierarchy.builder import Builder, Labels, placeable
+from kohorte.hierarchy.hierarchy import Hierarchy
 from kohorte.hierarchy.labels import SUPPRESSED
 from kohorte.hierarchy.options import character, choice, whole_number
 
@@ -57,6 +58,10 @@ class Redaction(Builder):
         masked = [self._masked(level, length).alias(str(level)) for level in range(1, length)]
         columns = known.to_frame().with_columns(*masked, pl.lit(SUPPRESSED).alias(str(length)))
         return Labels(columns, notes=self._notes(length))
+
+    def fixed(self, hierarchy: Hierarchy) -> Builder:
+        """The same with the length of the longest value that the hierarchy was made for."""
+        return replace(self, length=hierarchy.top)
 
     @staticmethod
     def _longest(lengths: NDArray[np.integer[Any]], *, attribute: str) -> int:

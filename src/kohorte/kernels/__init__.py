@@ -37,6 +37,7 @@ KERNELS, _kernels = _choose()
 COMPILED_KERNELS_ARE_MISSING = KERNELS == "reference" and os.environ.get("KOHORTE_KERNELS") != "reference"
 
 Grouper: TypeAlias = _kernels.Grouper
+Guess: TypeAlias = _kernels.Guess
 Rows: TypeAlias = _kernels.Rows
 best_cover = _kernels.best_cover
 least_likely = _kernels.least_likely
@@ -53,6 +54,7 @@ __all__ = [
     "KERNELS",
     "CsvScan",
     "Grouper",
+    "Guess",
     "Rows",
     "best_cover",
     "csv_scan",

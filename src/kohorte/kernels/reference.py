@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Codes, Counts, Flags, Floats, Keys
 
@@ -83,6 +84,59 @@ def _renumber(ids: Keys, pending: list[Keys]) -> tuple[Keys, int]:
     order = np.empty(len(first), dtype=np.uint64)
     order[np.argsort(first)] = np.arange(len(first), dtype=np.uint64)
     return order[inverse], len(first)
+
+
+class Guess:
+    """A Bayesian linear model of something that counting a node gives: one number per attribute and level.
+
+    `mean` and `deviation` hold the numbers of all attributes one after the other, then the intercept. A node's
+    guess is the sum of its numbers. Sums are taken in the order of the compiled kernel, so that both agree.
+    """
+
+    def __init__(self, shape: Sequence[int], mean: Floats, deviation: Floats) -> None:
+        if len(mean) != sum(shape) + 1 or len(deviation) != len(mean):
+            raise ValueError("numbers do not fit the shape")
+        self._shape = tuple(shape)
+        self._first = np.cumsum([0, *shape])  # where each attribute's numbers begin, and the intercept
+        self._mean = np.array(mean, dtype=np.float64)
+        self._covariance = np.diag(np.asarray(deviation, dtype=np.float64) ** 2)
+
+    def at(self, node: Sequence[int]) -> float:
+        """Return the guess for one node."""
+        return _total(self._mean[self._active(node)])
+
+    def learn(self, node: Sequence[int], seen: float, variance: float) -> None:
+        """Update the guess with what counting a node gave (a rank-one Kalman update)."""
+        active = self._active(node)
+        spread = self._covariance[active].sum(axis=0)
+        gain = spread / (_total(spread[active]) + variance)
+        self._mean += gain * (seen - _total(self._mean[active]))
+        self._covariance -= np.multiply.outer(gain, spread)
+
+    def scores(self, threshold: float, spread: float) -> tuple[Floats, Floats]:
+        """Return by how many spreads all guesses lie above a threshold, as sums over both halves of the attributes."""
+        parts = np.split(self._mean[:-1] / spread, self._first[1:-1])
+        middle = len(parts) // 2
+        start = np.array([(self._mean[-1] - threshold) / spread])
+        return _outer_sum(start, parts[:middle]), _outer_sum(np.zeros(1), parts[middle:])
+
+    def _active(self, node: Sequence[int]) -> NDArray[np.int64]:
+        if len(node) != len(self._shape):
+            raise ValueError("one level per attribute, please")
+        if any(level >= length for level, length in zip(node, self._shape, strict=True)):
+            raise ValueError("no such level")
+        return self._first + np.array((*node, 0))
+
+
+def _total(numbers: Floats) -> float:
+    """Add up from left to right, which `np.sum` does not."""
+    return float(np.add.accumulate(numbers)[-1])
+
+
+def _outer_sum(total: Floats, parts: Sequence[Floats]) -> Floats:
+    for part in parts:
+        total = np.add.outer(total, part).ravel()
+    return total
 
 
 def best_cover(

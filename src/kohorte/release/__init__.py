@@ -1,0 +1,29 @@
+"""Plans, releases, verification and certificates."""
+
+from kohorte.release.anonymize import anonymize, anonymize_table
+from kohorte.release.certificate import Certificate, certify, versions, warnings
+from kohorte.release.plan import Attribute, Plan, SearchOptions
+from kohorte.release.release import Release
+from kohorte.release.space import SolutionSpace, solution_space
+from kohorte.release.verify import ModelVerdict, Verification, verify
+from kohorte.release.write import certificate_paths, write_release
+
+__all__ = [
+    "Attribute",
+    "Certificate",
+    "ModelVerdict",
+    "Plan",
+    "Release",
+    "SearchOptions",
+    "SolutionSpace",
+    "Verification",
+    "anonymize",
+    "anonymize_table",
+    "certificate_paths",
+    "certify",
+    "solution_space",
+    "verify",
+    "versions",
+    "warnings",
+    "write_release",
+]

@@ -1,0 +1,165 @@
+"""From a table and a plan to the best release there is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import Role, from_polars, to_polars
+from kohorte.data.interop import FrameKind
+from kohorte.engines import EncodedTable, LocalEngine, encode
+from kohorte.errors import InputError, InternalError, NoSolution
+from kohorte.hierarchy import Builder, Ordering
+from kohorte.kernels.arrays import Bools
+from kohorte.lattice import Lattice, Node
+from kohorte.release.columns import check_columns
+from kohorte.release.explain import no_solution
+from kohorte.release.plan import Plan
+from kohorte.release.release import Release, in_order
+from kohorte.release.verify import Verification, verify_table
+from kohorte.search import SEARCHES, Evaluation, Evaluator, Problem, ProgressCallback, SearchResult, search_named
+
+VALUE_OR_STAR = Ordering()
+"""The hierarchy of a quasi-identifier for which the plan names none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A table made ready for searching: encoded, with an engine and the models and metric of the plan."""
+
+    plan: Plan
+    frame: pl.DataFrame
+    table: EncodedTable
+    engine: LocalEngine
+    evaluator: Evaluator
+    problem: Problem
+
+
+def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Setting:
+    """Check a table against a plan, encode it and set up the search."""
+    check_columns(frame.columns, plan)
+    if frame.height == 0:
+        raise InputError("the table has no rows", code="table-no-rows")
+    for model in plan.models:
+        if model.smallest_class > frame.height:
+            raise InputError(
+                f"model {model.name} asks for classes of {model.smallest_class:,} rows, but the table has only "
+                f"{frame.height:,}",
+                code="model-beyond-rows",
+            )
+    table = encode(frame, hierarchies(plan), missing=plan.missing)
+    weights = {name: float(attribute.weight) for name, attribute in plan.attributes.items()}
+    marginals = table.marginals(weights)
+    limit = plan.most_suppressed(frame.height)
+    lattice = Lattice(table.shape)
+    costing = plan.metric.costing(marginals, smallest_class=plan.smallest_class, limit=limit)
+    engine = LocalEngine(table)
+    evaluator = Evaluator(engine, plan.models, costing, limit)
+    monotone = all(model.monotone_with_suppression or (limit == 0 and model.monotone) for model in plan.models)
+    problem = Problem(
+        lattice=lattice,
+        count=evaluator,
+        costing=costing,
+        marginals=marginals,
+        limit=limit,
+        monotone=monotone,
+        time_limit=plan.search.time_limit,
+        progress=progress,
+    )
+    return Setting(plan, frame, table, engine, evaluator, problem)
+
+
+def hierarchies(plan: Plan) -> Mapping[str, Builder]:
+    """The hierarchy builder of every quasi-identifier."""
+    return {name: plan.attributes[name].hierarchy or VALUE_OR_STAR for name in plan.quasi_identifiers}
+
+
+def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
+    """Return the best release of a table (polars, pandas or arrow) that satisfies a plan.
+
+    The caller's table is never changed. `progress` is called now and then with the best cost and a lower bound;
+    when it returns False, the search stops and the best release found so far is returned, marked as not optimal.
+    The release is verified anew from its rows before it is returned.
+    """
+    table, kind = to_polars(frame)
+    return anonymize_table(table, plan, kind=kind, progress=progress)
+
+
+def anonymize_table(
+    frame: pl.DataFrame, plan: Plan, *, kind: FrameKind = FrameKind.POLARS, progress: ProgressCallback | None = None
+) -> Release:
+    """The same for a polars table."""
+    started = time.perf_counter()
+    setting = prepare(frame, plan, progress=progress)
+    encoded = time.perf_counter()
+    result = search(setting)
+    if result.best is None:
+        raise _nothing_found(setting, result)
+    searched = time.perf_counter()
+    data, kept_classes = apply(setting, result.best.node)
+    verification = check_release(data, setting, result.best)
+    return Release(
+        plan=plan,
+        data=from_polars(in_order(data, plan), kind),
+        node=result.best.node,
+        evaluation=result.best,
+        result=result,
+        rows=frame.height,
+        rolled_up=setting.engine.rolled_up,
+        distinct_rows=setting.engine.distinct_rows,
+        lattice=setting.problem.lattice.size,
+        hierarchies={column.name: column.hierarchy for column in setting.table.columns},
+        kept_classes=kept_classes,
+        verification=verification,
+        seconds={"encode": encoded - started, "search": searched - encoded},
+    )
+
+
+def search(setting: Setting) -> SearchResult:
+    """Run the plan's algorithm."""
+    algorithm = search_named(setting.plan.search.algorithm)
+    reason = algorithm.refuse(setting.problem)
+    if reason is not None:
+        able = [other.name for other in SEARCHES if other().refuse(setting.problem) is None]
+        raise InputError(
+            f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {', '.join(able)}",
+            code="algorithm-unfit",
+        )
+    setting.problem.started = time.monotonic()
+    return algorithm.run(setting.problem)
+
+
+def _nothing_found(setting: Setting, result: SearchResult) -> NoSolution:
+    if not result.optimal:
+        return NoSolution("the time limit passed before any release was found", code="time-limit")
+    top = setting.evaluator(setting.problem.lattice.top)
+    return no_solution(setting.plan, setting.table, setting.frame, top)
+
+
+def apply(setting: Setting, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the table generalized to a node without its identifying columns, and the distinct classes that it keeps."""
+    classes, groups = setting.engine.classes(node)
+    kept: Bools = np.zeros(setting.table.rows, dtype=bool)
+    kept[setting.table.included] = setting.evaluator.kept(groups)[classes]
+    generalized = setting.engine.apply(setting.frame, node, kept)
+    identifying = setting.plan.names(Role.IDENTIFYING)
+    data = setting.frame.drop(identifying).with_columns(generalized)
+    labels = pl.DataFrame([column.generalized(level) for column, level in zip(setting.table.columns, node, strict=True)])
+    return data, labels.filter(pl.Series(kept)).unique()
+
+
+def check_release(data: pl.DataFrame, setting: Setting, found: Evaluation) -> Verification:
+    """Verify the rows of a release anew; a difference to what the search counted is a bug, and nothing is released."""
+    verification = verify_table(data, setting.plan)
+    everything_starred = verification.suppressed == 0 and found.suppressed > 0
+    same = everything_starred or verification.suppressed >= found.suppressed
+    if not verification.satisfied or not same:
+        raise InternalError(
+            "the release does not pass its own verification and was withheld; please report this", code="not-verified"
+        )
+    return verification
+

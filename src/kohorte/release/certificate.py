@@ -1,0 +1,184 @@
+"""The certificate: what was released, how, what was verified, and what it protects against."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from kohorte.data import Role
+from kohorte.kernels import KERNELS
+from kohorte.models import PrivacyModel
+from kohorte.release.plan import Plan
+from kohorte.release.release import Release
+from kohorte.release.verify import Verification
+
+FORMAT = 1
+
+ALWAYS_OPEN = (
+    "Whoever knows that a person is in the table and knows sensitive values of that person.",
+    "Columns that the plan declares insensitive although outsiders know them; the plan decides, not the program.",
+    "Linking with other releases of the same people: each release is judged on its own.",
+    "Free text, images and the like inside sensitive or insensitive columns.",
+)
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """A file, by name and content hash."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The evidence for one release, as data and as text for people."""
+
+    facts: dict[str, object]
+
+    def to_json(self) -> str:
+        """The certificate as JSON."""
+        return json.dumps(self.facts, indent=2, ensure_ascii=False) + "\n"
+
+    def to_text(self) -> str:
+        """The certificate for a person who does not know the program."""
+        return _text(self.facts)
+
+
+def certify(
+    release: Release, verification: Verification, *, source: FileFacts | None, output: FileFacts | None
+) -> Certificate:
+    """Write down the facts about a release; `verification` is that of the written file where there is one."""
+    plan = release.plan
+    return Certificate(
+        {
+            "certificate": FORMAT,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": versions(),
+            "input": _file(source) | {"rows": release.rows, "distinct_rows": release.distinct_rows},
+            "output": _file(output) | {"rows": release.rows, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
+            "plan_sha256": plan.fingerprint(),
+            "plan": plan.to_dict(),
+            "hierarchies_sha256": {name: item.fingerprint() for name, item in release.hierarchies.items()},
+            "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
+            "verification": verification.to_dict()
+            | {"how": "counted anew from the rows of the written output, independently of the search"},
+            "missing_values": _missing(plan),
+            "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
+            "protects_against": [sentence for model in plan.models for sentence in _section(model, "Guarantee")],
+            "does_not_protect_against": [
+                *(sentence for model in plan.models for sentence in _section(model, "Leaves open")),
+                *ALWAYS_OPEN,
+            ],
+            "warnings": list(warnings(plan)),
+        }
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions that made a release."""
+    return {
+        "kohorte": version("kohorte"),
+        "kernels": KERNELS,
+        "python": platform.python_version(),
+        "polars": version("polars"),
+        "numpy": version("numpy"),
+    }
+
+
+def warnings(plan: Plan) -> tuple[str, ...]:
+    """What a reader of the plan should think about."""
+    protected = {str(model.to_dict().get("attribute")) for model in plan.models}
+    found = [
+        f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
+        "value is known for everybody in the class"
+        for name in plan.names(Role.SENSITIVE)
+        if name not in protected
+    ]
+    if plan.order == "input":
+        found.append("the rows stand in the order of the input, which can tell who is who")
+    return tuple(found)
+
+
+def _file(facts: FileFacts | None) -> dict[str, object]:
+    return {} if facts is None else {"name": facts.name, "sha256": facts.sha256}
+
+
+def _missing(plan: Plan) -> str:
+    return {
+        "category": "a missing value is a value of its own at every level below '*'",
+        "suppress": "rows with a missing quasi-identifier are suppressed",
+        "refuse": "there are none: a table with missing quasi-identifiers is refused",
+    }[str(plan.missing)]
+
+
+def _section(model: PrivacyModel, title: str) -> Sequence[str]:
+    """Return a section of the model's docstring as one sentence, with the model's parameters before it."""
+    parameters = ", ".join(f"{key} = {value}" for key, value in model.to_dict().items() if key != "model")
+    lines = inspect.cleandoc(type(model).__doc__ or "").splitlines()
+    if title not in lines:
+        return ()
+    body: list[str] = []
+    for line in lines[lines.index(title) + 1 :]:
+        if line and not line.startswith(" "):
+            break
+        body.append(line.strip())
+    return (f"{model.name} ({parameters}): {' '.join(body).strip()}",)
+
+
+def _text(facts: dict[str, object]) -> str:
+    release, plan = _part(facts, "release"), _part(facts, "plan")
+    verification, source, output = _part(facts, "verification"), _part(facts, "input"), _part(facts, "output")
+    levels = _part(release, "levels")
+    best = "optimal: no other combination of levels loses less" if release["optimal"] else "the best found in the time given"
+    lines = [
+        "CERTIFICATE OF ANONYMIZATION",
+        "",
+        f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}.",
+        "",
+        f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
+        *(
+            f"  {model['name']} {model['parameters']}: {'holds' if model['satisfied'] else 'FAILS'}, "
+            f"reached {model['reached']}"
+            for model in _list(verification, "models")
+        ),
+        "",
+        f"Rows        {release['rows']:,}, of which {release['suppressed']:,} suppressed "
+        f"(limit {plan['suppression_limit']})",
+        f"Classes     {release['classes']:,}, the smallest with {release['smallest_class']} rows",
+        f"Metric      {release['metric']} = {release['cost']:.6g} ({best})",
+        f"Search      {release['algorithm']}: {release['checked']:,} of {release['lattice']:,} combinations counted",
+        "Levels      " + ", ".join(f"{name} {level}" for name, level in levels.items()),
+        f"Missing     {facts['missing_values']}",
+        f"Suppressed  {facts['suppressed_rows']}",
+        "",
+        f"Input       {source.get('name', '-')}  SHA-256 {source.get('sha256', '-')}",
+        f"Output      {output.get('name', '-')}  SHA-256 {output.get('sha256', '-')}",
+        f"Plan        SHA-256 {facts['plan_sha256']}",
+        "",
+        "Protects against",
+        *(f"  - {sentence}" for sentence in _list(facts, "protects_against")),
+        "",
+        "Does not protect against",
+        *(f"  - {sentence}" for sentence in _list(facts, "does_not_protect_against")),
+    ]
+    if facts["warnings"]:
+        lines += ["", "Warnings", *(f"  - {sentence}" for sentence in _list(facts, "warnings"))]
+    return "\n".join(lines) + "\n"
+
+
+def _part(facts: dict[str, object], key: str) -> dict[str, object]:
+    part = facts[key]
+    assert isinstance(part, dict)
+    return part
+
+
+def _list(facts: dict[str, object], key: str) -> list[dict[str, object]]:
+    part = facts[key]
+    assert isinstance(part, list)
+    return part

@@ -1,0 +1,35 @@
+"""Do the columns of a table and of a plan fit together?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kohorte.data import Role
+from kohorte.errors import InputError, nearest
+from kohorte.release.plan import Plan
+
+
+def check_columns(columns: Sequence[str], plan: Plan, *, may_lack: Sequence[Role] = ()) -> None:
+    """Refuse columns that the plan does not name, and columns of the plan that the table does not have.
+
+    When nothing fits, the header is not shown: without a header line it would be a row of data.
+    """
+    if not set(columns) & set(plan.attributes):
+        raise InputError(
+            f"none of the plan's {len(plan.attributes)} columns is in the table, which has {len(columns)} "
+            f"column{'' if len(columns) == 1 else 's'}: is the separator right, and is there a header line?",
+            code="columns-none-fit",
+        )
+    needed = [name for name, attribute in plan.attributes.items() if attribute.role not in may_lack]
+    absent = [name for name in needed if name not in columns]
+    if absent:
+        hints = ", ".join(repr(name) + nearest(name, set(columns) - set(plan.attributes)) for name in absent)
+        raise InputError(f"the table lacks columns that the plan names: {hints}", code="columns-missing")
+    strangers = [name for name in columns if name not in plan.attributes]
+    if strangers:
+        hints = ", ".join(repr(name) for name in strangers)
+        raise InputError(
+            f"the plan does not name these columns of the table: {hints}; give each a role "
+            "(identifying, quasi-identifying, sensitive or insensitive)",
+            code="columns-unnamed",
+        )

@@ -1,0 +1,38 @@
+"""What would have to be relaxed when nothing satisfies a plan."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from kohorte.data import as_text
+from kohorte.engines import EncodedTable, Missing
+from kohorte.errors import NoSolution
+from kohorte.release.plan import Plan
+from kohorte.search import Evaluation
+
+
+def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evaluation) -> NoSolution:
+    """Return the error that says why there is no solution and what would help, judged at the most general node."""
+    included = int(table.included.sum())
+    excluded = table.rows - included
+    limit = plan.most_suppressed(table.rows)
+    reasons = [f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {top.suppressed:,} "
+               f"of {table.rows:,} rows would have to be suppressed, and the limit allows {limit:,}"]
+    if top.suppressed < table.rows:
+        reasons.append(f"a suppression_limit of {top.suppressed / table.rows:.6f} or more would do")
+    if excluded <= limit and 0 < included < plan.smallest_class:
+        reasons.append(f"k of at most {included:,} would do")
+    if excluded and plan.missing is Missing.SUPPRESS:
+        name, count = most_missing(frame, plan)
+        reasons.append(
+            f"{excluded:,} rows are suppressed because they lack a value, {count:,} of them in {name!r}, which blocks "
+            "most: fill the gaps, or count missing as a value of its own (missing: category)"
+        )
+    return NoSolution("; ".join(reasons), code="no-solution")
+
+
+def most_missing(frame: pl.DataFrame, plan: Plan) -> tuple[str, int]:
+    """Return the quasi-identifier with the most missing values, and how many it lacks."""
+    counts = {name: as_text(frame[name]).null_count() for name in plan.quasi_identifiers}
+    name = max(counts, key=lambda key: counts[key])
+    return name, counts[name]

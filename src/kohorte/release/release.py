@@ -1,0 +1,138 @@
+"""The result of an anonymization."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import Role, from_polars, to_polars
+from kohorte.engines import encode
+from kohorte.errors import InputError
+from kohorte.hierarchy import SUPPRESSED, Hierarchy
+from kohorte.lattice import Node
+from kohorte.release.columns import check_columns
+from kohorte.release.plan import Plan
+from kohorte.release.verify import Verification
+from kohorte.search import Evaluation, SearchResult
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A verified release: its rows in `data`, and the evidence for it. Its repr shows no rows."""
+
+    plan: Plan
+    data: object
+    node: Node
+    evaluation: Evaluation
+    result: SearchResult
+    rows: int
+    rolled_up: int
+    distinct_rows: int
+    lattice: int
+    hierarchies: Mapping[str, Hierarchy]
+    kept_classes: pl.DataFrame
+    verification: Verification
+    seconds: Mapping[str, float]
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The generalization level of every quasi-identifier."""
+        return dict(zip(self.plan.quasi_identifiers, self.node, strict=True))
+
+    @property
+    def cost(self) -> float:
+        """The information lost, by the plan's metric; lower is better."""
+        return self.evaluation.cost
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows are suppressed."""
+        return self.evaluation.suppressed
+
+    @property
+    def classes(self) -> int:
+        """How many classes the release has, the suppressed rows not counted."""
+        return self.evaluation.classes
+
+    @property
+    def smallest_class(self) -> int | None:
+        """The size of the smallest class; None when every row is suppressed."""
+        return self.evaluation.smallest_class
+
+    @property
+    def checked(self) -> int:
+        """How many nodes the search counted."""
+        return self.result.checked
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the search proved that no other node is better."""
+        return self.result.optimal
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures of the release, as `kohorte anonymize --json` prints them."""
+        return {
+            "levels": self.levels,
+            "cost": self.cost,
+            "metric": self.plan.metric.name,
+            "suppressed": self.suppressed,
+            "rows": self.rows,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "checked": self.checked,
+            "rolled_up": self.rolled_up,
+            "tagged": self.result.tagged,
+            "lattice": self.lattice,
+            "algorithm": self.plan.search.algorithm,
+            "optimal": self.optimal,
+            "lower_bound": self.result.lower_bound if self.result.lower_bound > float("-inf") else None,
+            "seconds": dict(self.seconds),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release levels={self.levels} cost={self.cost:.6g} metric={self.plan.metric.name} rows={self.rows} "
+            f"suppressed={self.suppressed} classes={self.classes} optimal={self.optimal}>"
+        )
+
+    def transform(self, new_rows: object) -> object:
+        """Apply the release to later rows of the same kind.
+
+        Values that a hierarchy does not know are refused. A row whose class the release does not keep is suppressed:
+        it would stand alone. So `transform` of the original table gives the release again.
+        """
+        table, kind = to_polars(new_rows)
+        check_columns(table.columns, self.plan, may_lack=(Role.IDENTIFYING,))
+        if table.height == 0:
+            raise InputError("the table has no rows", code="table-no-rows")
+        fixed = {
+            name: (self.plan.attributes[name].hierarchy or hierarchy).fixed(hierarchy)
+            for name, hierarchy in self.hierarchies.items()
+        }
+        encoded = encode(table, fixed, missing=self.plan.missing)
+        shown = pl.DataFrame(
+            [column.generalized(level) for column, level in zip(encoded.columns, self.node, strict=True)]
+        )
+        known = shown.join(
+            self.kept_classes.with_columns(pl.lit(value=True).alias("\0kept")),
+            on=shown.columns,
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )["\0kept"].fill_null(value=False)
+        kept = known & pl.Series(encoded.included)
+        masked = shown.select(pl.when(kept).then(pl.col(name)).otherwise(pl.lit(SUPPRESSED)).alias(name) for name in shown.columns)
+        present = [name for name in self.plan.names(Role.IDENTIFYING) if name in table.columns]
+        return from_polars(in_order(table.drop(present).with_columns(masked), self.plan), kind)
+
+
+def in_order(table: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Return the rows in the order that the plan asks for: a random one that nobody can repeat, or that of the input."""
+    if plan.order == "input":
+        return table
+    generator = np.random.Generator(np.random.PCG64(secrets.randbits(128)))
+    return table[generator.permutation(table.height)]

@@ -1,0 +1,21 @@
+"""What all tests share: `support` can be imported, hypothesis has no deadline, the benchmark tables are found."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+settings.register_profile("kohorte", deadline=None, print_blob=True)
+settings.load_profile("kohorte")
+
+
+@pytest.fixture(scope="session")
+def benchmark_folder() -> Path:
+    """The folder of the public benchmark tables, which are no part of the project."""
+    folder = Path(__file__).parents[2] / "shared" / "data"
+    if not (folder / "reference_optima.json").is_file():
+        pytest.skip(f"the benchmark tables are not at {folder}")
+    return folder

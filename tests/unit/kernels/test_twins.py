@@ -1,0 +1,290 @@
+"""The compiled kernels and their NumPy twins give the same answers."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kohorte.kernels import csv_scan_reference, reference
+from kohorte.kernels.csv_scan_reference import CsvScan
+
+native = pytest.importorskip("kohorte.kernels._native", reason="no compiled kernels")
+
+
+@st.composite
+def grouping_tasks(draw):
+    """Draw maps, codes, levels and weights; the numbers come from a seed, so that tables may be large."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    attributes = draw(st.integers(1, 8))
+    rows = draw(st.one_of(st.integers(0, 3), st.integers(4, 60), st.integers(500, 1500)))
+    domain_sizes = [draw(st.sampled_from([1, 2, 3, 5, 17, 300, 5000])) for _ in range(attributes)]
+    maps = [make_maps(random, size, levels=draw(st.integers(1, 3))) for size in domain_sizes]
+    levels = np.array([random.integers(len(own)) for own in maps], dtype=np.uint32)
+    return maps, random_codes(random, maps, rows), levels, random.integers(1, 2**40, rows)
+
+
+def make_maps(random, size, levels):
+    """Level 0 tells all codes apart, each further level fewer."""
+    maps = [np.arange(size, dtype=np.uint32)]
+    for _ in range(1, levels):
+        groups = int(random.integers(1, int(maps[-1].max()) + 2))
+        maps.append(random.integers(groups, size=int(maps[-1].max()) + 1).astype(np.uint32)[maps[-1]])
+    return maps
+
+
+def random_codes(random, maps, rows):
+    """Some rows repeat others, so that there are classes of several rows even in large key spaces."""
+    columns = [random.integers(len(own[0]), size=rows) for own in maps]
+    codes = np.stack(columns, axis=1).astype(np.uint32)
+    repeated = random.random(rows) < 0.5
+    codes[repeated] = codes[random.integers(max(1, rows), size=int(repeated.sum()))]
+    return codes
+
+
+def both(maps):
+    return native.Grouper(maps), reference.Grouper(maps)
+
+
+def obvious(maps, codes, levels, weights):
+    """Group with a dictionary."""
+    ids, first, sizes, numbers = [], [], [], {}
+    for row, (cells, weight) in enumerate(zip(codes.tolist(), weights.tolist(), strict=True)):
+        key = tuple(int(own[level][cell]) for own, level, cell in zip(maps, levels, cells, strict=True))
+        number = numbers.setdefault(key, len(numbers))
+        if number == len(first):
+            first.append(row)
+            sizes.append(0)
+        ids.append(number)
+        sizes[number] += weight
+    return ids, first, sizes
+
+
+def answers(grouper, rows, weights, levels):
+    ids, first, sizes = grouper.group(rows, weights, levels, True)
+    assert (ids.dtype, first.dtype, sizes.dtype) == (np.uint32, np.uint32, np.int64)
+    return ids.tolist(), first.tolist(), sizes.tolist()
+
+
+@given(grouping_tasks())
+def test_groupers_agree_with_each_other_and_with_a_dictionary(task):
+    maps, codes, levels, weights = task
+    wanted = obvious(maps, codes, levels, weights)
+    for grouper in both(maps):
+        assert answers(grouper, grouper.pack(codes), weights, levels) == wanted
+
+
+@given(grouping_tasks())
+def test_groupers_give_the_same_groups_without_ids(task):
+    maps, codes, levels, weights = task
+    _, first, sizes = obvious(maps, codes, levels, weights)
+    for grouper in both(maps):
+        nothing, got_first, got_sizes = grouper.group(grouper.pack(codes), weights, levels, False)
+        assert (len(nothing), got_first.tolist(), got_sizes.tolist()) == (0, first, sizes)
+
+
+@given(grouping_tasks(), st.data())
+def test_taken_rows_are_grouped_like_those_rows_alone(task, data):
+    maps, codes, levels, weights = task
+    places = st.integers(0, len(codes) - 1)
+    taken = data.draw(st.lists(places, max_size=20)) if len(codes) else []
+    selected = np.array(taken, dtype=np.uint32)
+    wanted = obvious(maps, codes[selected], levels, weights[selected])
+    for grouper in both(maps):
+        rows = grouper.pack(codes).take(selected)
+        assert len(rows) == len(selected)
+        assert answers(grouper, rows, weights[selected], levels) == wanted
+
+
+@given(grouping_tasks())
+def test_packed_codes_come_back_unchanged(task):
+    maps, codes, _, _ = task
+    for grouper in both(maps):
+        rows = grouper.pack(codes)
+        unpacked = grouper.unpack(rows)
+        assert len(rows) == len(codes)
+        assert unpacked.dtype == np.uint32
+        assert unpacked.shape == codes.shape
+        assert np.array_equal(unpacked, codes)
+
+
+def test_key_spaces_above_64_bits_are_grouped_exactly():
+    random = np.random.default_rng(7)
+    maps = [[np.arange(70_000, dtype=np.uint32)] for _ in range(9)]  # 9 * 16.1 bits
+    codes = random_codes(random, maps, 3000)
+    one_off = codes[:100].copy()  # rows that differ from others in a single attribute
+    one_off[np.arange(100), np.arange(100) % 9] ^= 1
+    codes = np.concatenate([codes, one_off])
+    weights, levels = np.ones(len(codes), dtype=np.int64), np.zeros(9, dtype=np.uint32)
+    wanted = obvious(maps, codes, levels, weights)
+    assert 1000 < len(wanted[1]) < 3000
+    for grouper in both(maps):
+        assert answers(grouper, grouper.pack(codes), weights, levels) == wanted
+
+
+def test_a_grouper_answers_alike_whatever_it_was_asked_before():
+    random = np.random.default_rng(11)
+    maps = [make_maps(random, size, levels=3) for size in (3, 5000, 17, 300, 2, 5000, 5000, 300)]
+    codes = random_codes(random, maps, 2000)
+    weights = random.integers(1, 100, len(codes))
+    grouper, twin = both(maps)
+    rows, twin_rows = grouper.pack(codes), twin.pack(codes)
+    for _ in range(40):  # small and large key spaces in turn, in the same scratch memory
+        levels = random.integers(3, size=len(maps)).astype(np.uint32)
+        assert answers(grouper, rows, weights, levels) == answers(twin, twin_rows, weights, levels)
+
+
+@pytest.mark.parametrize("kernels", [native, reference], ids=["native", "reference"])
+def test_four_threads_get_the_answers_of_one(kernels):
+    random = np.random.default_rng(3)
+    maps = [make_maps(random, size, levels=3) for size in (40, 5000, 17, 300, 2, 60)]
+    codes = random_codes(random, maps, 4000)
+    weights = random.integers(1, 100, len(codes))
+    grouper = kernels.Grouper(maps)
+    rows = grouper.pack(codes)
+    tasks = [random.integers(3, size=len(maps)).astype(np.uint32) for _ in range(24)] * 4
+
+    def ask(levels):
+        return answers(grouper, rows, weights, levels)
+
+    alone = [ask(levels) for levels in tasks]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, tasks)) == alone
+
+
+@pytest.mark.parametrize("kernels", [native, reference], ids=["native", "reference"])
+class TestBadInput:
+    maps = (
+        [np.arange(4, dtype=np.uint32), np.zeros(4, dtype=np.uint32)],
+        [np.arange(3, dtype=np.uint32)],
+    )
+    codes = np.array([[0, 0], [3, 2]], dtype=np.uint32)
+    ones = np.ones(2, dtype=np.int64)
+    bottom = np.zeros(2, dtype=np.uint32)
+
+    def test_maps_of_one_attribute_that_differ_in_length_are_refused(self, kernels):
+        with pytest.raises(ValueError, match="maps of unequal length"):
+            kernels.Grouper([[np.arange(3, dtype=np.uint32), np.zeros(2, dtype=np.uint32)]])
+
+    @pytest.mark.parametrize("cell", [(0, 0, 4), (1, 1, 3), (0, 1, 2**32 - 1)])
+    def test_a_code_that_no_map_knows_is_refused(self, kernels, cell):
+        row, attribute, code = cell
+        codes = self.codes.copy()
+        codes[row, attribute] = code
+        with pytest.raises(ValueError, match="a code without a map"):
+            kernels.Grouper(self.maps).pack(codes)
+
+    @pytest.mark.parametrize("shape", [(1, 3), (3, 1)])
+    def test_rows_with_too_many_or_too_few_codes_are_refused(self, kernels, shape):
+        with pytest.raises(ValueError, match="not whole rows"):
+            kernels.Grouper(self.maps).pack(np.zeros(shape, dtype=np.uint32))
+
+    @pytest.mark.parametrize("levels", [[2, 0], [0, 1], [0], [0, 0, 0]])
+    def test_levels_that_do_not_exist_are_refused(self, kernels, levels):
+        grouper = kernels.Grouper(self.maps)
+        rows = grouper.pack(self.codes)
+        with pytest.raises((ValueError, IndexError)):
+            grouper.group(rows, self.ones, np.array(levels, dtype=np.uint32), False)
+
+    @pytest.mark.parametrize("count", [0, 1, 3])
+    def test_other_than_one_weight_per_row_is_refused(self, kernels, count):
+        grouper = kernels.Grouper(self.maps)
+        with pytest.raises(ValueError, match=r"weights"):
+            grouper.group(grouper.pack(self.codes), np.ones(count, dtype=np.int64), self.bottom, False)
+
+    def test_rows_that_do_not_exist_cannot_be_taken(self, kernels):
+        rows = kernels.Grouper(self.maps).pack(self.codes)
+        with pytest.raises((ValueError, IndexError)):
+            rows.take(np.array([0, 2], dtype=np.uint32))
+
+
+@st.composite
+def covers(draw):
+    """Draw a lattice of up to 5 attributes with flags and scores for all its nodes."""
+    shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=5))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    middle = len(shape) // 2
+    left, right = int(np.prod(shape[:middle])), int(np.prod(shape[middle:]))
+    scale = draw(st.sampled_from([0.1, 1.0, 10.0, 1e9]))
+    draw_scores = draw(st.sampled_from([random.standard_normal, lambda n: random.integers(-1, 2, n) * 1.0]))
+    share = draw(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
+    opened = (random.random(left * right) < share).astype(np.uint8)
+    barred = (random.random(left * right) < draw(st.sampled_from([0.0, 0.5, 1.0]))).astype(np.uint8)
+    return shape, opened, barred, draw_scores(left) * scale, draw_scores(right) * scale
+
+
+@given(covers(), st.booleans())
+def test_best_cover_twins_agree(task, upward):
+    index, gain = native.best_cover(*task, upward)
+    twin_index, twin_gain = reference.best_cover(*task, upward)
+    assert index == twin_index
+    assert gain == pytest.approx(twin_gain, rel=1e-12)
+
+
+@given(covers(), st.booleans())
+def test_best_cover_takes_the_first_node_of_the_largest_gain(task, upward):
+    shape, opened, barred, left, right = task
+    index, gain = reference.best_cover(*task, upward)
+    gains = np.array(obvious_gains(shape, opened, barred, np.add.outer(left, right).ravel(), upward))
+    assert gain == pytest.approx(gains.max(), rel=1e-12)
+    assert index == (-1 if gains.max() == 0 else int(gains.argmax()))
+
+
+def obvious_gains(shape, opened, barred, scores, upward):
+    nodes = list(np.ndindex(*shape))
+    is_open = {node for node, flag in zip(nodes, opened, strict=True) if flag}
+    step = -1 if upward else 1
+    extreme = [
+        node
+        for node in is_open
+        if not any((*node[:a], node[a] + step, *node[a + 1 :]) in is_open for a in range(len(node)))
+    ]
+
+    def covers(node, other):
+        return all(a <= b if upward else a >= b for a, b in zip(node, other, strict=True))
+
+    return [
+        0.0
+        if bar
+        else sum(covers(node, other) for other in extreme)
+        * (0.5 * (1.0 + score / np.sqrt(1.0 + score * score)))
+        for node, bar, score in zip(nodes, barred, scores, strict=True)
+    ]
+
+
+@given(covers(), st.integers(0, 2**32 - 1))
+def test_least_likely_twins_agree(task, seed):
+    _, opened, sure, left, right = task
+    random = np.random.default_rng(seed)
+    values = random.integers(-3, 3, len(opened)) * 1.0
+    values[random.random(len(values)) < 0.1] = np.inf
+    index = native.least_likely(values, opened, sure, left, right)
+    assert index == reference.least_likely(values, opened, sure, left, right)
+    scores = np.add.outer(left, right).ravel()
+    likely = [i for i in range(len(values)) if opened[i] and (sure[i] or scores[i] < 0) and values[i] < np.inf]
+    assert index == min(likely, key=values.__getitem__, default=-1)
+
+
+@pytest.mark.parametrize("kernels", [native, reference], ids=["native", "reference"])
+@pytest.mark.parametrize("broken", [1, 2, 3, 4])
+def test_arrays_that_do_not_fit_the_shape_are_refused(kernels, broken):
+    task = [[2, 3], np.ones(6, np.uint8), np.zeros(6, np.uint8), np.zeros(2), np.zeros(3)]
+    assert kernels.best_cover(*task, True)[0] >= 0
+    task[broken] = task[broken][:-1].copy()
+    with pytest.raises((ValueError, IndexError)):
+        kernels.best_cover(*task, True)
+
+
+@given(st.lists(st.sampled_from(b'a,"\r\n'), max_size=40).map(bytes), st.integers(0, 3))
+def test_csv_scan_twins_agree(text, fields):
+    data = np.frombuffer(text, np.uint8)
+    scan = CsvScan(*native.csv_scan(data, ord(","), fields))
+    assert scan == csv_scan_reference.csv_scan(data, ord(","), fields)
+
+
+@given(st.lists(st.sampled_from(['a,"b,c"\r\n', "x,y\n", "\n", '"p\n""q",', "r\r\n", '"', ","])).map("".join))
+def test_csv_scan_twins_agree_on_files_that_are_nearly_sound(text):
+    data = np.frombuffer(text.encode(), np.uint8)
+    scan = CsvScan(*native.csv_scan(data, ord(","), 0))
+    assert scan == csv_scan_reference.csv_scan(data, ord(","), 0)
