@@ -104,7 +104,7 @@ _HOME = {
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = [  # noqa: PLE0604 - sorted and complete, checked by a test
+__all__ = [
     "Aecs",
     "Attribute",
     "Bounds",

@@ -30,9 +30,7 @@ class CsvTable:
     newline: str
 
 
-def read_csv(
-    data: bytes, *, source: str, separator: str | None = None, encoding: str | None = None
-) -> CsvTable:
+def read_csv(data: bytes, *, source: str, separator: str | None = None, encoding: str | None = None) -> CsvTable:
     """Read the bytes of a CSV file whose first line names the columns; `source` is its name in messages."""
     if separator is not None:
         separator = layout.checked_separator(separator)

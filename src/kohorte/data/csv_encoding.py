@@ -26,8 +26,7 @@ def as_utf8(data: bytes, *, source: str, encoding: str | None) -> tuple[bytes, s
     given = _known(encoding) if encoding is not None else None
     if given and marked and not given.startswith(marked):
         raise InputError(
-            f"{source} starts with the byte order mark of {marked.upper()}, but "
-            f"the encoding given is {given}",
+            f"{source} starts with the byte order mark of {marked.upper()}, but the encoding given is {given}",
             code="csv-encoding-conflict",
         )
     name = given or marked or "utf-8"

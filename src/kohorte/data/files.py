@@ -42,6 +42,11 @@ def atomic_write(path: Path, *, force: bool) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+def refuse_output(path: Path, *, force: bool) -> None:
+    """Refuse, before any work is done, a path that could not be written in the end."""
+    _checked_target(path, force=force)
+
+
 def refuse_same_file(source: Path | str, output: Path | str) -> None:
     """Refuse to write a release over the table it comes from."""
     try:
@@ -94,9 +99,7 @@ def _checked_target(path: Path, *, force: bool) -> Path:
 
 
 def _exists(path: Path) -> InputError:
-    return InputError(
-        f"{path}: exists already; give another name, or --force to replace it", code="output-exists"
-    )
+    return InputError(f"{path}: exists already; give another name, or --force to replace it", code="output-exists")
 
 
 @contextlib.contextmanager

@@ -140,6 +140,4 @@ def _column(name: str, values: Any, kind: FrameKind) -> pl.Series:
 
 def _missing_library(kind: FrameKind) -> InputError:
     extra = "pandas" if kind is FrameKind.PANDAS else "arrow"
-    return InputError(
-        f"frames of this kind need pyarrow; install kohorte[{extra}]", code="frame-library-missing"
-    )
+    return InputError(f"frames of this kind need pyarrow; install kohorte[{extra}]", code="frame-library-missing")

@@ -41,9 +41,7 @@ def read_table(path: str | Path, *, separator: str | None = None, encoding: str 
     return parse_table(_bytes_of(path), path, separator=separator, encoding=encoding)
 
 
-def parse_table(
-    data: bytes, path: Path, *, separator: str | None = None, encoding: str | None = None
-) -> TableFile:
+def parse_table(data: bytes, path: Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
     """Read a table from the bytes of a file of this name."""
     suffix, source = path.suffix.lower(), path.name
     _refuse_foreign(data, suffix, source=source)

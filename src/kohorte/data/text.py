@@ -36,8 +36,4 @@ def _text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 def _float_text(column: pl.Expr) -> pl.Expr:
     number = column.fill_nan(None)
     whole = (number == number.round(0)) & (number.abs() < _WHOLE_BELOW)
-    return (
-        pl.when(whole)
-        .then(number.cast(pl.Int64, strict=False).cast(pl.String))
-        .otherwise(number.cast(pl.String))
-    )
+    return pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(number.cast(pl.String))

@@ -73,9 +73,7 @@ class EncodedTable:
         )
 
 
-def encode(
-    frame: pl.DataFrame, hierarchies: Mapping[str, Builder | Hierarchy], *, missing: Missing
-) -> EncodedTable:
+def encode(frame: pl.DataFrame, hierarchies: Mapping[str, Builder | Hierarchy], *, missing: Missing) -> EncodedTable:
     """Encode the columns that have a hierarchy, and apply the policy for missing values."""
     texts = {name: as_text(frame[name]) for name in hierarchies}
     included = np.ones(frame.height, dtype=bool)
@@ -95,9 +93,7 @@ def encode(
 def _encode_column(text: pl.Series, builder: Builder | Hierarchy) -> EncodedColumn:
     name = text.name
     distinct = text.drop_nulls().unique().sort()
-    hierarchy = (
-        builder if isinstance(builder, Hierarchy) else builder.build(distinct.to_list(), attribute=name)
-    )
+    hierarchy = builder if isinstance(builder, Hierarchy) else builder.build(distinct.to_list(), attribute=name)
     positions = hierarchy.encode(distinct)
     if (positions < 0).any():
         unknown = distinct.filter(pl.Series(positions < 0))

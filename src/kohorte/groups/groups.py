@@ -15,8 +15,8 @@ class Groups:
     """The classes of rows that look the same at a node.
 
     `sizes` counts the rows of each class. `codes(which)` returns the level-0 codes of one row of each of the
-    selected classes, from which metrics read its generalized values. `excluded` rows take part in no class: the policy for missing values
-    suppresses them at every node.
+    selected classes, from which metrics read its generalized values. `excluded` rows take part in no class: the
+    policy for missing values suppresses them at every node.
     """
 
     node: Node

@@ -31,7 +31,8 @@ class Column:
 
     def frequencies(self, level: int) -> Floats:
         """How many rows share the generalized value of each code."""
-        return np.bincount(self.maps[level], weights=self.counts)[self.maps[level]]
+        sums = np.bincount(self.maps[level], weights=self.counts)
+        return sums.astype(np.float64)[self.maps[level]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,9 +44,7 @@ class Builder:
     def build(self, values: Sequence[str], *, attribute: str) -> Hierarchy:
         """The hierarchy for the distinct, non-missing values of the data."""
         labels = self.label(values, attribute=attribute)
-        return Hierarchy.from_columns(
-            labels.columns, attribute=attribute, shares=labels.shares, notes=labels.notes
-        )
+        return Hierarchy.from_columns(labels.columns, attribute=attribute, shares=labels.shares, notes=labels.notes)
 
     def fixed(self, hierarchy: Hierarchy) -> Builder | Hierarchy:
         """What places later values just as `hierarchy`, which this builder made, placed those of its data."""
@@ -65,9 +63,7 @@ class Builder:
     def from_dict(cls, options: Options, *, folder: Path) -> Self:  # noqa: ARG003 - for builders with files
         """The builder that a plan describes; relative file names refer to `folder`."""
         if not isinstance(options, Mapping):
-            raise InputError(
-                f"{cls.name}: options are written as {{option: setting}}", code="hierarchy-option-invalid"
-            )
+            raise InputError(f"{cls.name}: options are written as {{option: setting}}", code="hierarchy-option-invalid")
         refuse_unknown(options, tuple(cls._options()), where=cls.name)
         return cls(**options)
 

@@ -48,9 +48,7 @@ class CsvFile(Builder):
     def _table(self, text: str, *, attribute: str) -> pl.DataFrame:
         rows = list(self._rows(text, attribute=attribute))
         if not rows:
-            raise InputError(
-                f"{attribute}: the hierarchy file {self.path} is empty", code="hierarchy-file-empty"
-            )
+            raise InputError(f"{attribute}: the hierarchy file {self.path} is empty", code="hierarchy-file-empty")
         columns = {str(level): column for level, column in enumerate(zip(*rows, strict=True))}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 

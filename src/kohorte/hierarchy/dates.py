@@ -103,9 +103,7 @@ def _period(level: str) -> pl.Expr:
 
 def _years(span: int) -> pl.Expr:
     first = pl.col("year") // span * span
-    return pl.format(
-        "{}-{}", first.cast(pl.String).str.zfill(4), (first + span - 1).cast(pl.String).str.zfill(4)
-    )
+    return pl.format("{}-{}", first.cast(pl.String).str.zfill(4), (first + span - 1).cast(pl.String).str.zfill(4))
 
 
 def _digits(part: str, width: int) -> pl.Expr:

@@ -25,6 +25,4 @@ def read_text(name: str, *, folder: Path) -> str:
     except UnicodeDecodeError:
         raise InputError(f"the hierarchy file {name} is not UTF-8", code="hierarchy-file-encoding") from None
     except OSError:
-        raise EngineError(
-            f"the hierarchy file {name} cannot be read", code="hierarchy-file-unreadable"
-        ) from None
+        raise EngineError(f"the hierarchy file {name} cannot be read", code="hierarchy-file-unreadable") from None

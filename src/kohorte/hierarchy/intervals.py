@@ -192,9 +192,7 @@ class Intervals(Builder):
 
     def _texts(self, starts: NDArray[np.int64], ends: NDArray[np.int64], step: Step) -> pl.Series:
         distinct, first, place = np.unique(starts, return_index=True, return_inverse=True)
-        texts = [
-            self._text(int(start), int(end), step) for start, end in zip(distinct, ends[first], strict=True)
-        ]
+        texts = [self._text(int(start), int(end), step) for start, end in zip(distinct, ends[first], strict=True)]
         return pl.Series(texts, dtype=pl.String).gather(place)
 
     def _text(self, start: int, end: int, step: Step) -> str:

@@ -17,10 +17,7 @@ SUPPRESSED = "*"
 
 def label_table(columns: pl.DataFrame | Sequence[Sequence[str]], *, attribute: str) -> pl.DataFrame:
     """The columns as one table of text, or an error when they are none."""
-    if isinstance(columns, pl.DataFrame):
-        table = columns
-    else:
-        table = _table_of_sequences(columns, attribute=attribute)
+    table = columns if isinstance(columns, pl.DataFrame) else _table_of_sequences(columns, attribute=attribute)
     if table.width == 0:
         raise InputError(f"{attribute}: the hierarchy has no levels", code="hierarchy-empty")
     if any(kind != pl.String for kind in table.dtypes):
@@ -30,17 +27,13 @@ def label_table(columns: pl.DataFrame | Sequence[Sequence[str]], *, attribute: s
 
 def _table_of_sequences(columns: Sequence[Sequence[str]], *, attribute: str) -> pl.DataFrame:
     if len({len(column) for column in columns}) > 1:
-        raise InputError(
-            f"{attribute}: the levels of the hierarchy differ in length", code="hierarchy-ragged-levels"
-        )
+        raise InputError(f"{attribute}: the levels of the hierarchy differ in length", code="hierarchy-ragged-levels")
     try:
         return pl.DataFrame(
             [pl.Series(str(level), list(column), dtype=pl.String) for level, column in enumerate(columns)]
         )
     except (TypeError, UnicodeError, pl.exceptions.PolarsError):
-        raise InputError(
-            f"{attribute}: the labels of a hierarchy must be text", code="hierarchy-not-text"
-        ) from None
+        raise InputError(f"{attribute}: the labels of a hierarchy must be text", code="hierarchy-not-text") from None
 
 
 def refuse_bad_labels(table: pl.DataFrame, *, attribute: str) -> None:
@@ -132,8 +125,7 @@ def group_shares(
     if row_shares is None:
         return (*counted, np.array([1.0 if several else 0.0]))
     shares = tuple(
-        _given_shares(codes, rows, attribute=attribute)
-        for codes, rows in zip(groups[:-1], row_shares, strict=False)
+        _given_shares(codes, rows, attribute=attribute) for codes, rows in zip(groups[:-1], row_shares, strict=False)
     )
     if len(shares) < len(groups) - 1:
         raise InputError(f"{attribute}: shares must be given for every level", code="hierarchy-bad-shares")

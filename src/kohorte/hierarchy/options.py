@@ -54,9 +54,7 @@ def whole_number(value: object, *, option: str, least: int) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
         number = int(value)
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        raise InputError(
-            f"{option} must be a whole number of at least {least}", code="hierarchy-option-invalid"
-        )
+        raise InputError(f"{option} must be a whole number of at least {least}", code="hierarchy-option-invalid")
     return number
 
 
@@ -106,7 +104,5 @@ def distinct_labels(value: object, *, option: str) -> tuple[str, ...]:
     """A list of different values or labels."""
     labels = tuple(label_text(item, option=option) for item in listed(value, option=option))
     if repeated := len(labels) - len(set(labels)):
-        raise InputError(
-            f"{option}: {repeated} entries stand there more than once", code="hierarchy-option-invalid"
-        )
+        raise InputError(f"{option}: {repeated} entries stand there more than once", code="hierarchy-option-invalid")
     return labels

@@ -45,9 +45,7 @@ class Redaction(Builder):
             length = whole_number(self.length, option="redaction: length", least=1)
             object.__setattr__(self, "length", length)
             if length > MOST_LEVELS:
-                raise InputError(
-                    f"redaction: length must be at most {MOST_LEVELS}", code="hierarchy-option-invalid"
-                )
+                raise InputError(f"redaction: length must be at most {MOST_LEVELS}", code="hierarchy-option-invalid")
 
     def label(self, values: Sequence[str], *, attribute: str) -> Labels:
         """Mask one more character per level."""
@@ -83,6 +81,4 @@ class Redaction(Builder):
     def _notes(self, length: int) -> tuple[str, ...]:
         if self.length is not None:
             return ()
-        return (
-            f"depends on the data: the longest value has {length} characters; set length to fix the levels",
-        )
+        return (f"depends on the data: the longest value has {length} characters; set length to fix the levels",)

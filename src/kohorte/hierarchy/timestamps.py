@@ -119,11 +119,7 @@ def _part(directive: str) -> str:
 
 
 def _is_number(directive: str) -> bool:
-    return (
-        directive in ("%Y", "%f")
-        or (directive[0] == "%" and directive[1:] in _NUMBERS)
-        or directive in "0123456789"
-    )
+    return directive in ("%Y", "%f") or (directive[0] == "%" and directive[1:] in _NUMBERS) or directive in "0123456789"
 
 
 def _piece(directive: str, *, fixed: bool) -> str:

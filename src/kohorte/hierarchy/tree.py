@@ -91,9 +91,7 @@ def _leaves(tree: object, *, where: str) -> list[tuple[str, tuple[str, ...]]]:
     if not leaves:
         raise InputError(f"{where}: there are no values in the tree", code="tree-empty")
     if repeated := len(leaves) - len({value for value, _ in leaves}):
-        raise InputError(
-            f"{where}: {repeated} values stand in the tree more than once", code="tree-duplicate-values"
-        )
+        raise InputError(f"{where}: {repeated} values stand in the tree more than once", code="tree-duplicate-values")
     return leaves
 
 

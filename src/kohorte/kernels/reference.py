@@ -47,9 +47,7 @@ class Grouper:
         """Return the codes of rows."""
         return rows.codes.copy()
 
-    def group(
-        self, rows: Rows, weights: Counts, levels: Codes, want_ids: bool
-    ) -> tuple[Codes, Codes, Counts]:
+    def group(self, rows: Rows, weights: Counts, levels: Codes, want_ids: bool) -> tuple[Codes, Codes, Counts]:
         """Return the group of every row (if wanted), the first row of every group and the summed weight of each."""
         packed = rows.codes
         if packed.shape != (len(weights), len(self._maps)) or len(levels) != len(self._maps):
@@ -145,7 +143,7 @@ def best_cover(
     barred: Flags,
     left: Floats,
     right: Floats,
-    upward: bool,  # noqa: A002
+    upward: bool,
 ) -> tuple[int, float]:
     """Return the node that settles most extreme open nodes if it can be excluded, and its gain; -1 if none."""
     is_open = open.reshape(shape).astype(bool)

@@ -10,9 +10,7 @@ from kohorte.errors import InputError, nearest
 def integer(name: str, value: object, *, least: int) -> int:
     """Return a whole number of at least `least`, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(
-            f"{name} must be a whole number of at least {least}, not {value!r}", code="model-parameter"
-        )
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}", code="model-parameter")
     return value
 
 

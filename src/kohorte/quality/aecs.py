@@ -20,7 +20,7 @@ class _AecsCosting(Costing):
         self.monotone = limit == 0
 
     def make_parts(self) -> tuple[Floats, ...]:
-        return constant_parts(self.marginals, float(self._size(self.rows // self.smallest_class + 1)))
+        return constant_parts(self.marginals, self._floor(self.rows))
 
     def _size(self, classes: float | Floats) -> Floats:
         size: Floats = self.rows / (np.maximum(classes, 1) * self.smallest_class)
@@ -31,15 +31,30 @@ class _AecsCosting(Costing):
         return float(self._size(int(kept.sum()) + (suppressed > 0)))
 
     def floor(self, groups: Groups) -> float:
-        """A kept class of a generalization holds a large class of this node, or small ones of enough rows."""
+        """Let each large class of this node and `smallest_class` other rows be a class: not even that is less.
+
+        A kept class of a generalization holds a large class of this node, or at least `smallest_class` rows of
+        small ones. With `room = smallest_class * large classes + rows of small classes + excluded rows`, it has
+        at most `room / smallest_class` kept classes.
+        """
         large = groups.sizes >= self.smallest_class
         small_rows = int(groups.sizes[~large].sum())
-        whole, rest = divmod(small_rows, self.smallest_class)
-        suppressed_class = self.limit > 0 and (rest > 0 or groups.excluded > 0)
-        return float(self._size(int(large.sum()) + whole + suppressed_class))
+        return self._floor(self.smallest_class * int(large.sum()) + small_rows + groups.excluded)
+
+    def _floor(self, room: int) -> float:
+        return self.rows / (room + self.smallest_class)
 
     def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
-        raised: Floats = np.maximum(static, self._size((self.rows - suppressed) // self.smallest_class + 1))
+        """Take every suppressed row out of the room, and count all of them as one class.
+
+        A row that is suppressed in a class below the smallest size was in such a class here, and leaves the room by
+        itself. One in a class of exactly the smallest size leaves it together with the class. So
+        `smallest_class * kept <= room - suppressed`, and the cost is that of `kept + 1` classes, or, when nothing is
+        suppressed, of at most `room / smallest_class`.
+        """
+        room = np.rint(self.rows / static)  # and one more class
+        gone = np.maximum(suppressed, 1.0 if self.limit > 0 else self.smallest_class)
+        raised: Floats = self._size((room - gone) // self.smallest_class)
         return raised
 
 

@@ -32,11 +32,14 @@ class _DiscernibilityCosting(Costing):
     raises_floor = True
 
     def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
+        self._least = min(marginals.rows, smallest_class)
+        self._excluded = marginals.rows - int(marginals.columns[0].counts.sum())
         super().__init__(marginals, smallest_class=smallest_class, limit=limit)
         self.monotone = limit == 0
 
     def make_parts(self) -> tuple[Floats, ...]:
-        return constant_parts(self.marginals, float(self.rows * min(self.rows, self.smallest_class)))
+        counted = self.rows - self._excluded
+        return constant_parts(self.marginals, float(counted * self._least + self._excluded * self.rows))
 
     def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
         sizes = groups.sizes[kept]
@@ -48,13 +51,16 @@ class _DiscernibilityCosting(Costing):
         return float(groups.sizes @ least + self.rows * groups.excluded)
 
     def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
-        least = min(self.rows, self.smallest_class)
-        raised: Floats = np.maximum(static, suppressed * self.rows + (self.rows - suppressed) * least)
+        """A suppressed row counts as all rows, where the floor counts the smallest class.
+
+        That is so for rows that are suppressed in a class no larger than the smallest: they were in such a class at
+        finer nodes, too. Excluded rows count as all rows in the floor already.
+        """
+        raised: Floats = static + (suppressed - self._excluded) * (self.rows - self._least)
         return raised
 
     def most_suppressed(self, cost: float) -> float:
-        least = min(self.rows, self.smallest_class)
-        return (cost - self.rows * least) / max(1, self.rows - least)
+        return (cost - self.rows * self._least) / max(1, self.rows - self._least)
 
 
 @dataclass(frozen=True)

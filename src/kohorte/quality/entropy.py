@@ -57,9 +57,7 @@ class _SuppressionCosting(_NonUniformCosting):
             return static
         gone = ~kept
         sizes = groups.sizes[gone]
-        for column, level, codes in zip(
-            self.marginals.columns, groups.node, groups.codes(gone).T, strict=True
-        ):
+        for column, level, codes in zip(self.marginals.columns, groups.node, groups.codes(gone).T, strict=True):
             counts = np.bincount(column.maps[level][codes], weights=sizes)
             counts = counts[counts > 0]
             static += column.weight * abs(float(counts @ np.log2(counts / counts.sum())))

@@ -22,9 +22,7 @@ class _LossCosting(Costing):
     def make_parts(self) -> tuple[Floats, ...]:
         excluded = self.rows - int(self.marginals.columns[0].counts.sum())
         return tuple(
-            weight
-            * np.array([self._rows_lost(axis, level) + excluded for level in range(column.top + 1)])
-            / self.rows
+            weight * np.array([self._rows_lost(axis, level) + excluded for level in range(column.top + 1)]) / self.rows
             for axis, (weight, column) in enumerate(zip(self._weights, self.marginals.columns, strict=True))
         )
 

@@ -17,9 +17,7 @@ def normalized_weights(marginals: Marginals) -> Floats:
     """The attribute weights, scaled to the sum 1."""
     total = float(marginals.weights.sum())
     if total <= 0:
-        raise InputError(
-            "all quasi-identifiers have weight 0: the metric has nothing to weigh", code="weights-zero"
-        )
+        raise InputError("all quasi-identifiers have weight 0: the metric has nothing to weigh", code="weights-zero")
     normalized: Floats = marginals.weights / total
     return normalized
 

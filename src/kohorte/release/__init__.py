@@ -1,11 +1,11 @@
 """Plans, releases, verification and certificates."""
 
-from kohorte.release.anonymize import anonymize, anonymize_table
+from kohorte.release.anonymization import anonymize, anonymize_table
 from kohorte.release.certificate import Certificate, certify, versions, warnings
 from kohorte.release.plan import Attribute, Plan, SearchOptions
 from kohorte.release.release import Release
 from kohorte.release.space import SolutionSpace, solution_space
-from kohorte.release.verify import ModelVerdict, Verification, verify
+from kohorte.release.verification import ModelVerdict, Verification, verify
 from kohorte.release.write import certificate_paths, write_release
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import platform
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.release.plan import Plan
 from kohorte.release.release import Release
-from kohorte.release.verify import Verification
+from kohorte.release.verification import Verification
 
 FORMAT = 1
 
@@ -61,13 +62,14 @@ def certify(
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": versions(),
             "input": _file(source) | {"rows": release.rows, "distinct_rows": release.distinct_rows},
-            "output": _file(output) | {"rows": release.rows, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
+            "output": _file(output)
+            | {"rows": release.rows, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
             "plan_sha256": plan.fingerprint(),
             "plan": plan.to_dict(),
             "hierarchies_sha256": {name: item.fingerprint() for name, item in release.hierarchies.items()},
             "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
             "verification": verification.to_dict()
-            | {"how": "counted anew from the rows of the written output, independently of the search"},
+            | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the search"},
             "missing_values": _missing(plan),
             "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
             "protects_against": [sentence for model in plan.models for sentence in _section(model, "Guarantee")],
@@ -119,7 +121,7 @@ def _missing(plan: Plan) -> str:
 
 def _section(model: PrivacyModel, title: str) -> Sequence[str]:
     """Return a section of the model's docstring as one sentence, with the model's parameters before it."""
-    parameters = ", ".join(f"{key} = {value}" for key, value in model.to_dict().items() if key != "model")
+    parameters = {key: value for key, value in model.to_dict().items() if key != "model"}
     lines = inspect.cleandoc(type(model).__doc__ or "").splitlines()
     if title not in lines:
         return ()
@@ -128,14 +130,22 @@ def _section(model: PrivacyModel, title: str) -> Sequence[str]:
         if line and not line.startswith(" "):
             break
         body.append(line.strip())
-    return (f"{model.name} ({parameters}): {' '.join(body).strip()}",)
+    return (f"{_with_parameters(model.name, parameters)}: {' '.join(body).strip()}",)
+
+
+def _with_parameters(name: object, parameters: dict[str, object]) -> str:
+    return f"{name} ({', '.join(f'{key} = {value}' for key, value in parameters.items())})"
 
 
 def _text(facts: dict[str, object]) -> str:
     release, plan = _part(facts, "release"), _part(facts, "plan")
     verification, source, output = _part(facts, "verification"), _part(facts, "input"), _part(facts, "output")
     levels = _part(release, "levels")
-    best = "optimal: no other combination of levels loses less" if release["optimal"] else "the best found in the time given"
+    best = (
+        "optimal: no other combination of levels loses less"
+        if release["optimal"]
+        else "the best found in the time given"
+    )
     lines = [
         "CERTIFICATE OF ANONYMIZATION",
         "",
@@ -143,8 +153,8 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
         *(
-            f"  {model['name']} {model['parameters']}: {'holds' if model['satisfied'] else 'FAILS'}, "
-            f"reached {model['reached']}"
+            f"  {_with_parameters(model['name'], _part(model, 'parameters'))}: "
+            f"{'holds' if model['satisfied'] else 'FAILS'}, reached {model['reached']}"
             for model in _list(verification, "models")
         ),
         "",
@@ -162,13 +172,13 @@ def _text(facts: dict[str, object]) -> str:
         f"Plan        SHA-256 {facts['plan_sha256']}",
         "",
         "Protects against",
-        *(f"  - {sentence}" for sentence in _list(facts, "protects_against")),
+        *_bullets(facts, "protects_against"),
         "",
         "Does not protect against",
-        *(f"  - {sentence}" for sentence in _list(facts, "does_not_protect_against")),
+        *_bullets(facts, "does_not_protect_against"),
     ]
     if facts["warnings"]:
-        lines += ["", "Warnings", *(f"  - {sentence}" for sentence in _list(facts, "warnings"))]
+        lines += ["", "Warnings", *_bullets(facts, "warnings")]
     return "\n".join(lines) + "\n"
 
 
@@ -182,3 +192,9 @@ def _list(facts: dict[str, object], key: str) -> list[dict[str, object]]:
     part = facts[key]
     assert isinstance(part, list)
     return part
+
+
+def _bullets(facts: dict[str, object], key: str) -> list[str]:
+    return [
+        textwrap.fill(str(item), 100, initial_indent="  - ", subsequent_indent="    ") for item in _list(facts, key)
+    ]

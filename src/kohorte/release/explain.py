@@ -16,8 +16,10 @@ def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evalu
     included = int(table.included.sum())
     excluded = table.rows - included
     limit = plan.most_suppressed(table.rows)
-    reasons = [f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {top.suppressed:,} "
-               f"of {table.rows:,} rows would have to be suppressed, and the limit allows {limit:,}"]
+    reasons = [
+        f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {top.suppressed:,} "
+        f"of {table.rows:,} rows would have to be suppressed, and the limit allows {limit:,}"
+    ]
     if top.suppressed < table.rows:
         reasons.append(f"a suppression_limit of {top.suppressed / table.rows:.6f} or more would do")
     if excluded <= limit and 0 < included < plan.smallest_class:

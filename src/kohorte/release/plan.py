@@ -29,13 +29,13 @@ KEYS = ("kohorte", "attributes", "models", "suppression_limit", "metric", "searc
 class Attribute:
     """The role of a column; for quasi-identifiers also the hierarchy (without one: the value or `*`) and a weight."""
 
-    role: Role | str
+    role: Role
     hierarchy: Builder | None = None
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "role", _choice("role", self.role, Role))
-        if isinstance(self.weight, bool) or not isinstance(self.weight, int | float) or not 0 <= self.weight <= 1:
+        object.__setattr__(self, "role", _choice("role", self.role, Role))  # text is welcome, too
+        if not _is_number(self.weight) or not 0 <= self.weight <= 1:
             raise InputError(f"weight must be a number from 0 to 1, not {self.weight!r}", code="plan-weight")
         if self.weight != 1.0 and self.role is not Role.QUASI_IDENTIFYING:
             raise InputError(f"a weight has no meaning for a column that is {self.role}", code="plan-weight")
@@ -73,7 +73,7 @@ class SearchOptions:
     def __post_init__(self) -> None:
         search_named(str(self.algorithm))
         limit = self.time_limit
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or limit <= 0):
+        if limit is not None and not (_is_number(limit) and limit > 0):
             raise InputError(f"time_limit must be a number of seconds above 0, not {limit!r}", code="plan-time-limit")
 
     def to_dict(self) -> dict[str, object]:
@@ -93,7 +93,7 @@ class Plan:
     suppression_limit: float = 0.0
     metric: Metric = field(default_factory=Loss)
     search: SearchOptions = field(default_factory=SearchOptions)
-    missing: Missing | str = Missing.CATEGORY
+    missing: Missing = Missing.CATEGORY
     order: str = "shuffled"
 
     def __post_init__(self) -> None:
@@ -101,7 +101,7 @@ class Plan:
         object.__setattr__(self, "models", tuple(self.models))
         object.__setattr__(self, "missing", _choice("missing", self.missing, Missing))
         limit = self.suppression_limit
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
+        if not _is_number(limit) or not 0 <= limit <= 1:
             raise InputError(
                 f"suppression_limit is a fraction from 0 to 1 (0.05 means 5 %), not {limit!r}",
                 code="plan-suppression-limit",
@@ -257,3 +257,7 @@ def _choice(key: str, value: object, choices: type[Role] | type[Missing]) -> Rol
         raise InputError(
             f"{key} is one of {', '.join(known)}, not {str(value)!r}{nearest(str(value), known)}", code=f"plan-{key}"
         ) from None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -16,7 +16,7 @@ from kohorte.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.lattice import Node
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
-from kohorte.release.verify import Verification
+from kohorte.release.verification import Verification
 from kohorte.search import Evaluation, SearchResult
 
 
@@ -125,13 +125,14 @@ class Release:
             maintain_order="left",
         )["\0kept"].fill_null(value=False)
         kept = known & pl.Series(encoded.included)
-        masked = shown.select(pl.when(kept).then(pl.col(name)).otherwise(pl.lit(SUPPRESSED)).alias(name) for name in shown.columns)
+        stars = pl.Series([SUPPRESSED]).new_from_index(0, shown.height)
+        masked = [column.zip_with(kept, stars) for column in shown.get_columns()]
         present = [name for name in self.plan.names(Role.IDENTIFYING) if name in table.columns]
         return from_polars(in_order(table.drop(present).with_columns(masked), self.plan), kind)
 
 
 def in_order(table: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Return the rows in the order that the plan asks for: a random one that nobody can repeat, or that of the input."""
+    """Return the rows in the plan's order: a random one that nobody can repeat, or that of the input."""
     if plan.order == "input":
         return table
     generator = np.random.Generator(np.random.PCG64(secrets.randbits(128)))

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kohorte.data import to_polars
-from kohorte.release.anonymize import prepare
+from kohorte.release.anonymization import prepare
 from kohorte.release.plan import Plan
 from kohorte.search import Evaluation, ProgressCallback
 from kohorte.search.base import OutOfTime
@@ -20,6 +20,12 @@ class SolutionSpace:
     shape: tuple[int, ...]
     nodes: tuple[Evaluation, ...]
     best: Evaluation | None
+
+    def solutions(self) -> list[Evaluation]:
+        """The nodes that satisfy the plan, the best first."""
+        return sorted(
+            (node for node in self.nodes if node.solution), key=lambda node: (node.cost, sum(node.node), node.node)
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The solution space as `kohorte lattice --json` prints it."""

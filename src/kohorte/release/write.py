@@ -11,7 +11,7 @@ from kohorte.data import TableFile, atomic_write, fill_table, output_separator, 
 from kohorte.errors import InternalError
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
-from kohorte.release.verify import Verification, verify_table
+from kohorte.release.verification import Verification, verify_table
 
 
 def certificate_paths(output: Path) -> tuple[Path, Path]:

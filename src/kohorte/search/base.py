@@ -87,10 +87,7 @@ class Problem:
             return
         self._reported = now
         best_cost = self.best.cost if self.best else None
-        if (
-            self.progress(Progress(self.checked, self.lattice.size, settled(), best_cost, lower_bound()))
-            is False
-        ):
+        if self.progress(Progress(self.checked, self.lattice.size, settled(), best_cost, lower_bound())) is False:
             raise OutOfTime
 
 

@@ -22,6 +22,7 @@ class Exhaustive:
     def refuse(self, problem: Problem) -> str | None:
         """Nothing is refused."""
         del problem
+        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""

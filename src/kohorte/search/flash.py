@@ -28,7 +28,8 @@ def generalization_order(lattice: Lattice, marginals: Marginals) -> NDArray[np.i
 
 def _lost_values(maps: tuple[NDArray[np.uint32], ...]) -> NDArray[np.float64]:
     distinct = np.array([int(mapped.max(initial=0)) + 1 for mapped in maps])
-    return 1.0 - distinct / distinct[0]
+    lost: NDArray[np.float64] = 1.0 - distinct / distinct[0]
+    return lost
 
 
 class _Tags:
@@ -140,6 +141,7 @@ class FlashDepthFirst:
     def refuse(self, problem: Problem) -> str | None:
         """Nothing is refused."""
         del problem
+        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""

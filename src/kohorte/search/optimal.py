@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from operator import add
+from types import EllipsisType
 from typing import ClassVar
 
 import numpy as np
 
 from kohorte.kernels import best_cover, least_likely
 from kohorte.kernels.arrays import Bools, Flags, Floats
-from kohorte.lattice import Node
+from kohorte.lattice import Lattice, Node, Parts
 from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
-from kohorte.search.surrogate import AdditiveGuess, column_entropies
+from kohorte.search.surrogate import additive_guess, entropies, rare_rows, value_counts
 
 SUPPRESSION_SPREAD = 0.7
 FLOOR_SPREAD = 0.3
@@ -50,7 +52,7 @@ class Optimal:
             complete = False
             if problem.best is None:  # the top node is the most likely solution of all, and quickly counted
                 problem.time_limit = None
-                state.check(problem.lattice.top)
+                state.check(state.lattice.top)
                 complete = not state.open.any()
         return SearchResult(
             problem.best,
@@ -66,70 +68,100 @@ class _State:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.lattice = problem.lattice
         self.costing = problem.costing
-        self.static: Floats = self.lattice.sum(self.costing.parts)
-        self.bound: Floats = self.static.copy()
+        counts = value_counts(problem.marginals)
+        rare = rare_rows(counts, self.costing.smallest_class)
+        excluded = problem.marginals.rows - float(counts[0][0].sum())
+        self.lowest = tuple(_first_within(rows + excluded, problem.limit) for rows in rare)
+        self.lattice = Lattice(
+            tuple(length - low for length, low in zip(problem.lattice.shape, self.lowest, strict=True))
+        )
+        self.floor: Floats = self.lattice.sum(self._cut(self.costing.parts))
+        self.gone: Floats = _largest(self._cut(rare)).reshape(self.lattice.shape) + excluded
+        self.bound: Floats = self._bound((...,))
         self.closed: Bools = np.zeros(self.lattice.shape, dtype=bool)  # counted, or known to fail
         self.holds: Bools = np.zeros(self.lattice.shape, dtype=bool)  # known to be a solution
         self.open: Bools = np.ones(self.lattice.shape, dtype=bool)
-        entropies = column_entropies(problem.marginals)
-        self.suppression = AdditiveGuess(entropies, slope=0.8, intercept=-9.0)
-        self.floors = AdditiveGuess(
-            entropies, slope=-0.3, intercept=math.log2(float(self.static.max()) + 1.0)
-        )
+        bits = self._cut(entropies(counts))
+        self.best_place = self.lattice.size  # of the best solution, in the order that breaks ties
+        self.suppression = additive_guess(bits, slope=0.8, intercept=-9.0)
+        self.floors = additive_guess(bits, slope=-0.3, intercept=math.log2(float(self.floor.max()) + 1.0))
+        self._learn_columns(self._cut(rare))
+
+    def _cut(self, parts: Parts) -> Parts:
+        """Leave the levels out at which a single column has more rare values than may be suppressed."""
+        return [part[low:] for part, low in zip(parts, self.lowest, strict=True)]
+
+    def _bound(self, where: Region) -> Floats:
+        if self.costing.exact:
+            return self.floor[where]
+        return self.costing.at_least(self.floor[where], self.gone[where])
 
     # What a check settles
 
     def check(self, node: Node) -> None:
         """Count a node and draw all conclusions from it."""
-        evaluation = self.problem.evaluate(node)
+        evaluation = self.problem.evaluate(tuple(map(add, node, self.lowest)))
+        if self.problem.best is evaluation:
+            self.best_place = int(self.lattice.order[node])
         self.closed[node] = True
         self.open[node] = False
-        self._learn(evaluation)
+        self._learn(node, evaluation)
         if self.problem.monotone:
-            self._tag(evaluation)
+            self._tag(node, evaluation)
         if self.costing.raises_floor:
             above = self.lattice.above(node)
-            self._raise_bound(above, np.maximum(self.bound[above], evaluation.floor))
+            np.maximum(self.floor[above], evaluation.floor, out=self.floor[above])
+            self._raise_bound(above)
         if self.problem.best is evaluation:
-            self._reopen()
+            self.open = ~self.closed & self._may_win((...,))
         if self.costing.exact and self.problem.monotone and not self.costing.monotone:
             self._accept_known_solutions()
 
-    def _tag(self, evaluation: Evaluation) -> None:
-        below = self.lattice.below(evaluation.node)
+    def _tag(self, node: Node, evaluation: Evaluation) -> None:
+        below = self.lattice.below(node)
         if evaluation.solution:
-            self.holds[self.lattice.above(evaluation.node)] = True
-            if not self.costing.exact:
-                raised = self.costing.at_least(self.static[below], evaluation.suppressed)
-                self._raise_bound(below, np.maximum(self.bound[below], raised))
+            self.holds[self.lattice.above(node)] = True
+            if not self.costing.exact and self._suppressed_add_to_floor(evaluation):
+                np.maximum(self.gone[below], evaluation.suppressed, out=self.gone[below])
+                self._raise_bound(below)
         else:
             self.closed[below] = True
             self.open[below] = False
 
-    def _raise_bound(self, where: tuple[slice, ...], bound: Floats) -> None:
-        self.bound[where] = bound
+    def _suppressed_add_to_floor(self, evaluation: Evaluation) -> bool:
+        """Tell whether floors of finer nodes may be raised by the rows that are suppressed here.
+
+        A metric that raises its floor by suppressed rows takes them to be of classes that are no larger than the
+        smallest that may be kept. It says so itself: a model that suppresses larger classes makes a node's own bound
+        exceed its cost.
+        """
+        if not self.costing.raises_floor:
+            return True
+        own = self.costing.at_least(np.array(evaluation.floor), evaluation.suppressed)
+        return bool(own <= evaluation.cost)
+
+    def _raise_bound(self, where: Region) -> None:
+        self.bound[where] = self._bound(where)
         self.open[where] &= self._may_win(where)
 
-    def _may_win(self, where: tuple[slice, ...]) -> Bools:
+    def _may_win(self, where: Region) -> Bools:
         best = self.problem.best
         if best is None:
             return np.ones_like(self.open[where])
-        ties = (self.bound[where] == best.cost) & (self.lattice.order[where] < self.lattice.order[best.node])
-        verdict: Bools = (self.bound[where] < best.cost) | ties
+        bound = self.bound[where]
+        verdict: Bools = bound < best.cost
+        ties = bound == best.cost
+        if ties.any():
+            verdict |= ties & (self.lattice.order[where] < self.best_place)
         return verdict
-
-    def _reopen(self) -> None:
-        everywhere = (slice(None),) * len(self.lattice.shape)
-        self.open = ~self.closed & self._may_win(everywhere)
 
     def _accept_known_solutions(self) -> None:
         """Where the cost is known without counting, a tagged solution need not be counted before it can be best."""
         known = self.open & self.holds
         if known.any():
             index = np.flatnonzero(known.ravel())
-            order = np.lexsort((self.lattice.order.ravel()[index], self.static.ravel()[index]))
+            order = np.lexsort((self.lattice.order.ravel()[index], self.floor.ravel()[index]))
             self.check(self.lattice.node(int(index[order[0]])))
 
     # Which node to count next
@@ -139,15 +171,25 @@ class _State:
         suppressed = min(max(suppressed, 0.0), rows)
         return math.log2((suppressed + 0.5) / (rows - suppressed + 0.5))
 
-    def _learn(self, evaluation: Evaluation) -> None:
+    def _learn_columns(self, rare: Parts) -> None:
+        """Learn what nodes with only one column would suppress for their rare values."""
+        top = self.lattice.top
+        for axis, rows in enumerate(rare):
+            for level, suppressed in enumerate(rows):
+                self._learn_suppression((*top[:axis], level, *top[axis + 1 :]), float(suppressed))
+
+    def _learn_suppression(self, node: Node, suppressed: float) -> None:
         limit = self._log_odds(self.problem.limit)
-        seen = self._log_odds(evaluation.suppressed)
-        if evaluation.solution and self.problem.limit == 0:  # "none" hides by how much the limit was missed
-            seen = min(self.suppression.at(evaluation.node), limit - 1.0)
+        seen = self._log_odds(suppressed)
+        if suppressed <= self.problem.limit == 0:  # "none" hides by how much the limit was missed
+            seen = min(self.suppression.at(node), limit - 1.0)
         variance = SUPPRESSION_SPREAD**2 * (1.0 + ((seen - limit) / 3.0) ** 2)
-        self.suppression.learn(evaluation.node, seen, variance)
+        self.suppression.learn(node, seen, variance)
+
+    def _learn(self, node: Node, evaluation: Evaluation) -> None:
+        self._learn_suppression(node, evaluation.suppressed)
         if self.costing.raises_floor and evaluation.floor > 0:
-            self.floors.learn(evaluation.node, math.log2(evaluation.floor), FLOOR_SPREAD**2)
+            self.floors.learn(node, math.log2(evaluation.floor), FLOOR_SPREAD**2)
 
     def choose(self) -> Node:
         """Return the node to count next: a likely better solution, or else the one that excludes most."""
@@ -155,8 +197,8 @@ class _State:
         limit = float(self.problem.limit)
         if best is not None:
             limit = min(limit, self.costing.most_suppressed(best.cost))
-        fails = _score(self.suppression, self._log_odds(limit), SUPPRESSION_SPREAD)
-        rises = _score(self.floors, self._log_best(), FLOOR_SPREAD) if self.costing.raises_floor else None
+        fails = self.suppression.scores(self._log_odds(limit), SUPPRESSION_SPREAD)
+        rises = self.floors.scores(self._log_best(), FLOOR_SPREAD) if self.costing.raises_floor else None
         index = self._promising(fails, rises)
         if index < 0:
             barred = self.closed | self.holds if limit >= self.problem.limit else self.closed
@@ -191,7 +233,7 @@ class _State:
 
     def settled(self) -> int:
         """How many nodes need no more attention."""
-        return int(self.open.size - np.count_nonzero(self.open))
+        return int(self.problem.lattice.size - np.count_nonzero(self.open))
 
     def lower_bound(self) -> float:
         """No solution costs less than this."""
@@ -202,11 +244,22 @@ class _State:
 Score = tuple[Floats, Floats]
 """A guess for every node, as the sums over the first and the second half of the attributes."""
 
+Region = tuple[slice | EllipsisType, ...]
+"""Part of the lattice, as an index of its arrays."""
 
-def _score(guess: AdditiveGuess, threshold: float, spread: float) -> Score:
-    """Return by how many spreads the guess lies above the threshold."""
-    left, right = guess.halves()
-    return (left - threshold) / spread, right / spread
+
+def _first_within(rows: Floats, limit: float) -> int:
+    """Return the first level at which no more rows than the limit are rare, or the top."""
+    within = rows <= limit
+    return int(within.argmax()) if within.any() else len(rows) - 1
+
+
+def _largest(parts: Parts) -> Floats:
+    """The largest of the numbers of a node's levels, for all nodes."""
+    largest: Floats = np.zeros(1)
+    for part in parts:
+        largest = np.maximum.outer(largest, part).ravel()
+    return largest
 
 
 def _flags(nodes: Bools) -> Flags:

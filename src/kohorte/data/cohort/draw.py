@@ -88,7 +88,5 @@ class Dice:
     def bell(self, purpose: str, spread: Counts) -> Counts:
         """A nearly normal deviation for every row, with standard deviation `spread` and at most 3.5 of it."""
         bits = self.bits(purpose)
-        total = sum(
-            ((bits >> np.uint64(shift)) & np.uint64(0xFFFF)).astype(np.int64) for shift in (0, 16, 32, 48)
-        )
+        total = sum(((bits >> np.uint64(shift)) & np.uint64(0xFFFF)).astype(np.int64) for shift in (0, 16, 32, 48))
         return (total - 2 * (SLOTS - 1)) * spread // 37_837

@@ -87,9 +87,7 @@ def _numbers(people: People, initials: Counts) -> pl.Series:
     key = (((year * 12 + month - 1) * 31 + day - 1) * 26 + initials) * 2 + women
     rank = _rank(key)
     if int(rank.max()) >= _CAPACITY:
-        raise InputError(
-            f"rows: there are no more social security numbers for {len(key)} rows", code="cohort-rows"
-        )
+        raise InputError(f"rows: there are no more social security numbers for {len(key)} rows", code="cohort-rows")
     place = (rank * _STRIDE + key * 7) % _CAPACITY
     area, serial = _FIRST_AREA + place // _SERIALS, place % _SERIALS + _SERIALS * women
     date = (day * 100 + month) * 100 + year

@@ -92,9 +92,7 @@ def _days() -> Table:
 def _ages() -> Table:
     weights = [_AGES[0][1]]
     for (start, first), (end, last) in pairwise(_AGES):
-        weights += [
-            first + (last - first) * (age - start) // (end - start) for age in range(start + 1, end + 1)
-        ]
+        weights += [first + (last - first) * (age - start) // (end - start) for age in range(start + 1, end + 1)]
     return table([weights])
 
 

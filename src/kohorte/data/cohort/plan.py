@@ -68,8 +68,7 @@ _REST = """\
 # What the release has to guarantee (Datenschutzmodelle). Every model of the list must hold.
 models:
   - {model: k-anonymity, k: 5}      # every record looks like at least 4 others
-  # It does not help when a whole group has the same diagnosis; to ask for three or more in every group:
-  # - {model: l-diversity_distinct, attribute: diagnosis, l: 3}
+  # It does not help when a whole group has the same diagnosis; the certificate says so.
 
 # Records that are too rare may be blanked out (unterdrückt), at most this fraction of all:
 suppression_limit: 0.05

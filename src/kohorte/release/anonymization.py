@@ -20,7 +20,7 @@ from kohorte.release.columns import check_columns
 from kohorte.release.explain import no_solution
 from kohorte.release.plan import Plan
 from kohorte.release.release import Release, in_order
-from kohorte.release.verify import Verification, verify_table
+from kohorte.release.verification import Verification, verify_table
 from kohorte.search import SEARCHES, Evaluation, Evaluator, Problem, ProgressCallback, SearchResult, search_named
 
 VALUE_OR_STAR = Ordering()
@@ -141,14 +141,16 @@ def _nothing_found(setting: Setting, result: SearchResult) -> NoSolution:
 
 
 def apply(setting: Setting, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the table generalized to a node without its identifying columns, and the distinct classes that it keeps."""
+    """Return the table generalized to a node, without identifying columns, and the distinct classes that it keeps."""
     classes, groups = setting.engine.classes(node)
     kept: Bools = np.zeros(setting.table.rows, dtype=bool)
     kept[setting.table.included] = setting.evaluator.kept(groups)[classes]
     generalized = setting.engine.apply(setting.frame, node, kept)
     identifying = setting.plan.names(Role.IDENTIFYING)
     data = setting.frame.drop(identifying).with_columns(generalized)
-    labels = pl.DataFrame([column.generalized(level) for column, level in zip(setting.table.columns, node, strict=True)])
+    labels = pl.DataFrame(
+        [column.generalized(level) for column, level in zip(setting.table.columns, node, strict=True)]
+    )
     return data, labels.filter(pl.Series(kept)).unique()
 
 
@@ -162,4 +164,3 @@ def check_release(data: pl.DataFrame, setting: Setting, found: Evaluation) -> Ve
             "the release does not pass its own verification and was withheld; please report this", code="not-verified"
         )
     return verification
-

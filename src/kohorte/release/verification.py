@@ -13,6 +13,7 @@ from kohorte.errors import InputError
 from kohorte.groups import Groups
 from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
+from kohorte.models import PrivacyModel
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
 
@@ -70,7 +71,11 @@ def verify_table(table: pl.DataFrame, plan: Plan) -> Verification:
     if table.height == 0:
         raise InputError("the table has no rows", code="table-no-rows")
     shown = pl.DataFrame([as_text(table[name]) for name in plan.quasi_identifiers])
-    problems = [f"the identifying column {name!r} is still there" for name in plan.names(Role.IDENTIFYING) if name in table.columns]
+    problems = [
+        f"the identifying column {name!r} is still there"
+        for name in plan.names(Role.IDENTIFYING)
+        if name in table.columns
+    ]
     problems += _missing_problems(shown, plan)
     starred = shown.select(pl.all_horizontal(pl.all().eq_missing(pl.lit(SUPPRESSED)))).to_series()
     suppressed = int(starred.sum())
@@ -78,7 +83,7 @@ def verify_table(table: pl.DataFrame, plan: Plan) -> Verification:
         suppressed = 0  # too many to be exempt: they must satisfy the models like everybody else
     counted = shown.filter(~starred) if suppressed else shown
     groups = _groups(counted)
-    verdicts = tuple(_verdict(model.name, model.to_dict(), model.satisfied(groups), model.reached(groups), groups) for model in plan.models)
+    verdicts = tuple(_verdict(model, groups) for model in plan.models)
     return Verification(
         satisfied=not problems and all(verdict.satisfied for verdict in verdicts),
         models=verdicts,
@@ -99,7 +104,7 @@ def _missing_problems(shown: pl.DataFrame, plan: Plan) -> list[str]:
 
 
 def _groups(shown: pl.DataFrame) -> Groups:
-    sizes = shown.group_by(pl.all()).len(name="\0size").get_column("\0size") if shown.height else pl.Series([], dtype=pl.Int64)
+    sizes = shown.group_by(pl.all()).len(name="\0size").get_column("\0size")
 
     def no_codes(which: Bools) -> Codes:
         raise AssertionError(f"a verification asks for no codes ({len(which)} classes)")
@@ -107,15 +112,13 @@ def _groups(shown: pl.DataFrame) -> Groups:
     return Groups(node=(), sizes=sizes.to_numpy().astype(np.int64), codes=no_codes)
 
 
-def _verdict(
-    name: str, entry: dict[str, object], satisfied: Bools, reached: float | None, groups: Groups
-) -> ModelVerdict:
-    failing = ~satisfied
+def _verdict(model: PrivacyModel, groups: Groups) -> ModelVerdict:
+    failing = ~model.satisfied(groups)
     return ModelVerdict(
-        name=name,
-        parameters={key: value for key, value in entry.items() if key != "model"},
+        name=model.name,
+        parameters={key: value for key, value in model.to_dict().items() if key != "model"},
         satisfied=not bool(failing.any()),
-        reached=reached,
+        reached=model.reached(groups),
         failing_classes=int(failing.sum()),
         failing_rows=int(groups.sizes[failing].sum()),
     )

@@ -1,0 +1,109 @@
+"""`kohorte anonymize`: the best release that satisfies a plan."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from kohorte.cli.output import TerminalProgress, add_file_options, print_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.release import Plan, Release
+
+EPILOG = """\
+examples:
+  kohorte anonymize patients.csv --plan plan.yaml --output release.csv
+  kohorte anonymize patients.parquet --plan plan.yaml --output release.parquet --time-limit 60
+  kohorte anonymize patients.csv --plan plan.yaml --dry-run          search, but write nothing
+  kohorte anonymize patients.csv --plan plan.yaml --output release.csv --json
+
+Beside the output a certificate is written, as release.certificate.json and release.certificate.txt.
+The output file is read again and verified before it gets its name."""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "anonymize", help="make the best release that satisfies a plan", description=__doc__, epilog=EPILOG
+    )
+    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
+    parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
+    goal = parser.add_mutually_exclusive_group(required=True)
+    goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
+    goal.add_argument("--dry-run", action="store_true", help="search and report, but write nothing")
+    parser.add_argument("--algorithm", metavar="A", help="instead of the plan's: optimal, flash, exhaustive, ...")
+    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
+    parser.add_argument("--force", action="store_true", help="replace existing output files")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_file_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, search, write, verify."""
+    from kohorte.data import read_table, refuse_same_file
+    from kohorte.data.files import refuse_output
+    from kohorte.release import anonymize_table, certificate_paths, write_release
+
+    started = time.perf_counter()
+    plan = _plan(options)
+    output = Path(options.output) if options.output else None
+    if output is not None:
+        refuse_same_file(options.data, output)
+        for path in (output, *certificate_paths(output)):
+            refuse_output(path, force=options.force)
+    table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    read = time.perf_counter()
+    progress = TerminalProgress(quiet=options.json)
+    try:
+        release = anonymize_table(table.frame, plan, progress=progress)
+    finally:
+        progress.done()
+    searched = time.perf_counter()
+    if output is not None:
+        write_release(release, output, source=table, force=options.force)
+    ended = time.perf_counter()
+    seconds = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
+    if options.json:
+        print_json(release.to_dict() | {"seconds": seconds})
+    else:
+        _print_summary(release, output, ended - started)
+    return 0
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    """The plan with what the command line says instead."""
+    from kohorte.release import Plan
+
+    plan = Plan.from_yaml(options.plan)
+    search = plan.search
+    if options.algorithm is not None:
+        search = replace(search, algorithm=options.algorithm)
+    if options.time_limit is not None:
+        search = replace(search, time_limit=options.time_limit)
+    return replace(plan, search=search)
+
+
+def _print_summary(release: Release, output: Path | None, seconds: float) -> None:
+    from kohorte.release import certificate_paths, warnings
+
+    share = release.suppressed / release.rows
+    print(f"{release.rows:,} rows, {release.suppressed:,} of them suppressed ({share:.2%})")
+    print(f"{release.classes:,} classes, the smallest with {release.smallest_class} rows")
+    for name, level in release.levels.items():
+        print(f"  {name:<24} level {level} of {release.hierarchies[name].top}")
+    if release.optimal:
+        verdict = "optimal: no other combination of levels loses less"
+    else:
+        verdict = f"best found in time; the optimum costs at least {release.result.lower_bound:.6g}"
+    print(f"{release.plan.metric.name} {release.cost:.6g} ({verdict})")
+    print(f"{release.checked:,} of {release.lattice:,} combinations counted, {seconds:.2f} s in all")
+    for warning in warnings(release.plan):
+        print(f"note: {warning}")
+    if output is None:
+        print("dry run: nothing was written")
+    else:
+        print(f"written and verified: {output}; certificate: {certificate_paths(output)[1].name}")

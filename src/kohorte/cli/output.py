@@ -1,0 +1,75 @@
+"""What the command prints: results on standard output, progress and errors on standard error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+
+from kohorte.errors import KohorteError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.search import Progress
+
+
+def print_json(data: object) -> None:
+    """Print one JSON object."""
+    print(json.dumps(data, ensure_ascii=False))
+
+
+def print_error(error: KohorteError, *, as_json: bool) -> None:
+    """Print an error: for people on standard error, with --json also as one object on standard output."""
+    print(f"kohorte: {error.message} [{error.code}]", file=sys.stderr)
+    if as_json:
+        print_json({"error": error.code, "message": error.message})
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print an aligned table; numbers to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(line[column]) for line in [list(header), *cells]) for column in range(len(header))]
+    numeric = [all(isinstance(row[column], int | float) for row in rows) for column in range(len(header))]
+    for line in [list(header), *cells]:
+        text = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        )
+        print("  ".join(text).rstrip())
+
+
+def add_file_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for reading CSV files."""
+    parser.add_argument("--separator", metavar="S", help="separator of a CSV file (detected if not given): , ; | tab")
+    parser.add_argument("--encoding", metavar="E", help="encoding of a CSV file (UTF-8 if not given), e.g. cp1252")
+
+
+class TerminalProgress:
+    """Shows how a search is going, on a terminal only, in one line that is overwritten."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._width = 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Show where the search is."""
+        if not self._shown or time.monotonic() - self._started < 0.5:
+            return
+        best = "none yet" if progress.best_cost is None else f"{progress.best_cost:.6g}"
+        self._show(
+            f"{progress.settled / progress.nodes:6.1%} settled, {progress.checked:,} counted, "
+            f"best cost {best}, at least {progress.lower_bound:.6g}"
+        )
+
+    def _show(self, text: str) -> None:
+        print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def done(self) -> None:
+        """Remove the line."""
+        if self._width:
+            self._show("")
+            print("\r", end="", file=sys.stderr, flush=True)

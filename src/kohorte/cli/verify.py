@@ -1,0 +1,55 @@
+"""`kohorte verify`: does a table satisfy the models of a plan?"""
+
+from __future__ import annotations
+
+import argparse
+
+from kohorte.cli.output import add_file_options, print_json
+
+EPILOG = """\
+examples:
+  kohorte verify release.csv --plan plan.yaml
+  kohorte verify release.csv --plan plan.yaml --json
+
+The table is counted as it stands, independently of how it was made. Rows whose quasi-identifiers are all *
+are suppressed rows and exempt, as long as the plan's suppression limit allows that many.
+Exit code 1 when a model does not hold."""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "verify", help="check a table against the models of a plan", description=__doc__, epilog=EPILOG
+    )
+    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
+    parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_file_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read and verify."""
+    from kohorte.data import read_table
+    from kohorte.release import Plan, verify
+
+    plan = Plan.from_yaml(options.plan)
+    table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    verification = verify(table.frame, plan)
+    if options.json:
+        print_json(verification.to_dict())
+        return 0 if verification.satisfied else 1
+    for model in verification.models:
+        parameters = ", ".join(f"{key} = {value}" for key, value in model.parameters.items())
+        verdict = (
+            "holds" if model.satisfied else f"FAILS in {model.failing_classes:,} classes ({model.failing_rows:,} rows)"
+        )
+        print(f"{model.name} ({parameters}): {verdict}; reached {model.reached}")
+    for problem in verification.problems:
+        print(f"problem: {problem}")
+    print(
+        f"{verification.rows:,} rows, {verification.suppressed:,} suppressed; {verification.classes:,} classes, "
+        f"the smallest with {verification.smallest_class} rows"
+    )
+    print("the table satisfies the plan" if verification.satisfied else "the table does NOT satisfy the plan")
+    return 0 if verification.satisfied else 1

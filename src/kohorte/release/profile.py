@@ -1,0 +1,149 @@
+"""A first look at a table: what its columns are, which look like identifiers, and a first plan."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from kohorte.data import Role, as_text
+from kohorte.errors import InputError
+from kohorte.hierarchy import Builder, Dates, Intervals, Redaction
+from kohorte.models import KAnonymity
+from kohorte.release.plan import Attribute, Plan
+
+SAMPLE = 10_000
+MOSTLY = 0.95
+UNIQUE = 0.9
+FEW_ROWS = 20
+
+IDENTIFIER_NAMES = re.compile(
+    r"(^|_)(ssn|svnr|name|vorname|nachname|surname|firstname|lastname|e?mail|phone|tel|telefon|mobil|fax|url|ip|iban"
+    r"|konto|account|mrn|pid|patient|fallnummer|versicherten\w*|krankenkassen\w*|insurance_number|passport|licence"
+    r"|license|street|strasse|straße|adresse|address|device|serial)(_?(id|nr|no|number|nummer))?($|_)|(^|_)id$"
+)
+SENSITIVE_NAMES = re.compile(
+    r"diag|icd|disease|krankheit|befund|therap|medic|hiv|salary|income|gehalt|blood|labor|outcome"
+)
+IDENTIFIER_CONTENTS = {
+    "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}$",
+    "web addresses": r"^https?://",
+    "IP addresses": r"^(\d{1,3}\.){3}\d{1,3}$",
+    "account numbers (IBAN)": r"^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$",
+    "telephone numbers": r"^(\+|00)\d[\d /().-]{6,}$",
+    "social security numbers": r"^(\d{8}[A-Z]\d{3}|\d{3}-\d{2}-\d{4})$",
+}
+DATE_FORMATS = {"%Y-%m-%d": r"^\d{4}-\d{2}-\d{2}$", "%d.%m.%Y": r"^\d{2}\.\d{2}\.\d{4}$"}
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What a column looks like; `why` says what the proposed role rests on."""
+
+    name: str
+    kind: str
+    distinct: int
+    missing: int
+    role: Role
+    why: str
+    hierarchy: Builder | None
+
+    def to_dict(self) -> dict[str, object]:
+        """The profile as plain data."""
+        return {
+            "name": self.name,
+            "type": self.kind,
+            "distinct": self.distinct,
+            "missing": self.missing,
+            "suspected_role": str(self.role),
+            "why": self.why,
+        }
+
+
+def profile(frame: pl.DataFrame) -> tuple[ColumnProfile, ...]:
+    """Look at every column of a table."""
+    if frame.height == 0:
+        raise InputError("the table has no rows", code="table-no-rows")
+    return tuple(_profile(as_text(frame[name]), frame.height) for name in frame.columns)
+
+
+def first_plan(columns: tuple[ColumnProfile, ...]) -> Plan:
+    """Return a plan to start from: 5-anonymity, at most 5 % suppressed, and a role for every column."""
+    attributes = {column.name: Attribute(column.role, column.hierarchy) for column in columns}
+    return Plan(attributes=attributes, models=[KAnonymity(k=5)], suppression_limit=0.05)
+
+
+def _profile(text: pl.Series, rows: int) -> ColumnProfile:
+    present = text.drop_nulls()
+    sample = present.head(SAMPLE)
+    kind, hierarchy = _kind(sample, present)
+    distinct = present.n_unique()
+    role, why = _role(text.name.lower(), kind, sample, distinct, rows)
+    kept = hierarchy if role is Role.QUASI_IDENTIFYING else None
+    return ColumnProfile(text.name, kind, distinct, text.null_count(), role, why, kept)
+
+
+def _role(name: str, kind: str, sample: pl.Series, distinct: int, rows: int) -> tuple[Role, str]:
+    for what, pattern in IDENTIFIER_CONTENTS.items():
+        if _share(sample, pattern) >= MOSTLY:
+            return Role.IDENTIFYING, f"holds {what}"
+    if IDENTIFIER_NAMES.search(name):
+        return Role.IDENTIFYING, "by its name"
+    if SENSITIVE_NAMES.search(name):
+        return Role.SENSITIVE, "by its name"
+    if kind in ("text", "code") and rows >= FEW_ROWS and distinct >= UNIQUE * rows:
+        return Role.IDENTIFYING, "nearly every row has a value of its own"
+    return Role.QUASI_IDENTIFYING, "others may know it; make it insensitive only if they cannot"
+
+
+def _kind(sample: pl.Series, present: pl.Series) -> tuple[str, Builder | None]:
+    """Return what the values look like, and a hierarchy that would fit."""
+    for layout, pattern in DATE_FORMATS.items():
+        if _share(sample, pattern) >= MOSTLY:
+            return "date", Dates(format=layout)
+    lengths = sample.str.len_chars()
+    if len(sample) and lengths.n_unique() == 1 and lengths[0] >= 4 and _share(sample, r"^\d+$") == 1.0:
+        return "code", Redaction()
+    if _share(sample, r"^[-+]?\d+$") == 1.0:
+        return "integer", _intervals(present, integer=True)
+    if _share(sample, r"^[-+]?\d+(\.\d+)?$") == 1.0:
+        return "number", _intervals(present, integer=False)
+    return "text", None
+
+
+def _intervals(present: pl.Series, *, integer: bool) -> Builder | None:
+    """Return intervals that start at a round number and hold all values."""
+    numbers = present.cast(pl.Float64, strict=False).drop_nulls()
+    if len(numbers) != len(present) or present.n_unique() < 4:
+        return None
+    least, most = _bounds(numbers)
+    width = _round_width((most - least) / 20)
+    lower = int(least // width) * width
+    upper = lower
+    while upper <= most:
+        upper += 4 * width
+    return Intervals(lower=lower, upper=upper, widths=[width, 2 * width, 4 * width], integer=integer)
+
+
+def _bounds(numbers: pl.Series) -> tuple[float, float]:
+    least: Any = numbers.min()
+    most: Any = numbers.max()
+    return float(least), float(most)
+
+
+def _round_width(width: float) -> int:
+    """Return the next of 1, 2, 5, 10, 20, 50, ..."""
+    size = 1
+    while True:
+        for step in (1, 2, 5):
+            if step * size >= width:
+                return step * size
+        size *= 10
+
+
+def _share(sample: pl.Series, pattern: str) -> float:
+    if not len(sample):
+        return 0.0
+    return float(sample.str.contains(pattern).sum()) / len(sample)
