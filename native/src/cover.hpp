@@ -42,8 +42,8 @@ inline std::vector<Axis> axes(std::span<const std::size_t> shape) {
   return all;
 }
 
-inline constexpr std::size_t kShortStride = 32;
-inline constexpr std::size_t kChunk = 1024;
+inline constexpr std::size_t kShortStride = 16;
+inline constexpr std::size_t kChunk = 256;
 
 // Calls `visit(offset, length)` for all runs of nodes at one level of an axis.
 template <typename Visit>
@@ -91,7 +91,8 @@ inline std::vector<std::uint8_t> extremes(std::span<const Axis> all, Flags open,
                  [&](std::size_t low, std::size_t length, const Byte* __restrict mask) {
       Byte* __restrict mark = marks.data() + low + (upward ? axis.stride : 0);
       const Byte* __restrict neighbour = open.data() + low + (upward ? 0 : axis.stride);
-      for (std::size_t i = 0; i + axis.stride < length; ++i) mark[i] &= static_cast<Byte>(~(neighbour[i] & mask[i]));
+      const std::size_t pairs = length - axis.stride;  // a local, since a byte may alias anything
+      for (std::size_t i = 0; i < pairs; ++i) mark[i] &= static_cast<Byte>(~(neighbour[i] & mask[i]));
     });
   }
   return marks;
@@ -120,7 +121,8 @@ std::vector<Number> counts(std::span<const Axis> all, Flags marks, bool upward) 
                       counted.begin() + static_cast<std::ptrdiff_t>(begin + length));
         const Number* __restrict from = before.data() + (upward ? axis.stride : 0);
         Number* __restrict to = counted.data() + begin + (upward ? 0 : axis.stride);
-        for (std::size_t i = 0; i + axis.stride < length; ++i) to[i] = static_cast<Number>(to[i] + (from[i] & mask[i]));
+        const std::size_t pairs = length - axis.stride;
+        for (std::size_t i = 0; i < pairs; ++i) to[i] = static_cast<Number>(to[i] + (from[i] & mask[i]));
       });
     }
   }

@@ -99,7 +99,10 @@ struct Task {
 Task random_task(std::mt19937& random) {
   Task task;
   const std::size_t attributes = 1 + random() % 5;
-  for (std::size_t a = 0; a < attributes; ++a) task.shape.push_back(1 + random() % 4);
+  for (std::size_t a = 0; a < attributes; ++a) {
+    task.shape.push_back(1 + random() % 4);
+    if (size_of(task.shape) > 150) task.shape.back() = 1;  // the obvious way looks at all pairs of nodes
+  }
   if (random() % 8 == 0) task.shape = {1 + random() % 40, 1 + random() % 3};  // long strides, short strides
   const std::size_t size = size_of(task.shape);
   const std::size_t share = random() % 5;
@@ -120,7 +123,7 @@ Task random_task(std::mt19937& random) {
 
 void random_covers() {
   std::mt19937 random(4711);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     const Task task = random_task(random);
     for (bool upward : {false, true}) {
       const auto got = kohorte::best_cover(task.shape, task.open, task.flags, task.left, task.right, upward);

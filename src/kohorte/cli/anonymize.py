@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
     from kohorte.data import read_table, refuse_same_file
     from kohorte.data.files import refuse_output
-    from kohorte.release import anonymize_table, certificate_paths, write_release
+    from kohorte.release import certificate_paths, find_release, write_release
 
     started = time.perf_counter()
     plan = _plan(options)
@@ -59,9 +59,10 @@ def run(options: argparse.Namespace) -> int:
     read = time.perf_counter()
     progress = TerminalProgress(quiet=options.json)
     try:
-        release = anonymize_table(table.frame, plan, progress=progress)
+        release = find_release(table.frame, plan, progress=progress)
     finally:
         progress.done()
+    table = replace(table, frame=table.frame.clear())  # the original rows are not needed any more
     searched = time.perf_counter()
     if output is not None:
         write_release(release, output, source=table, force=options.force)

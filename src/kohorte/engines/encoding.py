@@ -37,10 +37,10 @@ class EncodedColumn:
     labels: tuple[tuple[str | None, ...], ...]
     shares: tuple[Floats, ...]
 
-    def generalized(self, level: int) -> pl.Series:
-        """The column as the output shows it at a level."""
+    def generalized(self, level: int, codes: Codes | None = None) -> pl.Series:
+        """The column (or these codes of it) as the output shows it at a level."""
         labels = pl.Series(self.name, self.labels[level], dtype=pl.String)
-        return labels.gather(self.maps[level][self.codes])
+        return labels.gather(self.maps[level][self.codes if codes is None else codes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +75,10 @@ class EncodedTable:
 
 def encode(frame: pl.DataFrame, hierarchies: Mapping[str, Builder | Hierarchy], *, missing: Missing) -> EncodedTable:
     """Encode the columns that have a hierarchy, and apply the policy for missing values."""
-    texts = {name: as_text(frame[name]) for name in hierarchies}
     included = np.ones(frame.height, dtype=bool)
-    for name, text in texts.items():
+    columns = []
+    for name, hierarchy in hierarchies.items():
+        text = as_text(frame[name])
         absent = text.is_null()
         if missing is Missing.REFUSE and absent.any():
             raise InputError(
@@ -86,8 +87,8 @@ def encode(frame: pl.DataFrame, hierarchies: Mapping[str, Builder | Hierarchy], 
             )
         if missing is Missing.SUPPRESS:
             included &= ~absent.to_numpy()
-    columns = tuple(_encode_column(texts[name], hierarchy) for name, hierarchy in hierarchies.items())
-    return EncodedTable(rows=frame.height, columns=columns, included=included)
+        columns.append(_encode_column(text, hierarchy))
+    return EncodedTable(rows=frame.height, columns=tuple(columns), included=included)
 
 
 def _encode_column(text: pl.Series, builder: Builder | Hierarchy) -> EncodedColumn:

@@ -1,6 +1,6 @@
 """Plans, releases, verification and certificates."""
 
-from kohorte.release.anonymization import anonymize, anonymize_table
+from kohorte.release.anonymization import anonymize, find_release
 from kohorte.release.certificate import Certificate, certify, versions, warnings
 from kohorte.release.plan import Attribute, Plan, SearchOptions
 from kohorte.release.release import Release
@@ -18,9 +18,9 @@ __all__ = [
     "SolutionSpace",
     "Verification",
     "anonymize",
-    "anonymize_table",
     "certificate_paths",
     "certify",
+    "find_release",
     "solution_space",
     "verify",
     "versions",

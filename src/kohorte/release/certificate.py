@@ -16,7 +16,7 @@ from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.release.plan import Plan
 from kohorte.release.release import Release
-from kohorte.release.verification import Verification
+from kohorte.release.verification import Verification, verify
 
 FORMAT = 1
 
@@ -52,10 +52,16 @@ class Certificate:
 
 
 def certify(
-    release: Release, verification: Verification, *, source: FileFacts | None, output: FileFacts | None
+    release: Release,
+    verification: Verification | None = None,
+    *,
+    source: FileFacts | None = None,
+    output: FileFacts | None = None,
 ) -> Certificate:
     """Write down the facts about a release; `verification` is that of the written file where there is one."""
     plan = release.plan
+    if verification is None:
+        verification = verify(release.data, plan)
     return Certificate(
         {
             "certificate": FORMAT,

@@ -131,6 +131,9 @@ class Plan:
         """How many of so many rows may be suppressed: floor(suppression_limit * rows), exactly."""
         return int(Fraction(str(self.suppression_limit)) * rows)
 
+    def __repr__(self) -> str:
+        return f"Plan.from_dict({self.to_dict()!r})"
+
     # As YAML, JSON and dictionaries
 
     def to_dict(self) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,6 @@ from kohorte.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.lattice import Node
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
-from kohorte.release.verification import Verification
 from kohorte.search import Evaluation, SearchResult
 
 
@@ -25,7 +25,7 @@ class Release:
     """A verified release: its rows in `data`, and the evidence for it. Its repr shows no rows."""
 
     plan: Plan
-    data: object
+    data: Any
     node: Node
     evaluation: Evaluation
     result: SearchResult
@@ -35,7 +35,6 @@ class Release:
     lattice: int
     hierarchies: Mapping[str, Hierarchy]
     kept_classes: pl.DataFrame
-    verification: Verification
     seconds: Mapping[str, float]
 
     @property
@@ -99,7 +98,7 @@ class Release:
             f"suppressed={self.suppressed} classes={self.classes} optimal={self.optimal}>"
         )
 
-    def transform(self, new_rows: object) -> object:
+    def transform(self, new_rows: object) -> Any:
         """Apply the release to later rows of the same kind.
 
         Values that a hierarchy does not know are refused. A row whose class the release does not keep is suppressed:

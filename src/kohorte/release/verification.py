@@ -9,13 +9,14 @@ import polars as pl
 
 from kohorte.data import Role, as_text, to_polars
 from kohorte.engines import Missing
-from kohorte.errors import InputError
+from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
 from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.models import PrivacyModel
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
+from kohorte.search import Evaluation
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,15 @@ def verify_table(table: pl.DataFrame, plan: Plan) -> Verification:
         suppressed=suppressed,
         problems=tuple(problems),
     )
+
+
+def refuse_unverified(verification: Verification, found: Evaluation) -> None:
+    """Refuse a release that fails its verification, or is not what the search counted: that is a bug."""
+    same = verification.suppressed >= found.suppressed or verification.suppressed == 0
+    if not verification.satisfied or not same:
+        raise InternalError(
+            "the release does not pass its own verification and was withheld; please report this", code="not-verified"
+        )
 
 
 def _missing_problems(shown: pl.DataFrame, plan: Plan) -> list[str]:

@@ -17,6 +17,8 @@ from kohorte.search.surrogate import additive_guess, entropies, rare_rows, value
 
 SUPPRESSION_SPREAD = 0.7
 FLOOR_SPREAD = 0.3
+COLUMN_DOUBT = 64.0
+"""Single columns lie far from a limit above 0, and so tell little of where it is reached."""
 
 
 class Optimal:
@@ -174,17 +176,19 @@ class _State:
     def _learn_columns(self, rare: Parts) -> None:
         """Learn what nodes with only one column would suppress for their rare values."""
         top = self.lattice.top
+        doubt = 1.0 if self.problem.limit == 0 else COLUMN_DOUBT
         for axis, rows in enumerate(rare):
             for level, suppressed in enumerate(rows):
-                self._learn_suppression((*top[:axis], level, *top[axis + 1 :]), float(suppressed))
+                node = (*top[:axis], level, *top[axis + 1 :])
+                self._learn_suppression(node, float(suppressed), doubt)
 
-    def _learn_suppression(self, node: Node, suppressed: float) -> None:
+    def _learn_suppression(self, node: Node, suppressed: float, doubt: float = 1.0) -> None:
         limit = self._log_odds(self.problem.limit)
         seen = self._log_odds(suppressed)
         if suppressed <= self.problem.limit == 0:  # "none" hides by how much the limit was missed
             seen = min(self.suppression.at(node), limit - 1.0)
         variance = SUPPRESSION_SPREAD**2 * (1.0 + ((seen - limit) / 3.0) ** 2)
-        self.suppression.learn(node, seen, variance)
+        self.suppression.learn(node, seen, doubt * variance)
 
     def _learn(self, node: Node, evaluation: Evaluation) -> None:
         self._learn_suppression(node, evaluation.suppressed)

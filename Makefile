@@ -1,0 +1,56 @@
+# Everything works on a fresh machine: the first command makes .venv and installs what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+NATIVE := $(wildcard native/*.cpp native/src/*.hpp native/CMakeLists.txt)
+PACKAGES := $(wildcard src/kohorte/*/__init__.py src/kohorte/*/*/__init__.py)
+WORKERS ?= 2
+
+.PHONY: setup demo test quick check native-test reference-test fix bench clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml $(NATIVE) $(PACKAGES)
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@$(BIN)/python -c "from kohorte.kernels import KERNELS; print('kohorte installed, kernels:', KERNELS)"
+	@touch $@
+
+demo: setup
+	$(BIN)/kohorte demo --force
+
+test: check native-test
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
+	$(MAKE) --no-print-directory reference-test
+
+# The whole suite again on the NumPy kernels.
+reference-test: setup
+	KOHORTE_KERNELS=reference $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
+
+quick: setup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow"
+
+check: setup
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+# C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, warnings as errors.
+native-test: setup
+	@if command -v c++ >/dev/null && command -v cmake >/dev/null; then \
+	  cmake -S native -B build/tests -DKOHORTE_TESTS=ON >/dev/null && cmake --build build/tests --parallel 2 && \
+	  ctest --test-dir build/tests --output-on-failure; \
+	else echo "no C++ compiler or cmake: the C++ tests are left out"; fi
+
+fix: setup
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis kohorte-demo

@@ -1,0 +1,1 @@
+"""Benchmarks: each contains its expected answer and fails before it is timed."""

@@ -1,0 +1,28 @@
+"""`make bench`: all benchmarks, each with its expected answer; `make bench` fails on a wrong answer."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import commands, kernels, optima, tables
+from kohorte.release import versions
+
+
+def main() -> int:
+    """Run all benchmarks and print a line each; exit code 1 when an answer is wrong, 0 otherwise."""
+    print("  ".join(f"{name} {value}" for name, value in versions().items()))
+    benchmarks = [kernels.run, commands.start_up, commands.million]
+    if tables.available():
+        benchmarks = [optima.run, optima.exhaustive, commands.adult, *benchmarks]
+    else:
+        print("the public benchmark tables are not there: ADULT and CUP are left out")
+    wrong = False
+    for benchmark in benchmarks:
+        for line in benchmark():
+            print(line.text(), flush=True)
+            wrong = wrong or not line.right
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
