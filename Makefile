@@ -7,7 +7,7 @@ NATIVE := $(wildcard native/*.cpp native/src/*.hpp native/CMakeLists.txt)
 PACKAGES := $(wildcard src/kohorte/*/__init__.py src/kohorte/*/*/__init__.py)
 WORKERS ?= 2
 
-.PHONY: setup demo test quick check native-test reference-test fix bench clean
+.PHONY: setup demo test quick check check-native native-test reference-test fix bench clean
 
 setup: $(STAMP)
 
@@ -36,7 +36,17 @@ check: setup
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory check-native
+
+# C++ warnings are errors, in the kernels and in their Python face.
+check-native: setup
+	@if command -v c++ >/dev/null; then \
+	  c++ -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Inative/src \
+	    -isystem $$($(BIN)/python -m nanobind --include_dir) \
+	    -isystem $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('include'))") native/bindings.cpp && \
+	  echo "C++: no warnings"; \
+	else echo "no C++ compiler: the C++ check is left out"; fi
 
 # C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, warnings as errors.
 native-test: setup

@@ -59,7 +59,6 @@ def test_stars_and_empty_cells_have_no_place():
 @pytest.mark.parametrize(
     ("options", "code", "named"),
     [
-        ({}, "hierarchy-option-invalid", "fanouts"),
         ({"fanouts": [1]}, "hierarchy-option-invalid", "fanouts"),
         ({"fanouts": [2.5]}, "hierarchy-option-invalid", "fanouts"),
         ({"fanouts": 3}, "hierarchy-option-invalid", "fanouts"),
@@ -81,3 +80,9 @@ def test_bad_options_are_refused_by_name(options, code, named):
         Ordering(**options)
     assert caught.value.code == code
     assert "Zoe" not in caught.value.message
+
+
+def test_without_fanouts_there_are_two_levels_the_value_and_the_star():
+    hierarchy = build(["b", "a"])
+    assert hierarchy.top == 1
+    assert hierarchy.labels == (("a", "b"), ("*",))
