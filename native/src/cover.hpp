@@ -129,25 +129,21 @@ std::vector<Number> counts(std::span<const Axis> all, Flags marks, bool upward) 
   return counted;
 }
 
-// How likely a score makes it that a node can be excluded.
-inline double likelihood(double score) { return 0.5 * (1.0 + score / std::sqrt(1.0 + score * score)); }
-
-// A node's gain is at most the largest count of its row times the largest likelihood, so that most rows need no
-// closer look (the slack allows for rounding).
+// A node's gain is at most its count, and half its count / (1 + 2 s^2) for scores below 0, so that most nodes need
+// neither a root nor a division.
 template <typename Number>
 Cover best_gain(const std::vector<Number>& counted, Flags barred, Numbers left, Numbers right) {
   Cover best;
-  const double highest = *std::max_element(right.begin(), right.end());
   for (std::size_t i = left.size(); i-- > 0;) {
     const Number* row = counted.data() + i * right.size();
-    Number most = 0;
-    for (std::size_t j = 0; j < right.size(); ++j) most = std::max(most, row[j]);
-    if (most == 0 || most * likelihood(left[i] + highest) * (1.0 + 1e-9) < best.gain) continue;
+    const std::uint8_t* out = barred.data() + i * right.size();
     for (std::size_t j = right.size(); j-- > 0;) {
-      const std::size_t index = i * right.size() + j;
-      if (row[j] == 0 || static_cast<double>(row[j]) < best.gain || barred[index] != 0) continue;
-      const double gain = row[j] * likelihood(left[i] + right[j]);
-      if (gain > 0.0 && gain >= best.gain) best = {static_cast<std::int64_t>(index), gain};
+      const double count = row[j];
+      const double score = left[i] + right[j];
+      if (count < best.gain || (score < 0.0 && 0.5 * count < best.gain * (1.0 + 2.0 * score * score))) continue;
+      if (row[j] == 0 || out[j] != 0) continue;
+      const double gain = count * (0.5 * (1.0 + score / std::sqrt(1.0 + score * score)));
+      if (gain > 0.0 && gain >= best.gain) best = {static_cast<std::int64_t>(i * right.size() + j), gain};
     }
   }
   return best;

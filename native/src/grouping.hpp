@@ -14,6 +14,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -72,7 +73,7 @@ class KeyTable {
       return;
     }
     std::size_t capacity = kFirstCapacity;
-    while (capacity < rows / 4) capacity *= 2;
+    while (capacity < rows / 2) capacity *= 2;
     clear(capacity);
   }
 
@@ -80,6 +81,7 @@ class KeyTable {
 
   // A view for the hot loop, which keeps everything it needs in registers.
   struct Direct {
+    static constexpr bool kPrefetch = false;
     std::uint64_t* slots;
     std::uint64_t stamp;
 
@@ -94,7 +96,10 @@ class KeyTable {
   Direct direct_view() { return {slots_.data(), static_cast<std::uint64_t>(stamp_) << 32}; }
 
   struct Hashed {
+    static constexpr bool kPrefetch = true;
     KeyTable& table;
+
+    void prefetch(Key key) const { __builtin_prefetch(table.entries_.data() + table.hash(key)); }
 
     Code find(Key key, Code next) {
       std::size_t place = table.hash(key);
@@ -111,7 +116,7 @@ class KeyTable {
   Hashed hashed_view() { return {*this}; }
 
  private:
-  static constexpr Key kSlotsPerRow = 16;
+  static constexpr Key kSlotsPerRow = 64;
   static constexpr Key kSmallSpace = 1 << 16;
   static constexpr Key kLargeSpace = 1 << 23;
   static constexpr std::size_t kFirstCapacity = 1 << 10;
@@ -236,18 +241,32 @@ class Grouper {
  private:
   static constexpr Key kPackSize = 4096;
   static constexpr std::size_t kBlock = 512;
+  static constexpr std::size_t kAhead = 16;
+  static constexpr Key kTinySpace = 1024;
+  static constexpr std::size_t kLanes = 4;
+
+  // What every packed code adds to the key of its row, per pack.
+  template <typename Part>
+  struct Contributions {
+    std::vector<std::vector<Part>> tables;
+    std::vector<Part> spare;
+  };
 
   struct Scratch {
     KeyTable table;
-    std::vector<std::vector<Key>> contributions;
-    std::vector<Key> spare;
+    Contributions<std::uint32_t> narrow;  // where keys fit into 32 bits: half the memory to look up in
+    Contributions<Key> wide;
     std::vector<Count> sizes;
     std::vector<Code> representatives;
+    std::vector<Count> sums;
+    std::vector<Code> first;
+    std::vector<std::pair<Code, Code>> found;
   };
 
+  template <typename Part>
   struct Lookup {
     std::size_t pack = 0;
-    const Key* contributions = nullptr;
+    const Part* contributions = nullptr;
   };
 
   // Scratch memory borrowed for one call, so that several threads may group at the same time.
@@ -313,63 +332,97 @@ class Grouper {
   std::size_t stage(std::span<const Code> packed, std::span<const Count> weights,
                     std::span<const std::uint32_t> levels, std::size_t pack, bool first, bool want_ids,
                     Scratch& scratch, Grouping& result) {
+    const std::size_t begin = pack;
     Key space = first ? 1 : std::max<Key>(1, result.sizes.size());
-    std::vector<Lookup> lookups;
-    if (scratch.contributions.size() < packs_.size()) scratch.contributions.resize(packs_.size());
     for (; pack < packs_.size(); ++pack) {
-      Key cardinality = 1;
-      for (std::size_t a : packs_[pack]) cardinality *= cardinalities_[a][levels[a]];
-      if (cardinality == 1) continue;
+      const Key cardinality = cardinality_of(pack, levels);
       if (space > std::numeric_limits<Key>::max() / cardinality) break;
-      fill_contributions(pack, levels, space, scratch);
-      lookups.push_back({pack, scratch.contributions[pack].data()});
       space *= cardinality;
     }
-    const bool last = pack == packs_.size();
-    scratch.table.reset(space, weights.size());
-    const bool with_ids = want_ids || !last || !first;
-    if (scratch.table.direct()) {
-      number(packed, weights, lookups, first, with_ids, scratch.table.direct_view(), scratch, result);
+    const bool with_ids = want_ids || pack < packs_.size();
+    const Stage todo{packed, weights, levels, begin, pack, space, first, with_ids};
+    if (space <= std::numeric_limits<std::uint32_t>::max()) {
+      number(todo, scratch.narrow, scratch, result);
     } else {
-      number(packed, weights, lookups, first, with_ids, scratch.table.hashed_view(), scratch, result);
+      number(todo, scratch.wide, scratch, result);
     }
     return pack;
   }
 
-  // What every packed code adds to the key of its row.
-  void fill_contributions(std::size_t pack, std::span<const std::uint32_t> levels, Key stride, Scratch& scratch) const {
-    auto& table = scratch.contributions[pack];
-    auto& wider = scratch.spare;
+  // Packs `begin` to `end` of all rows, and how many keys they have.
+  struct Stage {
+    std::span<const Code> packed;
+    std::span<const Count> weights;
+    std::span<const std::uint32_t> levels;
+    std::size_t begin;
+    std::size_t end;
+    Key space;
+    bool first;
+    bool with_ids;
+  };
+
+  Key cardinality_of(std::size_t pack, std::span<const std::uint32_t> levels) const {
+    Key cardinality = 1;
+    for (std::size_t a : packs_[pack]) cardinality *= cardinalities_[a][levels[a]];
+    return cardinality;
+  }
+
+  template <typename Part>
+  std::vector<Lookup<Part>> lookups(const Stage& todo, Contributions<Part>& contributions,
+                                    const Grouping& before) const {
+    std::vector<Lookup<Part>> found;
+    contributions.tables.resize(packs_.size());
+    Key stride = todo.first ? 1 : std::max<Key>(1, before.sizes.size());
+    for (std::size_t pack = todo.begin; pack < todo.end; ++pack) {
+      const Key cardinality = cardinality_of(pack, todo.levels);
+      if (cardinality == 1) continue;
+      fill_contributions(pack, todo.levels, stride, contributions);
+      found.push_back({pack, contributions.tables[pack].data()});
+      stride *= cardinality;
+    }
+    return found;
+  }
+
+  template <typename Part>
+  void fill_contributions(std::size_t pack, std::span<const std::uint32_t> levels, Key stride,
+                          Contributions<Part>& contributions) const {
+    auto& table = contributions.tables[pack];
+    auto& wider = contributions.spare;
     table.assign(1, 0);
     for (std::size_t a : packs_[pack]) {
       const auto& map = maps_[a][levels[a]];
       wider.resize(table.size() * map.size());
       std::size_t place = 0;
-      for (Key begun : table) {
-        for (Code code : map) wider[place++] = begun + stride * code;
+      for (Part begun : table) {
+        for (Code code : map) wider[place++] = static_cast<Part>(begun + stride * code);
       }
       table.swap(wider);
       stride *= cardinalities_[a][levels[a]];
     }
   }
 
-  template <typename Table>
-  void number(std::span<const Code> packed, std::span<const Count> weights, const std::vector<Lookup>& lookups,
-              bool first, bool with_ids, Table table, Scratch& scratch, Grouping& result) const {
+  template <typename Part>
+  void number(const Stage& todo, Contributions<Part>& contributions, Scratch& scratch, Grouping& result) const {
+    const std::vector<Lookup<Part>> found = lookups(todo, contributions, result);
     const std::vector<Code> previous = std::move(result.ids);
+    const std::size_t rows = todo.weights.size();
     result.ids.clear();
-    result.ids.resize(with_ids ? weights.size() : 0);
-    if (scratch.sizes.size() < weights.size()) {
-      scratch.sizes.resize(weights.size());
-      scratch.representatives.resize(weights.size());
+    result.ids.resize(todo.with_ids ? rows : 0);
+    if (scratch.sizes.size() < rows) {
+      scratch.sizes.resize(rows);
+      scratch.representatives.resize(rows);
     }
-    const Code* before = first ? nullptr : previous.data();
-    Code* ids = with_ids ? result.ids.data() : nullptr;
+    const Code* before = todo.first ? nullptr : previous.data();
+    Code* ids = todo.with_ids ? result.ids.data() : nullptr;
     const auto run = [&]<std::size_t Packs>() {
-      return loop<Packs>(packed, weights, lookups, before, ids, table, scratch);
+      const KeyMaker<Packs, Part> keys(found, packs_.size());
+      if (todo.space <= kTinySpace && todo.first && !todo.with_ids) return tally(todo, keys, scratch);
+      scratch.table.reset(todo.space, rows);
+      if (scratch.table.direct()) return loop(todo, keys, before, ids, scratch.table.direct_view(), scratch);
+      return loop(todo, keys, before, ids, scratch.table.hashed_view(), scratch);
     };
     Code groups = 0;
-    switch (lookups.size()) {
+    switch (found.size()) {
       case 1: groups = run.template operator()<1>(); break;
       case 2: groups = run.template operator()<2>(); break;
       case 3: groups = run.template operator()<3>(); break;
@@ -382,32 +435,92 @@ class Grouper {
     result.sizes.assign(scratch.sizes.begin(), scratch.sizes.begin() + groups);
   }
 
-  // The hot loop; `Packs` is the number of look-ups a row, 0 where it is only known at run time. Returns the number
-  // of groups. Keys are made a block at a time, so that a mispredicted branch in the table does not delay them; everything
-  // is copied to locals first, since the compiler cannot know that the stores do not touch it.
-  template <std::size_t Packs, typename Table>
-  Code loop(std::span<const Code> packed, std::span<const Count> weights, const std::vector<Lookup>& lookups,
-            const Code* before, Code* ids, Table table, Scratch& scratch) const {
-    const std::size_t rows = weights.size();
-    const std::size_t width = packs_.size();
-    const std::size_t count = Packs == 0 ? lookups.size() : Packs;
-    std::array<Lookup, Packs == 0 ? 1 : Packs> fixed{};
-    if constexpr (Packs > 0) std::copy(lookups.begin(), lookups.end(), fixed.begin());
-    const Lookup* look = Packs == 0 ? lookups.data() : fixed.data();
-    const Count* weight = weights.data();
-    Count* sizes = scratch.sizes.data();
-    Code* representatives = scratch.representatives.data();
-    const Code* row = packed.data();
-    std::array<Key, kBlock> keys;
-    Code next = 0;
-    for (std::size_t start = 0; start < rows; start += kBlock) {
-      const std::size_t length = std::min(kBlock, rows - start);
+  // Makes the keys of a block of rows; `Packs` is the number of look-ups a row, 0 where it is only known at run time.
+  template <std::size_t Packs, typename Part>
+  class KeyMaker {
+   public:
+    using Block = std::array<Part, kBlock>;
+
+    KeyMaker(const std::vector<Lookup<Part>>& lookups, std::size_t width) : lookups_(lookups), width_(width) {
+      if constexpr (Packs > 0) std::copy(lookups.begin(), lookups.end(), fixed_.begin());
+    }
+
+    void fill(Block& keys, const Code* row, const Code* before, std::size_t length) const {
+      const auto fixed = fixed_;  // a local, which no store can touch
+      const Lookup<Part>* look = Packs == 0 ? lookups_.data() : fixed.data();
+      const std::size_t count = Packs == 0 ? lookups_.size() : Packs;
+      const std::size_t width = width_;
       for (std::size_t i = 0; i < length; ++i, row += width) {
-        Key key = before == nullptr ? 0 : before[start + i];
+        Part key = before == nullptr ? 0 : before[i];
         for (std::size_t k = 0; k < count; ++k) key += look[k].contributions[row[look[k].pack]];
         keys[i] = key;
       }
+    }
+
+    std::size_t width() const { return width_; }
+
+   private:
+    const std::vector<Lookup<Part>>& lookups_;
+    std::size_t width_;
+    std::array<Lookup<Part>, Packs == 0 ? 1 : Packs> fixed_{};
+  };
+
+  // Few keys: rows of one group follow each other closely, and each would wait for the sum that the one before wrote.
+  // So there are several sums per key, taken in turn. Rows are read backwards, so that the last row noted for a key is
+  // its first. Returns the number of groups.
+  template <typename Keys>
+  Code tally(const Stage& todo, const Keys& maker, Scratch& scratch) const {
+    const std::size_t space = static_cast<std::size_t>(todo.space);
+    const std::size_t rows = todo.weights.size();
+    constexpr Code kNone = std::numeric_limits<Code>::max();
+    scratch.sums.assign(space * kLanes, 0);
+    scratch.first.assign(space, kNone);
+    Count* sums = scratch.sums.data();
+    Code* first = scratch.first.data();
+    typename Keys::Block keys;
+    for (std::size_t stop = rows; stop > 0;) {
+      const std::size_t length = stop % kBlock == 0 ? kBlock : stop % kBlock;
+      const std::size_t start = stop - length;
+      maker.fill(keys, todo.packed.data() + start * maker.width(), nullptr, length);
+      const Count* weight = todo.weights.data() + start;
+      for (std::size_t i = length; i-- > 0;) {
+        first[keys[i]] = static_cast<Code>(start + i);
+        sums[keys[i] * kLanes + i % kLanes] += weight[i];
+      }
+      stop = start;
+    }
+    auto& found = scratch.found;
+    found.clear();
+    for (std::size_t key = 0; key < space; ++key) {
+      if (first[key] != kNone) found.emplace_back(first[key], static_cast<Code>(key));
+    }
+    std::sort(found.begin(), found.end());
+    for (std::size_t group = 0; group < found.size(); ++group) {
+      const Count* own = sums + found[group].second * kLanes;
+      scratch.representatives[group] = found[group].first;
+      scratch.sizes[group] = std::accumulate(own, own + kLanes, Count{0});
+    }
+    return static_cast<Code>(found.size());
+  }
+
+  // The hot loop. Returns the number of groups. Keys are made a block at a time, so that a mispredicted branch in the
+  // table does not delay them; everything is copied to locals first, since the compiler cannot know that the stores do
+  // not touch it.
+  template <typename Keys, typename Table>
+  Code loop(const Stage& todo, const Keys& maker, const Code* before, Code* ids, Table table, Scratch& scratch) const {
+    const std::size_t rows = todo.weights.size();
+    const Count* weight = todo.weights.data();
+    Count* sizes = scratch.sizes.data();
+    Code* representatives = scratch.representatives.data();
+    typename Keys::Block keys;
+    Code next = 0;
+    for (std::size_t start = 0; start < rows; start += kBlock) {
+      const std::size_t length = std::min(kBlock, rows - start);
+      maker.fill(keys, todo.packed.data() + start * maker.width(), before == nullptr ? nullptr : before + start, length);
       for (std::size_t i = 0; i < length; ++i) {
+        if constexpr (Table::kPrefetch) {
+          if (i + kAhead < length) table.prefetch(keys[i + kAhead]);
+        }
         const Code id = table.find(keys[i], next);
         if (id == next) {
           representatives[next] = static_cast<Code>(start + i);

@@ -36,6 +36,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     goal.add_argument("--dry-run", action="store_true", help="search and report, but write nothing")
     parser.add_argument("--algorithm", metavar="A", help="instead of the plan's: optimal, flash, exhaustive, ...")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     add_file_options(parser)
@@ -50,10 +51,12 @@ def run(options: argparse.Namespace) -> int:
 
     started = time.perf_counter()
     plan = _plan(options)
-    output = Path(options.output) if options.output else None
+    output = Path(options.output) if options.output is not None else None
     if output is not None:
-        refuse_same_file(options.data, output)
+        refuse_output(output, force=options.force)
         for path in (output, *certificate_paths(output)):
+            refuse_same_file(options.data, path)
+            refuse_same_file(options.plan, path)
             refuse_output(path, force=options.force)
     table = read_table(options.data, separator=options.separator, encoding=options.encoding)
     read = time.perf_counter()
@@ -85,6 +88,8 @@ def _plan(options: argparse.Namespace) -> Plan:
         search = replace(search, algorithm=options.algorithm)
     if options.time_limit is not None:
         search = replace(search, time_limit=options.time_limit)
+    if options.threads is not None:
+        search = replace(search, threads=options.threads)
     return replace(plan, search=search)
 
 

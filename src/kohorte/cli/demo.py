@@ -14,6 +14,9 @@ Everybody in the table is invented. The folder holds the table, the plan with it
 its certificate; the commands that are shown work there as they stand."""
 
 
+OTHER_FILES = ("patients.csv", "first-plan.yaml", "release.csv", "release.certificate.json", "release.certificate.txt")
+
+
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the verb."""
     parser = verbs.add_parser("demo", help="a small story on made-up data", description=__doc__, epilog=EPILOG)
@@ -47,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
 def _write_files(folder: Path, options: argparse.Namespace) -> None:
     from kohorte.data import atomic_write, write_table
     from kohorte.data.cohort import cohort, hierarchy_files, plan_text
+    from kohorte.data.files import refuse_output
     from kohorte.errors import EngineError
 
     table = cohort(options.rows, seed=options.seed)
@@ -54,7 +58,10 @@ def _write_files(folder: Path, options: argparse.Namespace) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         raise EngineError(f"{folder}: the folder cannot be made", code="folder-not-made") from None
-    for name, text in {"plan.yaml": plan_text(), **hierarchy_files()}.items():
+    texts = {"plan.yaml": plan_text(), **hierarchy_files()}
+    for name in (*texts, *OTHER_FILES):
+        refuse_output(folder / name, force=options.force)
+    for name, text in texts.items():
         with atomic_write(folder / name, force=options.force) as temporary:
             temporary.write_text(text, encoding="utf-8")
     write_table(table, folder / "patients.csv", like=None, force=options.force)
@@ -62,10 +69,15 @@ def _write_files(folder: Path, options: argparse.Namespace) -> None:
 
 def _command(*arguments: str) -> None:
     """Show a command and run it."""
-    from kohorte.cli.main import main
+    from kohorte.cli.main import INTERRUPTED, main
+    from kohorte.errors import InputError
 
     print("$ kohorte " + " ".join(arguments), flush=True)
-    main(arguments)
+    code = main(arguments)
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    if code > 1:
+        raise InputError("the demo stops here; its files stay for you to look at", code="demo-stopped")
 
 
 def _head(release: Path) -> None:

@@ -79,10 +79,12 @@ def run_show(options: argparse.Namespace) -> int:
 
 def run_build(options: argparse.Namespace) -> int:
     """Write a hierarchy to a file."""
-    from kohorte.data import atomic_write
+    from kohorte.data import atomic_write, refuse_same_file
     from kohorte.hierarchy import to_csv
 
     output = Path(options.output)
+    for source in (options.data, options.plan):
+        refuse_same_file(source, output)
     [(text, builder)] = _columns(options, options.attribute)
     hierarchy = builder.build(_values(text), attribute=text.name)
     with atomic_write(output, force=options.force) as temporary:

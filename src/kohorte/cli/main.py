@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import signal
 import sys
+import threading
+import traceback
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from kohorte.cli.output import print_error
-from kohorte.errors import KohorteError
+from kohorte.errors import InternalError, KohorteError
 
 VERBS = ("demo", "profile", "hierarchy", "anonymize", "verify", "lattice")
 
@@ -27,7 +34,7 @@ exit codes: 0 done, 1 the goal was not met, 2 wrong use or bad input, 3 somethin
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong use names the nearest option and ends with exit code 2, without repeating what may be data."""
+    """Wrong use ends with exit code 2; help texts stay as they are written, options are written out."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
@@ -51,33 +58,82 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    top = parser()
-    options = top.parse_args(arguments)
-    signal.signal(signal.SIGTERM, _terminated)
+    before = _handle_signals()
+    options = argparse.Namespace(json=False)
     try:
-        if options.version:
-            return _print_versions()
-        if options.verb is None:
-            top.print_help()
-            return 0
-        _notice_missing_kernels()
-        code: int = options.run(options)
+        top = parser()
+        options = top.parse_args(arguments, options)
+        code = _run(top, options)
+        sys.stdout.flush()
     except KohorteError as error:
-        print_error(error, as_json=getattr(options, "json", False))
+        print_error(error, as_json=options.json)
         return error.exit_code
     except KeyboardInterrupt:
-        print("kohorte: interrupted; nothing was written", file=sys.stderr)
+        print("kohorte: interrupted; no file is half written", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone, and wants no more
+        _close_output()  # whoever read our output has gone, and wants no more
         return 0
+    except Exception as error:  # noqa: BLE001 - the words of a library could quote data
+        _close_output()
+        print_error(_unexpected(error), as_json=False)
+        return InternalError.exit_code
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return code
 
 
-def _terminated(number: int, frame: FrameType | None) -> None:
-    """End as Ctrl-C does, so that temporary files are removed."""
+def _run(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    if options.version:
+        return _print_versions()
+    if options.verb is None:
+        top.print_help()
+        return 0
+    _notice_missing_kernels()
+    code: int = options.run(options)
+    return code
+
+
+def _handle_signals() -> dict[int, Any]:
+    """Let SIGTERM end the command as Ctrl-C does; return the handlers that were there before."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {n: handler for n, handler in found.items() if handler not in (None, signal.SIG_IGN)}
+    for number in before:
+        signal.signal(number, _stop)
+    return before
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Stop once, whatever comes after: temporary files are being removed.
+
+    Polars raises KeyboardInterrupt by itself while it works, so that the signal may arrive here after its effect.
+    """
     del number, frame
-    raise KeyboardInterrupt
+    for other in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(other, signal.SIG_IGN)
+    if not isinstance(sys.exc_info()[1], KeyboardInterrupt):
+        raise KeyboardInterrupt
+
+
+def _unexpected(error: Exception) -> InternalError:
+    """Say what happened and where, without the words of the error."""
+    places = traceback.extract_tb(error.__traceback__)
+    ours = [place for place in places if "kohorte" in Path(place.filename).parts] or places
+    place = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
+    return InternalError(
+        f"unexpected {type(error).__name__} in {place}; please report this, without your data", code="unexpected"
+    )
+
+
+def _close_output() -> None:
+    """Send what is left of the output nowhere, so that Python does not try again at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _print_versions() -> int:
@@ -88,6 +144,7 @@ def _print_versions() -> int:
     return 0
 
 
+@cache
 def _notice_missing_kernels() -> None:
     from kohorte.kernels import COMPILED_KERNELS_ARE_MISSING
 

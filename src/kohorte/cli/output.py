@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 def print_json(data: object) -> None:
     """Print one JSON object."""
-    print(json.dumps(data, ensure_ascii=False))
+    print(json.dumps(data, ensure_ascii=not _speaks_unicode()))
+
+
+def _speaks_unicode() -> bool:
+    return str(getattr(sys.stdout, "encoding", None)).lower().startswith("utf")
 
 
 def print_error(error: KohorteError, *, as_json: bool) -> None:

@@ -44,10 +44,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read and look."""
-    from kohorte.data import atomic_write, read_table
+    from kohorte.data import atomic_write, read_table, refuse_same_file
     from kohorte.errors import InputError
     from kohorte.release.profile import first_plan, profile
 
+    if options.write_plan is not None:
+        refuse_same_file(options.data, options.write_plan)
     table = read_table(options.data, separator=options.separator, encoding=options.encoding)
     columns = profile(table.frame)
     try:
@@ -55,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     except InputError:
         plan = None  # every column looks like an identifier: there is nothing to plan with
     text = HEAD + _with_reasons(plan.to_yaml(), columns) if plan else None
-    if options.write_plan and text:
+    if options.write_plan is not None and text:
         with atomic_write(Path(options.write_plan), force=options.force) as temporary:
             temporary.write_text(text, encoding="utf-8")
     if options.json:

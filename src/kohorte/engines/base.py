@@ -14,7 +14,9 @@ from kohorte.lattice import Node
 class Engine(Protocol):
     """Counts rows where they are, and applies a node to them."""
 
-    rolled_up: int
+    @property
+    def rolled_up(self) -> int:
+        """How many nodes were built from a finer node instead of the table itself."""
 
     @property
     def distinct_rows(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,12 +15,25 @@ WORTH_KEEPING = 0.7
 """A node is kept when it has at most this share of the rows of the node that it was rolled up from."""
 
 
-@dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The groups of a node as rows: one (packed) row of each group, and the group's size."""
+    """The groups of a node as rows: one (packed) row of each group, and the group's size.
 
-    rows: Rows
-    sizes: Counts
+    `first` says which of the given rows these are. They are taken out when they are first used; most never are.
+    """
+
+    def __init__(self, node: Node, rows: Rows, first: Codes, sizes: Counts) -> None:
+        self.node = node
+        self.sizes = sizes
+        self._rows: tuple[Rows, Codes | None] = rows, first  # one tuple, for threads that use it at the same time
+
+    @property
+    def rows(self) -> Rows:
+        """One row of each group."""
+        rows, first = self._rows
+        if first is not None:
+            rows = rows.take(first)
+            self._rows = rows, None
+        return rows
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -30,32 +42,33 @@ class Snapshot:
 class History:
     """Keeps the snapshots that were used last, and finds the smallest one that a node can be built from."""
 
-    def __init__(self, base: Snapshot, attributes: int) -> None:
+    def __init__(self, base: Snapshot) -> None:
         self._base = base
-        self._levels = np.zeros((ENTRIES, attributes), dtype=np.int16)
-        self._rows = np.full(ENTRIES, np.iinfo(np.int64).max, dtype=np.int64)
+        self._levels = np.zeros((len(base.node), ENTRIES), dtype=np.int16)
+        self._rows = np.zeros(ENTRIES, dtype=np.int64)
         self._used = np.zeros(ENTRIES, dtype=np.int64)
         self._snapshots: list[Snapshot] = []
         self._clock = 0
+        self.hits = 0
         self._lock = threading.Lock()
 
     def source(self, node: Node) -> Snapshot:
         """Return the smallest snapshot at or below a node; where none is remembered, the base table."""
         with self._lock:
-            count = len(self._snapshots)
-            usable = (self._levels[:count] <= np.array(node, dtype=np.int16)).all(axis=1)
-            if not usable.any():
+            levels = self._levels[:, : len(self._snapshots)]
+            usable = np.flatnonzero((levels <= np.array(node, dtype=np.int16)[:, None]).all(axis=0))
+            if not len(usable):
                 return self._base
-            place = int(np.where(usable, self._rows[:count], np.iinfo(np.int64).max).argmin())
+            place = int(usable[self._rows[usable].argmin()])
             self._clock += 1
             self._used[place] = self._clock
+            self.hits += 1
             return self._snapshots[place]
 
-    def keep(self, node: Node, source: Snapshot, first: Codes, sizes: Counts) -> None:
+    def keep(self, snapshot: Snapshot, source: Snapshot) -> None:
         """Remember a node that is much smaller than what it was made from; forget the one used longest ago."""
-        if len(sizes) > WORTH_KEEPING * len(source):
+        if len(snapshot) > WORTH_KEEPING * len(source):
             return
-        snapshot = Snapshot(source.rows.take(first), sizes)
         with self._lock:
             self._clock += 1
             if len(self._snapshots) < ENTRIES:
@@ -64,6 +77,6 @@ class History:
             else:
                 place = int(self._used.argmin())
                 self._snapshots[place] = snapshot
-            self._levels[place] = node
-            self._rows[place] = len(sizes)
+            self._levels[:, place] = snapshot.node
+            self._rows[place] = len(snapshot)
             self._used[place] = self._clock

@@ -26,22 +26,25 @@ class LocalEngine:
         ones = np.ones(len(rows), dtype=np.int64)
         bottom = np.zeros(len(table.columns), dtype=np.uint32)
         self._row_ids, first, sizes = self._grouper.group(rows, ones, bottom, True)
-        self._base = Snapshot(rows.take(first), sizes)
-        self._history = History(self._base, len(table.columns))
-        self.rolled_up = 0
+        self._base = Snapshot((0,) * len(table.columns), rows, first, sizes)
+        self._history = History(self._base)
 
     @property
     def distinct_rows(self) -> int:
         """How many rows are left when identical ones are merged."""
         return len(self._base)
 
+    @property
+    def rolled_up(self) -> int:
+        """How many nodes were built from a finer node instead of the table itself."""
+        return self._history.hits
+
     def groups(self, node: Node) -> Groups:
         """Return the classes of the table at a node."""
         source = self._history.source(node)
-        self.rolled_up += source is not self._base
         levels = np.array(node, dtype=np.uint32)
         _, first, sizes = self._grouper.group(source.rows, source.sizes, levels, False)
-        self._history.keep(node, source, first, sizes)
+        self._history.keep(Snapshot(node, source.rows, first, sizes), source)
         return self._groups(node, source, first, sizes)
 
     def classes(self, node: Node) -> tuple[Codes, Groups]:

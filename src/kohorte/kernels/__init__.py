@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from kohorte.errors import InputError
 from kohorte.kernels import csv_scan_reference, reference
@@ -36,9 +36,10 @@ def _choose() -> tuple[str, Any]:
 KERNELS, _kernels = _choose()
 COMPILED_KERNELS_ARE_MISSING = KERNELS == "reference" and os.environ.get("KOHORTE_KERNELS") != "reference"
 
-Grouper: TypeAlias = _kernels.Grouper
-Guess: TypeAlias = _kernels.Guess
-Rows: TypeAlias = _kernels.Rows
+if TYPE_CHECKING:  # both kernels have the same face
+    from kohorte.kernels.reference import Grouper, Guess, Rows
+else:
+    Grouper, Guess, Rows = _kernels.Grouper, _kernels.Guess, _kernels.Rows
 best_cover = _kernels.best_cover
 least_likely = _kernels.least_likely
 _csv_scan = _kernels.csv_scan if KERNELS == "native" else csv_scan_reference.csv_scan

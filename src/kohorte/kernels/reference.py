@@ -123,7 +123,8 @@ class Guess:
             raise ValueError("one level per attribute, please")
         if any(level >= length for level, length in zip(node, self._shape, strict=True)):
             raise ValueError("no such level")
-        return self._first + np.array((*node, 0))
+        active: NDArray[np.int64] = self._first + np.array((*node, 0))
+        return active
 
 
 def _total(numbers: Floats) -> float:
@@ -139,7 +140,7 @@ def _outer_sum(total: Floats, parts: Sequence[Floats]) -> Floats:
 
 def best_cover(
     shape: Sequence[int],
-    open: Flags,
+    open: Flags,  # noqa: A002
     barred: Flags,
     left: Floats,
     right: Floats,
@@ -168,10 +169,9 @@ def best_cover(
 def least_likely(values: Floats, open: Flags, sure: Flags, left: Floats, right: Floats) -> int:  # noqa: A002
     """Return the open node of the least value among those that are sure or have a score below 0; -1 if none."""
     likely = open.astype(bool) & ((np.add.outer(left, right).ravel() < 0.0) | sure.astype(bool))
-    if not likely.any():
-        return -1
-    index = int(np.where(likely, values, np.inf).argmin())
-    return index if values[index] < np.inf else -1
+    candidates = np.where(likely, values, np.inf)
+    index = int(candidates.argmin())
+    return index if candidates[index] < np.inf else -1
 
 
 def _neighbours(dimensions: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:

@@ -15,6 +15,7 @@ class Costing:
     """A metric made ready for one table: cost of a node, and lower bounds that hold without looking at it.
 
     `parts[attribute][level]` add up to a lower bound for every node; where `exact`, to the cost itself.
+    Sums are written as `(a * b).sum()`: BLAS products wake threads, and may add in another order.
     `monotone` says that among nodes which satisfy the models a generalization never costs less.
     """
 

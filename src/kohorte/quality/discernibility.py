@@ -60,7 +60,9 @@ class _DiscernibilityCosting(Costing):
         return raised
 
     def most_suppressed(self, cost: float) -> float:
-        return (cost - self.rows * self._least) / max(1, self.rows - self._least)
+        if self._least == self.rows:  # then every node costs the same
+            return self.rows
+        return (cost - self.rows * self._least) / (self.rows - self._least)
 
 
 @dataclass(frozen=True)

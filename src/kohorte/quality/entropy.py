@@ -33,7 +33,7 @@ class _EntropyCosting(Costing):
     @staticmethod
     def _part(column: Column, level: int) -> float:
         guess = _guess(column, level)
-        return column.weight * abs(float(column.counts @ (guess * np.log2(guess))))
+        return column.weight * abs(float((column.counts * guess * np.log2(guess)).sum()))
 
 
 class _NonUniformCosting(_EntropyCosting):
@@ -41,7 +41,7 @@ class _NonUniformCosting(_EntropyCosting):
 
     @staticmethod
     def _part(column: Column, level: int) -> float:
-        return column.weight * abs(float(column.counts @ np.log2(_guess(column, level))))
+        return column.weight * abs(float((column.counts * np.log2(_guess(column, level))).sum()))
 
 
 class _SuppressionCosting(_NonUniformCosting):
@@ -60,7 +60,7 @@ class _SuppressionCosting(_NonUniformCosting):
         for column, level, codes in zip(self.marginals.columns, groups.node, groups.codes(gone).T, strict=True):
             counts = np.bincount(column.maps[level][codes], weights=sizes)
             counts = counts[counts > 0]
-            static += column.weight * abs(float(counts @ np.log2(counts / counts.sum())))
+            static += column.weight * abs(float((counts * np.log2(counts / counts.sum())).sum()))
         return static
 
 

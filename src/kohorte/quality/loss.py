@@ -28,7 +28,7 @@ class _LossCosting(Costing):
 
     def _rows_lost(self, axis: int, level: int) -> float:
         column = self.marginals.columns[axis]
-        return float(column.counts @ column.shares[level][column.maps[level]])
+        return float((column.counts * column.shares[level][column.maps[level]]).sum())
 
     def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
         """Every suppressed row adds what it had still told."""
@@ -40,7 +40,7 @@ class _LossCosting(Costing):
         columns = zip(self.marginals.columns, groups.node, self._weights, groups.codes(gone).T, strict=True)
         for column, level, weight, codes in columns:
             told -= weight * column.shares[level][column.maps[level][codes]]
-        return static + float(groups.sizes[gone] @ np.maximum(told, 0.0)) / self.rows
+        return static + float((groups.sizes[gone] * np.maximum(told, 0.0)).sum()) / self.rows
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -22,6 +24,9 @@ from kohorte.release.release import Release, in_order
 from kohorte.release.verification import refuse_unverified, verify_table
 from kohorte.search import SEARCHES, Evaluator, Problem, ProgressCallback, SearchResult, search_named
 
+LARGE = 100_000
+MOST_THREADS = 8
+
 VALUE_OR_STAR = Ordering()
 """The hierarchy of a quasi-identifier for which the plan names none."""
 
@@ -31,11 +36,11 @@ class Setting:
     """A table made ready for searching: encoded, with an engine and the models and metric of the plan."""
 
     plan: Plan
-    frame: pl.DataFrame
-    table: EncodedTable
-    engine: LocalEngine
-    evaluator: Evaluator
-    problem: Problem
+    frame: pl.DataFrame = field(repr=False)
+    table: EncodedTable = field(repr=False)
+    engine: LocalEngine = field(repr=False)
+    evaluator: Evaluator = field(repr=False)
+    problem: Problem = field(repr=False)
 
 
 def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Setting:
@@ -86,7 +91,7 @@ def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = 
     """
     table, kind = to_polars(frame)
     release = find_release(table, plan, progress=progress)
-    refuse_unverified(verify_table(release.data, plan), release.evaluation)
+    refuse_unverified(verify_table(release.data, plan), release.evaluation, rows=table.height)
     return replace(release, data=from_polars(release.data, kind))
 
 
@@ -126,8 +131,22 @@ def search(setting: Setting) -> SearchResult:
             f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {', '.join(able)}",
             code="algorithm-unfit",
         )
-    setting.problem.started = time.monotonic()
-    return algorithm.run(setting.problem)
+    problem = setting.problem
+    problem.threads = setting.plan.search.threads or _fitting_threads(setting.engine.distinct_rows)
+    problem.started = time.monotonic()
+    with ThreadPoolExecutor(problem.threads) as pool:
+        problem.pool = pool if problem.threads > 1 else None
+        result = algorithm.run(problem)
+    if result.best is None and not result.optimal:  # out of time: the top node is the likeliest solution of all
+        problem.time_limit = None
+        problem.evaluate(problem.lattice.top)
+        result = replace(result, best=problem.best, checked=problem.checked)
+    return result
+
+
+def _fitting_threads(distinct_rows: int) -> int:
+    """Return how many threads pay off: counting a small table takes less time than handing it to a thread."""
+    return min(os.cpu_count() or 1, MOST_THREADS) if distinct_rows >= LARGE else 1
 
 
 def _nothing_found(setting: Setting, result: SearchResult) -> NoSolution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from kohorte.data import Role
@@ -12,8 +13,13 @@ from kohorte.release.plan import Plan
 def check_columns(columns: Sequence[str], plan: Plan, *, may_lack: Sequence[Role] = ()) -> None:
     """Refuse columns that the plan does not name, and columns of the plan that the table does not have.
 
-    When nothing fits, the header is not shown: without a header line it would be a row of data.
+    When nothing fits, the header is not shown: without a header line it would be a row of data. A plan's name that
+    polars would take for a pattern is refused: `*` or `^...$` would stand for other columns, too.
     """
+    patterns = [name for name in plan.attributes if name == "*" or re.fullmatch(r"\^.*\$", name, re.DOTALL)]
+    if odd := [*patterns, *(name for name in plan.attributes if "\0" in name)]:
+        hints = ", ".join(repr(name) for name in odd)
+        raise InputError(f"these columns have to be renamed, they read like a pattern: {hints}", code="columns-name")
     if not set(columns) & set(plan.attributes):
         raise InputError(
             f"none of the plan's {len(plan.attributes)} columns is in the table, which has {len(columns)} "

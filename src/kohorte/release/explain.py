@@ -21,7 +21,8 @@ def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evalu
         f"of {table.rows:,} rows would have to be suppressed, and the limit allows {limit:,}"
     ]
     if top.suppressed < table.rows:
-        reasons.append(f"a suppression_limit of {top.suppressed / table.rows:.6f} or more would do")
+        enough = -(-top.suppressed * 10**6 // table.rows) / 10**6  # rounded up: the figure itself must do
+        reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
     if excluded <= limit and 0 < included < plan.smallest_class:
         reasons.append(f"k of at most {included:,} would do")
     if excluded and plan.missing is Missing.SUPPRESS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -37,6 +38,7 @@ class Attribute:
         object.__setattr__(self, "role", _choice("role", self.role, Role))  # text is welcome, too
         if not _is_number(self.weight) or not 0 <= self.weight <= 1:
             raise InputError(f"weight must be a number from 0 to 1, not {self.weight!r}", code="plan-weight")
+        object.__setattr__(self, "weight", float(self.weight))
         if self.weight != 1.0 and self.role is not Role.QUASI_IDENTIFYING:
             raise InputError(f"a weight has no meaning for a column that is {self.role}", code="plan-weight")
 
@@ -65,22 +67,31 @@ class Attribute:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Which algorithm searches, and for how long at most (in seconds)."""
+    """Which algorithm searches, for how long at most (in seconds), and with how many threads (None: as fits).
+
+    The number of threads never changes the answer.
+    """
 
     algorithm: str = "optimal"
     time_limit: float | None = None
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         search_named(str(self.algorithm))
         limit = self.time_limit
         if limit is not None and not (_is_number(limit) and limit > 0):
             raise InputError(f"time_limit must be a number of seconds above 0, not {limit!r}", code="plan-time-limit")
+        object.__setattr__(self, "time_limit", None if limit is None else float(limit))
+        if self.threads is not None and (isinstance(self.threads, bool) or self.threads not in range(1, 257)):
+            raise InputError(f"threads must be a whole number from 1 to 256, not {self.threads!r}", code="plan-threads")
 
     def to_dict(self) -> dict[str, object]:
         """The options as a plan writes them."""
         entry: dict[str, object] = {"algorithm": self.algorithm}
         if self.time_limit is not None:
             entry["time_limit"] = self.time_limit
+        if self.threads is not None:
+            entry["threads"] = self.threads
         return entry
 
 
@@ -106,6 +117,7 @@ class Plan:
                 f"suppression_limit is a fraction from 0 to 1 (0.05 means 5 %), not {limit!r}",
                 code="plan-suppression-limit",
             )
+        object.__setattr__(self, "suppression_limit", float(limit))
         if self.order not in ORDERS:
             raise InputError(f"output: order is one of {', '.join(ORDERS)}", code="plan-order")
         if not self.quasi_identifiers:
@@ -175,7 +187,7 @@ class Plan:
         if not isinstance(data, Mapping):
             raise InputError("a plan is a mapping with the keys " + ", ".join(KEYS), code="plan-yaml")
         _refuse_unknown(data, KEYS, "the plan")
-        if data.get("kohorte") != FORMAT:
+        if data.get("kohorte") != FORMAT or isinstance(data["kohorte"], bool):
             raise InputError(f"the plan must begin with 'kohorte: {FORMAT}', its format version", code="plan-version")
         for key in ("attributes", "models"):
             if not data.get(key):
@@ -187,7 +199,7 @@ class Plan:
             metric=_metric(data.get("metric", {"metric": "loss"})),
             search=_search(data.get("search", {})),
             missing=data.get("missing", Missing.CATEGORY),
-            order=_mapping(data.get("output", {}), "{order: shuffled}", ("order",)).get("order", "shuffled"),
+            order=_order(data.get("output", {})),
         )
 
 
@@ -219,7 +231,12 @@ def _metric(entry: object) -> Metric:
 
 def _search(entry: object) -> SearchOptions:
     with _Within("search"):
-        return SearchOptions(**_mapping(entry, "{algorithm: optimal}", ("algorithm", "time_limit")))
+        return SearchOptions(**_mapping(entry, "{algorithm: optimal}", ("algorithm", "time_limit", "threads")))
+
+
+def _order(entry: object) -> Any:
+    with _Within("output"):
+        return _mapping(entry, "{order: shuffled}", ("order",)).get("order", "shuffled")
 
 
 class _Within:
@@ -263,4 +280,4 @@ def _choice(key: str, value: object, choices: type[Role] | type[Missing]) -> Rol
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

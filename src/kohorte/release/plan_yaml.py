@@ -36,10 +36,11 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         for key, _ in node.value:
             key.tag = "tag:yaml.org,2002:str"  # a column may be called 1, no or null
-        names = [key.value for key, _ in node.value]
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        if twice:
-            raise _Refused(f"{', '.join(repr(name) for name in twice)} stands twice in one place")
+        seen: list[object] = []
+        for key, _ in node.value:  # the key itself is not shown: in a tree it is a value of the data
+            if key.value in seen:
+                raise _Refused(f"line {key.start_mark.line + 1}: this key stands twice in one place")
+            seen.append(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -55,6 +56,13 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, indentless=False)
 
 
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """Quote and escape what is not printable: PyYAML would fold rare line ends such as U+0085 into spaces."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
+
+
+_Dumper.add_representer(str, _text)
+
 for _tag, (_pattern, _first) in _TYPES.items():
     for _class in (_Loader, _Dumper):
         _class.add_implicit_resolver(_tag, _pattern, list(_first))
@@ -66,7 +74,7 @@ def load(text: str, *, source: str) -> object:
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter still
     except _Refused as error:
         raise InputError(f"{source}: {error}", code="plan-yaml") from None
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, TypeError) as error:  # !!int x, !!bool x
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{source}: not valid YAML{where}", code="plan-yaml") from None

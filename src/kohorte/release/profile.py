@@ -18,6 +18,8 @@ SAMPLE = 10_000
 MOSTLY = 0.95
 UNIQUE = 0.9
 FEW_ROWS = 20
+MOST_EXACT = 1e15
+"""Larger numbers are codes rather than measurements, and floats do not hold them exactly."""
 
 IDENTIFIER_NAMES = re.compile(
     r"(^|_)(ssn|svnr|name|vorname|nachname|surname|firstname|lastname|e?mail|phone|tel|telefon|mobil|fax|url|ip|iban"
@@ -119,6 +121,8 @@ def _intervals(present: pl.Series, *, integer: bool) -> Builder | None:
     if len(numbers) != len(present) or present.n_unique() < 4:
         return None
     least, most = _bounds(numbers)
+    if max(abs(least), abs(most)) > MOST_EXACT:
+        return None
     width = _round_width((most - least) / 20)
     lower = int(least // width) * width
     upper = lower

@@ -126,6 +126,8 @@ class Release:
         kept = known & pl.Series(encoded.included)
         stars = pl.Series([SUPPRESSED]).new_from_index(0, shown.height)
         masked = [column.zip_with(kept, stars) for column in shown.get_columns()]
+        if not self.suppressed and kept.all():  # as in the release: what is at level 0 keeps its type
+            masked = [column for column, level in zip(masked, self.node, strict=True) if level]
         present = [name for name in self.plan.names(Role.IDENTIFYING) if name in table.columns]
         return from_polars(in_order(table.drop(present).with_columns(masked), self.plan), kind)
 

@@ -96,10 +96,10 @@ def verify_table(table: pl.DataFrame, plan: Plan) -> Verification:
     )
 
 
-def refuse_unverified(verification: Verification, found: Evaluation) -> None:
+def refuse_unverified(verification: Verification, found: Evaluation, *, rows: int) -> None:
     """Refuse a release that fails its verification, or is not what the search counted: that is a bug."""
     same = verification.suppressed >= found.suppressed or verification.suppressed == 0
-    if not verification.satisfied or not same:
+    if not verification.satisfied or not same or verification.rows != rows:
         raise InternalError(
             "the release does not pass its own verification and was withheld; please report this", code="not-verified"
         )

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from contextlib import ExitStack
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 from kohorte.data import TableFile, atomic_write, fill_table, output_separator, parse_table, refuse_same_file
 from kohorte.release.certificate import Certificate, FileFacts, certify
@@ -19,25 +24,63 @@ def certificate_paths(output: Path) -> tuple[Path, Path]:
 def write_release(release: Release, output: Path, *, source: TableFile, force: bool) -> Certificate:
     """Write a release and its certificate, after reading the written table again and verifying it anew.
 
-    Nothing gets its name before everything is written and verified.
+    Nothing gets its name before everything is written and verified. The table gets its name last, so that it never
+    stands there without its certificate.
     """
-    refuse_same_file(source.path, output)
     separator = output_separator(output, source)
     as_json, as_text = certificate_paths(output)
-    with ExitStack() as files:
+    for path in (output, as_json, as_text):
+        refuse_same_file(source.path, path)
+    with _Undisturbed() as naming, ExitStack() as files:
         table = files.enter_context(atomic_write(output, force=force))
-        json_file = files.enter_context(atomic_write(as_json, force=force))
-        text_file = files.enter_context(atomic_write(as_text, force=force))
         fill_table(release.data, table, output, separator=separator)
         written = parse_table(table.read_bytes(), output, separator=separator)
         verification = verify_table(written.frame, release.plan)
-        refuse_unverified(verification, release.evaluation)
+        refuse_unverified(verification, release.evaluation, rows=release.rows)
         certificate = certify(
             release,
             verification,
-            source=FileFacts(source.path.name, source.sha256),
-            output=FileFacts(output.name, written.sha256),
+            source=FileFacts(_printable(source.path), source.sha256),
+            output=FileFacts(_printable(output), written.sha256),
         )
+        json_file = files.enter_context(atomic_write(as_json, force=force))
         json_file.write_text(certificate.to_json(), encoding="utf-8")
+        text_file = files.enter_context(atomic_write(as_text, force=force))
         text_file.write_text(certificate.to_text(), encoding="utf-8")
+        _flush(table)  # the slow part, while everything can still be undone
+        naming.begins()
     return certificate
+
+
+def _printable(path: Path) -> str:
+    """Return the name of a file, also where it is no UTF-8."""
+    return os.fsencode(path.name).decode("utf-8", "replace")
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+class _Undisturbed:
+    """From `begins` on, Ctrl-C and SIGTERM come too late: the files get their names, all of them."""
+
+    def __init__(self) -> None:
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Undisturbed:
+        return self
+
+    def begins(self) -> None:
+        """Hold signals off; only the main thread ever gets any."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, _too_late)
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _too_late(number: int, frame: FrameType | None) -> None:
+    del number, frame

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -57,6 +58,8 @@ class Problem:
     monotone: bool
     time_limit: float | None = None
     progress: ProgressCallback | None = None
+    threads: int = 1
+    pool: Executor | None = None
     best: Evaluation | None = None
     checked: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -64,11 +67,20 @@ class Problem:
 
     def evaluate(self, node: Node) -> Evaluation:
         """Count a node, and remember it when it is the best solution so far."""
+        return self.accept(self.count_all([node])[0])
+
+    def count_all(self, nodes: Sequence[Node]) -> list[Evaluation]:
+        """Count nodes, at the same time where there are threads; nothing is remembered yet."""
         if self.time_limit is not None and self.checked and time.monotonic() - self.started > self.time_limit:
             raise OutOfTime
-        evaluation = self.count(node)
-        self.checked += 1
-        if evaluation.solution and self.better(evaluation.cost, node):
+        self.checked += len(nodes)
+        if self.pool is None or len(nodes) == 1:
+            return [self.count(node) for node in nodes]
+        return list(self.pool.map(self.count, nodes))
+
+    def accept(self, evaluation: Evaluation) -> Evaluation:
+        """Remember an evaluation when it is the best solution so far."""
+        if evaluation.solution and self.better(evaluation.cost, evaluation.node):
             self.best = evaluation
         return evaluation
 

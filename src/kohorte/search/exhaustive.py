@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import ClassVar
 
 from kohorte.search.base import OutOfTime, Problem, SearchResult
@@ -28,8 +29,10 @@ class Exhaustive:
         """Search the lattice."""
         complete = True
         try:
-            for node in problem.lattice.nodes():
-                problem.evaluate(node)
+            nodes = problem.lattice.nodes()
+            while some := list(islice(nodes, problem.threads)):
+                for evaluation in problem.count_all(some):
+                    problem.accept(evaluation)
                 problem.report(lambda: problem.checked, lambda: -math.inf)
         except OutOfTime:
             complete = False

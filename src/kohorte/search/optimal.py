@@ -41,6 +41,7 @@ class Optimal:
     def refuse(self, problem: Problem) -> str | None:
         """Nothing is refused."""
         del problem
+        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
@@ -48,7 +49,7 @@ class Optimal:
         complete = True
         try:
             while state.open.any():
-                state.check(state.choose())
+                state.check(*state.choose_some(problem.threads))
                 problem.report(state.settled, state.lower_bound)
         except OutOfTime:
             complete = False
@@ -101,9 +102,13 @@ class _State:
 
     # What a check settles
 
-    def check(self, node: Node) -> None:
-        """Count a node and draw all conclusions from it."""
-        evaluation = self.problem.evaluate(tuple(map(add, node, self.lowest)))
+    def check(self, *nodes: Node) -> None:
+        """Count nodes and draw all conclusions from them, one after the other."""
+        evaluations = self.problem.count_all([tuple(map(add, node, self.lowest)) for node in nodes])
+        for node, evaluation in zip(nodes, evaluations, strict=True):
+            self._conclude(node, self.problem.accept(evaluation))
+
+    def _conclude(self, node: Node, evaluation: Evaluation) -> None:
         if self.problem.best is evaluation:
             self.best_place = int(self.lattice.order[node])
         self.closed[node] = True
@@ -174,7 +179,13 @@ class _State:
         return math.log2((suppressed + 0.5) / (rows - suppressed + 0.5))
 
     def _learn_columns(self, rare: Parts) -> None:
-        """Learn what nodes with only one column would suppress for their rare values."""
+        """Learn what nodes with only one column would suppress for their rare values.
+
+        With a limit above 0 that is far from where solutions end, and only worth knowing when the costs are
+        unknown, too.
+        """
+        if self.problem.limit > 0 and self.costing.exact:
+            return
         top = self.lattice.top
         doubt = 1.0 if self.problem.limit == 0 else COLUMN_DOUBT
         for axis, rows in enumerate(rare):
@@ -194,6 +205,17 @@ class _State:
         self._learn_suppression(node, evaluation.suppressed)
         if self.costing.raises_floor and evaluation.floor > 0:
             self.floors.learn(node, math.log2(evaluation.floor), FLOOR_SPREAD**2)
+
+    def choose_some(self, most: int) -> list[Node]:
+        """Return up to so many nodes to count at the same time."""
+        nodes = [self.choose()]
+        while len(nodes) < most:
+            self.closed[nodes[-1]] = True
+            self.open[nodes[-1]] = False
+            if not self.open.any():
+                break
+            nodes.append(self.choose())
+        return nodes
 
     def choose(self) -> Node:
         """Return the node to count next: a likely better solution, or else the one that excludes most."""
@@ -219,7 +241,8 @@ class _State:
         """Return the node that is likely a solution and, by its bound or its guessed floor, the best of all."""
         values = self.bound.ravel() if rises is None else np.add.outer(*rises).ravel()
         index: int = least_likely(values, _flags(self.open), _flags(self.holds), *fails)
-        if index >= 0 and rises is not None and values[index] >= 0:
+        hope = 0.0 if self.costing.monotone else 1.0  # a floor that is the cost itself is guessed better
+        if index >= 0 and rises is not None and values[index] >= hope:
             return -1  # not even the best guess beats the best found
         return index
 

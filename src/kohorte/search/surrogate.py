@@ -20,7 +20,8 @@ INTERCEPT_DEVIATION = 8.0
 def value_counts(marginals: Marginals) -> tuple[tuple[Floats, ...], ...]:
     """How many rows have each value of every column, at every level."""
     return tuple(
-        tuple(np.bincount(mapped, weights=column.counts) for mapped in column.maps) for column in marginals.columns
+        tuple(np.bincount(mapped, weights=column.counts).astype(np.float64) for mapped in column.maps)
+        for column in marginals.columns
     )
 
 
