@@ -49,9 +49,7 @@ class Judged:
     @property
     def share_of_top(self) -> list[float]:
         """How far up each attribute is: level / highest level."""
-        return [
-            level / (len(levels) - 1) for level, levels in zip(self.node, self.table.levels, strict=True)
-        ]
+        return [level / (len(levels) - 1) for level, levels in zip(self.node, self.table.levels, strict=True)]
 
     def cost(self, metric: str) -> float:
         return COSTS[metric](self)
@@ -72,9 +70,7 @@ def judge(table: SmallTable, node: Node, holds: Callable[[int], bool], smallest_
 
 
 def generalize(table: SmallTable, row: Row, node: Node) -> Row:
-    return tuple(
-        label(levels, value, level) for levels, value, level in zip(table.levels, row, node, strict=True)
-    )
+    return tuple(label(levels, value, level) for levels, value, level in zip(table.levels, row, node, strict=True))
 
 
 def label(levels: tuple[tuple[str, ...], ...], value: str | None, level: int) -> str | None:

@@ -36,10 +36,7 @@ class SmallTable:
     def frame(self) -> pl.DataFrame:
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.names)
         return pl.DataFrame(
-            [
-                pl.Series(name, column, dtype=pl.String)
-                for name, column in zip(self.names, columns, strict=True)
-            ]
+            [pl.Series(name, column, dtype=pl.String) for name, column in zip(self.names, columns, strict=True)]
         )
 
     @cached_property

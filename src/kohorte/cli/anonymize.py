@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from kohorte.cli.output import TerminalProgress, add_file_options, print_json
+from kohorte.cli.output import TerminalProgress, add_file_options, class_sizes, print_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     goal = parser.add_mutually_exclusive_group(required=True)
     goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
     goal.add_argument("--dry-run", action="store_true", help="search and report, but write nothing")
-    parser.add_argument("--algorithm", metavar="A", help="instead of the plan's: optimal, flash, exhaustive, ...")
+    parser.add_argument("--algorithm", metavar="A", help="instead of the plan's: optimal, flash, flash_depth_first, exhaustive")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
@@ -98,7 +98,7 @@ def _print_summary(release: Release, output: Path | None, seconds: float) -> Non
 
     share = release.suppressed / release.rows
     print(f"{release.rows:,} rows, {release.suppressed:,} of them suppressed ({share:.2%})")
-    print(f"{release.classes:,} classes, the smallest with {release.smallest_class} rows")
+    print(class_sizes(release.classes, release.smallest_class))
     for name, level in release.levels.items():
         print(f"  {name:<24} level {level} of {release.hierarchies[name].top}")
     if release.optimal:
@@ -107,7 +107,7 @@ def _print_summary(release: Release, output: Path | None, seconds: float) -> Non
         verdict = f"best found in time; the optimum costs at least {release.result.lower_bound:.6g}"
     print(f"{release.plan.metric.name} {release.cost:.6g} ({verdict})")
     print(f"{release.checked:,} of {release.lattice:,} combinations counted, {seconds:.2f} s in all")
-    for warning in warnings(release.plan):
+    for warning in warnings(release):
         print(f"note: {warning}")
     if output is None:
         print("dry run: nothing was written")

@@ -44,6 +44,14 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None
         print("  ".join(text).rstrip())
 
 
+def class_sizes(classes: int, smallest: int | None) -> str:
+    """Say how many classes there are and how small they get."""
+    if smallest is None:
+        return "no classes: every row is suppressed"
+    rows = f"{smallest:,} row{'' if smallest == 1 else 's'}"
+    return f"1 class of {rows}" if classes == 1 else f"{classes:,} classes, the smallest with {rows}"
+
+
 def add_file_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for reading CSV files."""
     parser.add_argument("--separator", metavar="S", help="separator of a CSV file (detected if not given): , ; | tab")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kohorte.cli.output import add_file_options, print_json
+from kohorte.cli.output import add_file_options, class_sizes, print_json
 
 EPILOG = """\
 examples:
@@ -47,9 +47,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{model.name} ({parameters}): {verdict}; reached {model.reached}")
     for problem in verification.problems:
         print(f"problem: {problem}")
-    print(
-        f"{verification.rows:,} rows, {verification.suppressed:,} suppressed; {verification.classes:,} classes, "
-        f"the smallest with {verification.smallest_class} rows"
-    )
+    sizes = class_sizes(verification.classes, verification.smallest_class)
+    print(f"{verification.rows:,} rows, {verification.suppressed:,} suppressed; {sizes}")
     print("the table satisfies the plan" if verification.satisfied else "the table does NOT satisfy the plan")
     return 0 if verification.satisfied else 1

@@ -13,7 +13,7 @@ from kohorte.data import as_text
 from kohorte.errors import InputError
 from kohorte.groups import Column, Marginals
 from kohorte.hierarchy import Builder, Hierarchy
-from kohorte.kernels.arrays import Bools, Codes, Floats
+from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
 
 SHOWN_ROWS = 10
 
@@ -44,12 +44,25 @@ class EncodedColumn:
 
 
 @dataclass(frozen=True, eq=False)
+class SensitiveColumn:
+    """The codes of a sensitive attribute, and how often each occurs; a missing value is a value of its own."""
+
+    name: str
+    codes: Codes
+    overall: Counts
+
+
+@dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """The encoded quasi-identifiers of a table; `included` tells which rows take part in classes."""
+    """The encoded columns of a table; `included` tells which rows take part in classes.
+
+    `columns` are the quasi-identifiers, `sensitive` the attributes whose histograms the models ask for.
+    """
 
     rows: int
     columns: tuple[EncodedColumn, ...]
     included: Bools
+    sensitive: tuple[SensitiveColumn, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,8 +86,14 @@ class EncodedTable:
         )
 
 
-def encode(frame: pl.DataFrame, hierarchies: Mapping[str, Builder | Hierarchy], *, missing: Missing) -> EncodedTable:
-    """Encode the columns that have a hierarchy, and apply the policy for missing values."""
+def encode(
+    frame: pl.DataFrame,
+    hierarchies: Mapping[str, Builder | Hierarchy],
+    *,
+    missing: Missing,
+    sensitive: Sequence[str] = (),
+) -> EncodedTable:
+    """Encode quasi-identifiers and sensitive columns, and apply the policy for missing values."""
     included = np.ones(frame.height, dtype=bool)
     columns = []
     for name, hierarchy in hierarchies.items():
@@ -88,7 +107,18 @@ def encode(frame: pl.DataFrame, hierarchies: Mapping[str, Builder | Hierarchy], 
         if missing is Missing.SUPPRESS:
             included &= ~absent.to_numpy()
         columns.append(_encode_column(text, hierarchy))
-    return EncodedTable(rows=frame.height, columns=tuple(columns), included=included)
+    return EncodedTable(
+        rows=frame.height,
+        columns=tuple(columns),
+        included=included,
+        sensitive=tuple(_encode_sensitive(as_text(frame[name])) for name in sensitive),
+    )
+
+
+def _encode_sensitive(text: pl.Series) -> SensitiveColumn:
+    distinct = text.drop_nulls().unique().sort()
+    codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32).fill_null(len(distinct))
+    return SensitiveColumn(text.name, codes.to_numpy(), np.bincount(codes.to_numpy()))
 
 
 def _encode_column(text: pl.Series, builder: Builder | Hierarchy) -> EncodedColumn:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from kohorte.groups.histogram import Histogram
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
 
@@ -16,13 +17,15 @@ class Groups:
 
     `sizes` counts the rows of each class. `codes(which)` returns the level-0 codes of one row of each of the
     selected classes, from which metrics read its generalized values. `excluded` rows take part in no class: the
-    policy for missing values suppresses them at every node.
+    policy for missing values suppresses them at every node. `histograms` has the sensitive attributes that the
+    models ask for, by name.
     """
 
     node: Node
     sizes: Counts
     codes: Callable[[Bools], Codes]
     excluded: int = 0
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> int:

@@ -13,18 +13,14 @@ from kohorte.kernels.arrays import Codes, Counts
 class Histogram:
     """Sparse counts: class `classes[i]` has `counts[i]` rows with value `values[i]`, each pair at most once.
 
-    `domain` is the number of values that occur in the whole table; a missing value is a value of its own.
+    `overall[v]` counts value `v` in the whole table, suppressed rows included; a missing value is a value of its own.
     """
 
     classes: Codes
     values: Codes
     counts: Counts
-    domain: int
+    overall: Counts
 
     def distinct(self, size: int) -> Counts:
         """How many different values each of `size` classes has."""
         return np.bincount(self.classes, minlength=size).astype(np.int64)
-
-    def totals(self) -> Counts:
-        """How often each value occurs in all classes together."""
-        return np.bincount(self.values, weights=self.counts, minlength=self.domain).astype(np.int64)

@@ -20,6 +20,10 @@ class PrivacyModel(Protocol):
     monotone_with_suppression: ClassVar[bool]
 
     @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive attributes whose histograms the model looks at."""
+
+    @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have and satisfy the model."""
 

@@ -16,8 +16,8 @@ class KAnonymity:
     """k-anonymity.
 
     Guarantee
-        Every row shares its quasi-identifiers with at least k - 1 others; whoever links the release with other
-        data by the quasi-identifiers finds at least k candidates for each person.
+        Every row that is not suppressed shares its quasi-identifiers with at least k - 1 others; whoever links the
+        release with other data by the quasi-identifiers finds at least k candidates for each person.
     Leaves open
         Attribute disclosure: when all rows of a class share a diagnosis, it is known without finding the row.
         Whoever knows a person's sensitive values, and any attribute wrongly declared insensitive.
@@ -35,6 +35,11 @@ class KAnonymity:
 
     def __post_init__(self) -> None:
         integer("k", self.k, least=1)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """None: k-anonymity looks at class sizes alone."""
+        return ()
 
     @property
     def smallest_class(self) -> int:

@@ -14,7 +14,7 @@ import polars as pl
 from kohorte.data import Role, from_polars, to_polars
 from kohorte.engines import EncodedTable, LocalEngine, encode
 from kohorte.errors import InputError, NoSolution
-from kohorte.hierarchy import Builder, Ordering
+from kohorte.hierarchy import SUPPRESSED, Builder, Ordering
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Lattice, Node
 from kohorte.release.columns import check_columns
@@ -55,7 +55,7 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
                 f"{frame.height:,}",
                 code="model-beyond-rows",
             )
-    table = encode(frame, hierarchies(plan), missing=plan.missing)
+    table = encode(frame, hierarchies(plan), missing=plan.missing, sensitive=plan.histograms)
     weights = {name: float(attribute.weight) for name, attribute in plan.attributes.items()}
     marginals = table.marginals(weights)
     limit = plan.most_suppressed(frame.height)
@@ -91,7 +91,7 @@ def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = 
     """
     table, kind = to_polars(frame)
     release = find_release(table, plan, progress=progress)
-    refuse_unverified(verify_table(release.data, plan), release.evaluation, rows=table.height)
+    refuse_unverified(verify_table(release.data, plan), release)
     return replace(release, data=from_polars(release.data, kind))
 
 
@@ -117,6 +117,10 @@ def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback 
         lattice=setting.problem.lattice.size,
         hierarchies={column.name: column.hierarchy for column in setting.table.columns},
         kept_classes=kept_classes,
+        all_starred=all(
+            column.labels[level] == (SUPPRESSED,)
+            for column, level in zip(setting.table.columns, result.best.node, strict=True)
+        ),
         seconds={"encode": encoded - started, "search": searched - encoded},
     )
 

@@ -83,7 +83,7 @@ def certify(
                 *(sentence for model in plan.models for sentence in _section(model, "Leaves open")),
                 *ALWAYS_OPEN,
             ],
-            "warnings": list(warnings(plan)),
+            "warnings": list(warnings(release)),
         }
     )
 
@@ -99,15 +99,25 @@ def versions() -> dict[str, str]:
     }
 
 
-def warnings(plan: Plan) -> tuple[str, ...]:
-    """What a reader of the plan should think about."""
-    protected = {str(model.to_dict().get("attribute")) for model in plan.models}
+def warnings(release: Release) -> tuple[str, ...]:
+    """What whoever hands on a release should think about."""
+    plan = release.plan
+    protected = {name for model in plan.models for name in model.sensitive}
     found = [
         f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
         "value is known for everybody in the class"
         for name in plan.names(Role.SENSITIVE)
         if name not in protected
     ]
+    if plan.smallest_class < 2:
+        found.append("classes of one row are allowed, so a person can stand alone in the release")
+    if 0 < release.suppressed < plan.smallest_class:
+        found.append(
+            f"only {release.suppressed} suppressed row{'' if release.suppressed == 1 else 's'}: whoever knows that "
+            "somebody was suppressed has few to choose from"
+        )
+    if release.classes == 0:
+        found.append("every row is suppressed: the release tells nothing about the quasi-identifiers")
     if plan.order == "input":
         found.append("the rows stand in the order of the input, which can tell who is who")
     return tuple(found)

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from kohorte.data import Role
+from kohorte.data.files import unreadable
 from kohorte.engines import Missing
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchy import Builder, builder_from_dict, builder_to_dict
@@ -124,6 +125,13 @@ class Plan:
             raise InputError("the plan names no quasi-identifying attribute", code="plan-no-quasi-identifier")
         if not self.models:
             raise InputError("the plan asks for no privacy model, so nothing would be protected", code="plan-no-model")
+        for name in self.histograms:
+            if name not in self.names(Role.SENSITIVE):
+                raise InputError(
+                    f"a model names {name!r}, which is not a sensitive attribute of the plan"
+                    f"{nearest(name, self.names(Role.SENSITIVE))}",
+                    code="plan-model-attribute",
+                )
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -138,6 +146,11 @@ class Plan:
     def smallest_class(self) -> int:
         """The fewest rows that a class of the release can have."""
         return max(model.smallest_class for model in self.models)
+
+    @property
+    def histograms(self) -> tuple[str, ...]:
+        """The sensitive attributes whose histograms the models ask for."""
+        return tuple(dict.fromkeys(name for model in self.models for name in model.sensitive))
 
     def most_suppressed(self, rows: int) -> int:
         """How many of so many rows may be suppressed: floor(suppression_limit * rows), exactly."""
@@ -178,7 +191,7 @@ class Plan:
         except UnicodeDecodeError:
             raise InputError(f"{path}: the plan is not UTF-8 text", code="plan-unreadable") from None
         except OSError as error:
-            raise InputError(f"{path}: cannot be read ({type(error).__name__})", code="plan-unreadable") from None
+            raise InputError(unreadable(path, error).message, code="plan-unreadable") from None
         return cls.from_dict(plan_yaml.load(text, source=path.name), folder=path.parent)
 
     @classmethod

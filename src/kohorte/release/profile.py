@@ -22,7 +22,7 @@ MOST_EXACT = 1e15
 """Larger numbers are codes rather than measurements, and floats do not hold them exactly."""
 
 IDENTIFIER_NAMES = re.compile(
-    r"(^|_)(ssn|svnr|name|vorname|nachname|surname|firstname|lastname|e?mail|phone|tel|telefon|mobil|fax|url|ip|iban"
+    r"name$|^name|(^|_)(ssn|svnr|name|vorname|nachname|surname|firstname|lastname|e?mail|phone|tel|telefon|mobil|fax|url|ip|iban"
     r"|konto|account|mrn|pid|patient|fallnummer|versicherten\w*|krankenkassen\w*|insurance_number|passport|licence"
     r"|license|street|strasse|straße|adresse|address|device|serial)(_?(id|nr|no|number|nummer))?($|_)|(^|_)id$"
 )

@@ -35,6 +35,7 @@ class Release:
     lattice: int
     hierarchies: Mapping[str, Hierarchy]
     kept_classes: pl.DataFrame
+    all_starred: bool
     seconds: Mapping[str, float]
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +11,13 @@ import polars as pl
 from kohorte.data import Role, as_text, to_polars
 from kohorte.engines import Missing
 from kohorte.errors import InputError, InternalError
-from kohorte.groups import Groups
+from kohorte.groups import Groups, Histogram
 from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.models import PrivacyModel
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
-from kohorte.search import Evaluation
+from kohorte.release.release import Release
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,8 @@ def verify_table(table: pl.DataFrame, plan: Plan) -> Verification:
     suppressed = int(starred.sum())
     if suppressed > plan.most_suppressed(table.height):
         suppressed = 0  # too many to be exempt: they must satisfy the models like everybody else
-    counted = shown.filter(~starred) if suppressed else shown
-    groups = _groups(counted)
+    sensitive = [as_text(table[name]) for name in plan.histograms]
+    groups = _groups(shown, sensitive, counted=~starred if suppressed else None)
     verdicts = tuple(_verdict(model, groups) for model in plan.models)
     return Verification(
         satisfied=not problems and all(verdict.satisfied for verdict in verdicts),
@@ -96,10 +97,13 @@ def verify_table(table: pl.DataFrame, plan: Plan) -> Verification:
     )
 
 
-def refuse_unverified(verification: Verification, found: Evaluation, *, rows: int) -> None:
+def refuse_unverified(verification: Verification, release: Release) -> None:
     """Refuse a release that fails its verification, or is not what the search counted: that is a bug."""
-    same = verification.suppressed >= found.suppressed or verification.suppressed == 0
-    if not verification.satisfied or not same or verification.rows != rows:
+    counted = (release.rows, release.classes, release.suppressed)
+    same = (verification.rows, verification.classes, verification.suppressed) == counted
+    if release.all_starred:  # suppressed rows cannot be told from the others
+        same = verification.rows == release.rows
+    if not verification.satisfied or not same:
         raise InternalError(
             "the release does not pass its own verification and was withheld; please report this", code="not-verified"
         )
@@ -113,13 +117,35 @@ def _missing_problems(shown: pl.DataFrame, plan: Plan) -> list[str]:
     return [f"{lacking:,} rows lack a value, which 'missing: {plan.missing}' does not allow"] if lacking else []
 
 
-def _groups(shown: pl.DataFrame) -> Groups:
-    sizes = shown.group_by(pl.all()).len(name="\0size").get_column("\0size")
+def _groups(shown: pl.DataFrame, sensitive: Sequence[pl.Series], *, counted: pl.Series | None) -> Groups:
+    """Count the classes of the rows that are to be counted, and the sensitive values in each of them."""
+    rows = shown if counted is None else shown.filter(counted)
+    classes = rows.group_by(pl.all(), maintain_order=bool(sensitive)).len(name="\0size")
 
     def no_codes(which: Bools) -> Codes:
         raise AssertionError(f"a verification asks for no codes ({len(which)} classes)")
 
-    return Groups(node=(), sizes=sizes.to_numpy().astype(np.int64), codes=no_codes)
+    return Groups(
+        node=(),
+        sizes=classes.get_column("\0size").to_numpy().astype(np.int64),
+        codes=no_codes,
+        histograms={values.name: _histogram(shown, values, classes, counted=counted) for values in sensitive},
+    )
+
+
+def _histogram(
+    shown: pl.DataFrame, values: pl.Series, classes: pl.DataFrame, *, counted: pl.Series | None
+) -> Histogram:
+    numbered = classes.drop("\0size").with_row_index("\0class")
+    codes = values.rank("dense").fill_null(0).cast(pl.UInt32).alias("\0value")
+    rows = shown.with_columns(codes) if counted is None else shown.with_columns(codes).filter(counted)
+    cells = rows.group_by(pl.all()).len(name="\0count").join(numbered, on=shown.columns, nulls_equal=True)
+    return Histogram(
+        classes=cells["\0class"].to_numpy(),
+        values=cells["\0value"].to_numpy(),
+        counts=cells["\0count"].to_numpy().astype(np.int64),
+        overall=np.bincount(codes.to_numpy()),
+    )
 
 
 def _verdict(model: PrivacyModel, groups: Groups) -> ModelVerdict:

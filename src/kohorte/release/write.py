@@ -36,7 +36,7 @@ def write_release(release: Release, output: Path, *, source: TableFile, force: b
         fill_table(release.data, table, output, separator=separator)
         written = parse_table(table.read_bytes(), output, separator=separator)
         verification = verify_table(written.frame, release.plan)
-        refuse_unverified(verification, release.evaluation, rows=release.rows)
+        refuse_unverified(verification, release)
         certificate = certify(
             release,
             verification,

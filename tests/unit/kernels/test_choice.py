@@ -16,7 +16,7 @@ def run(setting):
 
 def test_the_suite_runs_on_the_kernels_that_were_asked_for():
     wanted = os.environ.get("KOHORTE_KERNELS")
-    assert chosen.KERNELS == (wanted or chosen.KERNELS)
+    assert (wanted or chosen.KERNELS) == chosen.KERNELS
     assert chosen.Grouper.__module__.endswith("_native" if chosen.KERNELS == "native" else "reference")
 
 

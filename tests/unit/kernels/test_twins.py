@@ -247,8 +247,7 @@ def obvious_gains(shape, opened, barred, scores, upward):
     return [
         0.0
         if bar
-        else sum(covers(node, other) for other in extreme)
-        * (0.5 * (1.0 + score / np.sqrt(1.0 + score * score)))
+        else sum(covers(node, other) for other in extreme) * (0.5 * (1.0 + score / np.sqrt(1.0 + score * score)))
         for node, bar, score in zip(nodes, barred, scores, strict=True)
     ]
 
@@ -288,3 +287,40 @@ def test_csv_scan_twins_agree_on_files_that_are_nearly_sound(text):
     data = np.frombuffer(text.encode(), np.uint8)
     scan = CsvScan(*native.csv_scan(data, ord(","), 0))
     assert scan == csv_scan_reference.csv_scan(data, ord(","), 0)
+
+
+@st.composite
+def lessons(draw):
+    """Draw the shape of a lattice, a first guess, and what was seen at some nodes."""
+    shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=5))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    count = sum(shape) + 1
+    node = st.tuples(*[st.integers(0, length - 1) for length in shape]).map(list)
+    seen = draw(st.lists(st.tuples(node, st.floats(-20, 20), st.floats(0.05, 100)), max_size=10))
+    return shape, random.standard_normal(count) * 3, random.random(count) + 0.01, seen
+
+
+@given(lessons())
+def test_guess_twins_agree_whatever_they_learnt(task):
+    shape, mean, deviation, seen = task
+    guesses = [kernels.Guess(shape, mean, deviation) for kernels in (native, reference)]
+    for node, number, variance in seen:
+        for guess in guesses:
+            guess.learn(node, number, variance)
+    scores = [guess.scores(0.5, 0.7) for guess in guesses]
+    for half in (0, 1):
+        np.testing.assert_allclose(scores[0][half], scores[1][half], rtol=1e-9, atol=1e-9)
+    for node in np.ndindex(*shape):
+        assert guesses[0].at(list(node)) == pytest.approx(guesses[1].at(list(node)), rel=1e-9, abs=1e-9)
+    total = np.add.outer(*scores[0]).reshape(shape)
+    assert total[(0,) * len(shape)] == pytest.approx((guesses[0].at([0] * len(shape)) - 0.5) / 0.7, abs=1e-9)
+
+
+@pytest.mark.parametrize("kernels", [native, reference], ids=["native", "reference"])
+def test_a_guess_moves_towards_what_was_seen(kernels):
+    guess = kernels.Guess([2, 3], np.zeros(6), np.ones(6))
+    before = guess.at([1, 2])
+    guess.learn([1, 2], 4.0, 1e-9)
+    assert before == 0.0
+    assert guess.at([1, 2]) == pytest.approx(4.0, rel=1e-6)
+    assert 0.0 < guess.at([1, 0]) < 4.0

@@ -24,7 +24,7 @@ attributes:
     role: identifying        # social security number (Versicherungsnummer)
   name:
     role: identifying
-  zip:                       # postal code (Postleitzahl): 04109, 0410*, 041**, ... *****
+  zip:                       # postal code (Postleitzahl): 04109, 0410*, 041**, ... *
     role: quasi-identifying
     hierarchy: {redaction: {order: right_to_left}}
   birth_date:                # day, month, year, decade, *

@@ -1,0 +1,187 @@
+"""What every metric promises to the searches."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from kohorte.errors import InputError
+from kohorte.lattice import add_up
+from kohorte.models import KAnonymity
+from kohorte.quality import METRICS, metric_named
+from support import oracle
+from support.problems import evaluator_of
+from support.strategies import questions
+from support.tables import SmallTable, flat_levels
+
+NAMES = [metric.name for metric in METRICS]
+ROUNDING = 1e-9
+
+every_metric = pytest.mark.parametrize("metric", NAMES)
+
+
+class Known:
+    """Everything there is to know about a small problem: all nodes, counted."""
+
+    def __init__(self, question, metric):
+        table, k, self.limit = question
+        options = {"limit": self.limit, "weights": table.weight_by_name}
+        evaluator = evaluator_of(table.encoded, metric, [KAnonymity(k=k)], **options)
+        self.costing = evaluator.costing
+        self.lattice = table.lattice
+        self.groups = {node: evaluator.engine.groups(node) for node in self.lattice.nodes()}
+        self.evaluations = {node: evaluator.judge(groups) for node, groups in self.groups.items()}
+        self.solutions = {node: found for node, found in self.evaluations.items() if found.solution}
+
+    def generalizations(self, node):
+        return [other for other in self.evaluations if all(map(int.__ge__, other, node))]
+
+    def solutions_above(self, node):
+        return [self.solutions[other] for other in self.generalizations(node) if other in self.solutions]
+
+    def slack(self, cost):
+        return ROUNDING * (1.0 + abs(cost))
+
+
+@every_metric
+@settings(max_examples=25)
+@given(question=questions())
+def test_parts_add_up_to_a_lower_bound_of_every_solution(metric, question):
+    known = Known(question, metric)
+    assert tuple(len(part) for part in known.costing.parts) == known.lattice.shape
+    for node, found in known.solutions.items():
+        bound = add_up(known.costing.parts, node)
+        assert bound <= found.cost + known.slack(found.cost)
+        if known.costing.exact:
+            assert bound == found.cost  # to the last bit: the search breaks ties by it
+
+
+@every_metric
+@settings(max_examples=25)
+@given(question=questions())
+def test_the_floor_of_a_node_is_a_lower_bound_of_all_its_generalizations(metric, question):
+    known = Known(question, metric)
+    for node, groups in known.groups.items():
+        floor = known.costing.floor(groups)
+        for found in known.solutions_above(node):
+            assert floor <= found.cost + known.slack(found.cost)
+        if known.costing.raises_floor:
+            assert known.evaluations[node].floor == floor > -np.inf
+        else:
+            assert floor == -np.inf
+
+
+@every_metric
+@settings(max_examples=25)
+@given(question=questions(most_attributes=2))
+def test_bounds_raised_by_suppressed_rows_stay_lower_bounds(metric, question):
+    """What finer nodes say by their floor and coarser ones by their suppressed rows, together, is still true."""
+    known = Known(question, metric)
+    static = known.lattice.sum(known.costing.parts)
+    finer = np.full(known.lattice.shape, -np.inf)
+    for node, groups in known.groups.items():
+        above = known.lattice.above(node)
+        finer[above] = np.maximum(finer[above], known.costing.floor(groups))
+    for node, found in known.solutions.items():
+        for bound in (static[node], max(static[node], finer[node])):
+            for coarser in known.solutions_above(node):
+                raised = float(known.costing.at_least(np.array(bound), coarser.suppressed))
+                assert raised <= found.cost + known.slack(found.cost)
+
+
+@every_metric
+@settings(max_examples=25)
+@given(question=questions())
+def test_bounds_rise_with_the_suppressed_rows_and_are_the_same_for_arrays(metric, question):
+    known = Known(question, metric)
+    static = known.lattice.sum(known.costing.parts).ravel()
+    rows = known.costing.rows
+    counts = np.arange(next(iter(known.groups.values())).excluded, rows + 1)
+    raised = np.array([known.costing.at_least(static, int(count)) for count in counts])
+    assert (np.diff(raised, axis=0) >= -known.slack(float(np.abs(raised).max()))).all()
+    single = [float(known.costing.at_least(np.array(bound), int(counts[-1]))) for bound in static]
+    assert raised[-1].tolist() == single
+
+
+@every_metric
+@settings(max_examples=25)
+@given(question=questions())
+def test_no_solution_of_a_cost_suppresses_more_rows_than_the_metric_says(metric, question):
+    known = Known(question, metric)
+    for found in known.solutions.values():
+        assert found.suppressed <= known.costing.most_suppressed(found.cost) + ROUNDING * known.costing.rows
+
+
+@every_metric
+@settings(max_examples=25)
+@given(question=questions())
+def test_a_monotone_metric_never_falls_with_generalization(metric, question):
+    known = Known(question, metric)
+    if not known.costing.monotone:
+        return
+    for node, found in known.solutions.items():
+        for coarser in known.solutions_above(node):
+            assert found.cost <= coarser.cost + known.slack(found.cost)
+
+
+@pytest.mark.parametrize(
+    ("metric", "without", "with_suppression"),
+    [
+        ("height", True, True),
+        ("precision_monotone", True, True),
+        ("precision", True, False),
+        ("loss", True, False),
+        ("aecs", True, False),
+        ("discernibility", True, False),
+        ("discernibility_monotone", True, True),
+        ("entropy", False, False),
+        ("non_uniform_entropy", True, True),
+        ("non_uniform_entropy_suppression", True, False),
+    ],
+)
+def test_metrics_claim_to_be_monotone_where_the_literature_says_so(metric, without, with_suppression):
+    table = SmallTable((flat_levels("a", "b"),), (("a",), ("b",), ("b",))).encoded
+    for limit, claim in ((0, without), (1, with_suppression)):
+        costing = metric_named(metric).costing(table.marginals({}), smallest_class=2, limit=limit)
+        assert costing.monotone is claim
+
+
+@every_metric
+@settings(max_examples=40)
+@given(question=questions())
+def test_every_node_costs_what_the_definition_says(metric, question):
+    """The oracle computes classes, suppression and cost cell by cell from the definitions."""
+    known = Known(question, metric)
+    table, k, limit = question
+    for node, found in known.evaluations.items():
+        judged = oracle.judge(table, node, lambda size: size >= k, k)
+        assert found.suppressed == judged.suppressed
+        assert found.classes == len(judged.kept_classes)
+        assert found.solution == (judged.suppressed <= limit)
+        if found.solution:
+            assert found.cost == pytest.approx(judged.cost(metric), rel=1e-9, abs=1e-9)
+
+
+def test_the_oracle_knows_every_metric():
+    assert set(oracle.COSTS) == set(NAMES)
+
+
+@every_metric
+def test_a_metric_is_found_by_its_name_and_equals_itself(metric):
+    assert metric_named(metric).name == metric
+    assert metric_named(metric) == metric_named(metric)
+    assert hash(metric_named(metric)) == hash(metric_named(metric))
+
+
+def test_names_are_given_once():
+    assert len(set(NAMES)) == len(NAMES) == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("discernability", "'discernibility'"), ("Loss", "'loss'"), ("made-up stranger", "")]
+)
+def test_an_unknown_metric_is_refused_with_the_nearest_name(name, hint):
+    with pytest.raises(InputError, match=r"unknown metric") as caught:
+        metric_named(name)
+    assert caught.value.code == "metric-unknown"
+    assert (f"did you mean {hint}" in caught.value.message) == bool(hint)
+    assert all(known in caught.value.message for known in NAMES)

@@ -1,0 +1,307 @@
+"""What every search promises: the global optimum, or an honest bound."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kohorte.errors import InputError
+from kohorte.models import KAnonymity
+from kohorte.quality import METRICS
+from kohorte.search import SEARCHES, Exhaustive, Flash, search_named
+from support import oracle
+from support.problems import problem_of
+from support.strategies import questions
+from support.tables import SmallTable, flat_levels
+
+NAMES = [search.name for search in SEARCHES]
+TOTAL_ORDER = ("optimal", "exhaustive")
+"""Searches that break ties by height, then by levels; others may return another node of the same cost."""
+
+every_search = pytest.mark.parametrize("name", NAMES)
+every_metric = pytest.mark.parametrize("metric", [metric.name for metric in METRICS])
+
+
+@dataclass(frozen=True)
+class OddClasses:
+    """A made-up model that is anything but monotone: a class has an odd number of rows, at least `least`."""
+
+    least: int = 1
+    name: ClassVar[str] = "odd-classes"
+    monotone: ClassVar[bool] = False
+    monotone_with_suppression: ClassVar[bool] = False
+
+    @property
+    def smallest_class(self):
+        return self.least
+
+    def satisfied(self, groups):
+        return (groups.sizes >= self.least) & (groups.sizes % 2 == 1)
+
+
+def make_problem(question, metric, models=None, **options):
+    table, k, limit = question
+    options = {"limit": limit, "weights": table.weight_by_name, **options}
+    return problem_of(table.encoded, metric, models or [KAnonymity(k=k)], **options)
+
+
+def random_question(seed, *, k, share, attributes=4, rows=150):
+    """A table large enough that a search has to think: a few hundred nodes."""
+    random = np.random.default_rng(seed)
+    levels = []
+    for _ in range(attributes):
+        values = [str(value) for value in range(int(random.integers(3, 12)))]
+        groups = np.arange(len(values))
+        columns = [tuple(values)]
+        for level in range(1, int(random.integers(2, 5))):
+            groups = groups // 2
+            columns.append(tuple(f"{level}-{group}" for group in groups))
+        levels.append((*columns, ("*",) * len(values)))
+    cells = [
+        random.choice(own[0], rows, p=np.array([2.0**-i for i in range(len(own[0]))]) / (2 - 2 ** (1 - len(own[0]))))
+        for own in levels
+    ]
+    return SmallTable(tuple(levels), tuple(map(tuple, np.stack(cells, axis=1).tolist()))), k, int(share * rows)
+
+
+def agrees(name, problem, truth):
+    result = search_named(name).run(problem)
+    assert result.optimal
+    assert (result.best is None) == (truth.best is None)
+    if truth.best is None:
+        return result
+    assert result.best.cost == pytest.approx(truth.best.cost, rel=1e-12, abs=1e-12)
+    assert result.lower_bound <= result.best.cost
+    assert result.lower_bound == pytest.approx(truth.best.cost, rel=1e-12, abs=1e-12)
+    if name in TOTAL_ORDER:
+        assert result.best == truth.best
+    assert result.checked == problem.checked <= problem.lattice.size
+    assert 0 <= result.tagged <= problem.lattice.size - result.checked
+    return result
+
+
+@every_metric
+@settings(max_examples=60)
+@given(question=questions())
+def test_searches_agree_with_exhaustive_search(metric, question):
+    truth = Exhaustive().run(make_problem(question, metric))
+    for name in NAMES:
+        problem = make_problem(question, metric)
+        if search_named(name).refuse(problem) is None:
+            agrees(name, problem, truth)
+
+
+@every_metric
+@settings(max_examples=40)
+@given(question=questions())
+def test_searches_agree_where_the_model_is_not_monotone(metric, question):
+    models = [OddClasses(least=question[1])]
+    truth = Exhaustive().run(make_problem(question, metric, models))
+    for name in ("optimal", "flash_depth_first"):
+        agrees(name, make_problem(question, metric, models), truth)
+
+
+@every_metric
+@settings(max_examples=40)
+@given(question=questions())
+def test_searches_agree_where_a_monotone_model_meets_one_that_is_not(metric, question):
+    models = [KAnonymity(k=question[1]), OddClasses()]
+    truth = Exhaustive().run(make_problem(question, metric, models))
+    for name in ("optimal", "flash_depth_first"):
+        agrees(name, make_problem(question, metric, models), truth)
+
+
+@every_metric
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3])
+def test_searches_agree_on_larger_lattices(metric, share):
+    for seed in range(3):
+        question = random_question(seed, k=2 + seed, share=share)
+        truth = Exhaustive().run(make_problem(question, metric))
+        for name in NAMES:
+            problem = make_problem(question, metric)
+            if search_named(name).refuse(problem) is None:
+                result = agrees(name, problem, truth)
+                assert name != "optimal" or result.checked < problem.lattice.size
+
+
+@every_metric
+@settings(max_examples=25)
+@given(question=questions())
+def test_exhaustive_search_finds_the_optimum_of_the_oracle(metric, question):
+    """The oracle knows nothing of the package; ties are broken by height, then by levels from left to right."""
+    table, k, limit = question
+    judged = [oracle.judge(table, node, lambda size: size >= k, k) for node in oracle.nodes(table)]
+    costs = {found.node: found.cost(metric) for found in judged if found.suppressed <= limit}
+    result = Exhaustive().run(make_problem(question, metric))
+    if not costs:
+        assert result.best is None
+        return
+    least = min(costs.values())
+    assert result.best.cost == pytest.approx(least, rel=1e-9, abs=1e-9)
+    assert costs[result.best.node] == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+@given(questions())
+def test_ties_are_broken_by_height_then_by_levels(question):
+    table, k, limit = question
+    judged = [oracle.judge(table, node, lambda size: size >= k, k) for node in oracle.nodes(table)]
+    solutions = [found.node for found in judged if found.suppressed <= limit]
+    wanted = min(solutions, key=lambda node: (sum(node), node), default=None)
+    unweighted = SmallTable(table.levels, table.rows, table.missing)
+    for name in TOTAL_ORDER:
+        best = search_named(name).run(make_problem((unweighted, k, limit), "height")).best
+        assert (best.node if best else None) == wanted
+
+
+@every_search
+def test_where_there_is_no_solution_the_result_says_so(name):
+    table = SmallTable((flat_levels("a", "b"), flat_levels("c", "d")), (("a", "c"), ("b", "d"), ("b", "c")))
+    problem = make_problem((table, 4, 0), "height")
+    result = search_named(name).run(problem)
+    assert result.best is None
+    assert result.optimal
+    assert result.checked + result.tagged <= problem.lattice.size
+
+
+@every_search
+def test_no_node_is_counted_twice(name):
+    question = random_question(5, k=3, share=0.0)
+    problem = make_problem(question, "non_uniform_entropy")
+    counted = Counter()
+    count = problem.count
+
+    def watch(node):
+        counted[node] += 1
+        return count(node)
+
+    problem.count = watch
+    search_named(name).run(problem)
+    assert set(counted.values()) == {1}
+    assert sum(counted.values()) == problem.checked
+
+
+class TestStopping:
+    question = random_question(1, k=3, share=0.1)
+
+    def check_honest(self, result, metric="loss"):
+        truth = Exhaustive().run(make_problem(self.question, metric)).best
+        assert not result.optimal
+        assert result.lower_bound <= truth.cost
+        assert result.best is None or truth.cost <= result.best.cost
+
+    @every_search
+    def test_a_time_limit_gives_the_best_found_and_an_honest_bound(self, name):
+        metric = "loss" if name != "flash" else "non_uniform_entropy"
+        problem = make_problem(self.question, metric, time_limit=0.0)
+        result = search_named(name).run(problem)
+        self.check_honest(result, metric)
+        assert result.checked < problem.lattice.size
+
+    @pytest.mark.parametrize("checks", [1, 2, 5, 10, 20])
+    @every_metric
+    def test_a_search_stopped_at_any_time_is_honest(self, metric, checks):
+        for name in ("optimal", "flash_depth_first", "exhaustive"):
+            problem = make_problem(self.question, metric)
+            count = problem.count
+
+            def limited(node, problem=problem, count=count):
+                if problem.checked + 1 >= checks:
+                    problem.time_limit = -1.0
+                return count(node)
+
+            problem.count = limited
+            result = search_named(name).run(problem)
+            if not result.optimal:
+                self.check_honest(result, metric)
+
+    def test_optimal_has_a_release_to_offer_even_without_time(self):
+        result = search_named("optimal").run(make_problem(self.question, "loss", time_limit=0.0))
+        assert result.best is not None
+        assert math.isfinite(result.lower_bound)
+
+    @every_search
+    def test_the_progress_callback_is_told_where_the_search_is(self, name):
+        seen = []
+        problem = make_problem(self.question, "non_uniform_entropy", progress=seen.append)
+        result = search_named(name).run(problem)
+        assert result.optimal
+        assert seen
+        for progress in seen:
+            assert progress.nodes == problem.lattice.size
+            assert 0 < progress.checked <= progress.nodes
+            assert 0 <= progress.settled <= progress.nodes
+            assert progress.lower_bound <= result.best.cost
+            assert progress.best_cost is None or progress.best_cost >= result.best.cost
+
+    @every_search
+    def test_a_callback_that_returns_false_stops_the_search(self, name):
+        metric = "loss" if name != "flash" else "non_uniform_entropy"
+        calls = []
+
+        def stop(progress):
+            calls.append(progress)
+            return False
+
+        problem = make_problem(self.question, metric, progress=stop)
+        result = search_named(name).run(problem)
+        assert len(calls) == 1
+        assert result.checked <= 2
+        self.check_honest(result, metric)
+
+    @pytest.mark.parametrize("answer", [None, True, 0, "", []])
+    def test_only_false_itself_stops_the_search(self, answer):
+        problem = make_problem(self.question, "loss", progress=lambda progress: answer)
+        assert search_named("optimal").run(problem).optimal
+
+
+class TestRefusing:
+    question = random_question(2, k=2, share=0.1)
+
+    def test_flash_refuses_a_metric_that_is_not_monotone(self):
+        assert "metric" in Flash().refuse(make_problem(self.question, "loss"))
+        assert "metric" in Flash().refuse(make_problem(self.question, "entropy"))
+
+    def test_flash_refuses_a_model_that_is_not_monotone(self):
+        assert "models" in Flash().refuse(make_problem(self.question, "height", [OddClasses()]))
+
+    def test_flash_takes_a_metric_that_is_monotone_without_suppression(self):
+        table, k, _ = self.question
+        assert Flash().refuse(make_problem((table, k, 0), "loss")) is None
+
+    @pytest.mark.parametrize("name", ["optimal", "flash_depth_first", "exhaustive"])
+    @every_metric
+    def test_searches_for_all_cases_refuse_nothing(self, name, metric):
+        for models in ([KAnonymity(k=2)], [OddClasses()]):
+            assert search_named(name).refuse(make_problem(self.question, metric, models)) is None
+
+
+@every_search
+def test_a_search_is_found_by_its_name(name):
+    assert search_named(name).name == name
+
+
+@pytest.mark.parametrize(("name", "hint"), [("flsh", "'flash'"), ("optimum", "'optimal'"), ("made-up stranger", "")])
+def test_an_unknown_search_is_refused_with_the_nearest_name(name, hint):
+    with pytest.raises(InputError, match=r"unknown algorithm") as caught:
+        search_named(name)
+    assert caught.value.code == "algorithm-unknown"
+    assert (f"did you mean {hint}" in caught.value.message) == bool(hint)
+    assert all(known in caught.value.message for known in NAMES)
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=NAMES)
+def test_every_search_says_whether_it_is_optimal_and_what_it_costs(search):
+    assert all(word in search.__doc__ for word in ("Optimal or heuristic", "Complexity"))
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_a_search_gives_the_same_answer_and_the_same_checks_every_time(seed):
+    question = random_question(seed, k=3, share=0.05, attributes=3, rows=60)
+    runs = [search_named("optimal").run(make_problem(question, "discernibility")) for _ in range(2)]
+    assert runs[0] == runs[1]

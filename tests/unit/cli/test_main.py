@@ -1,0 +1,87 @@
+"""The frame around all verbs: signals, threads, errors."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from kohorte.cli import main as cli
+from kohorte.cli.output import TerminalProgress, print_error, print_json, print_table
+from kohorte.errors import InputError
+from kohorte.search import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_command_can_run_outside_the_main_thread(capsys: pytest.CaptureFixture[str]) -> None:
+    codes: list[int] = []
+    thread = threading.Thread(target=lambda: codes.append(cli.main(["--version"])))
+    thread.start()
+    thread.join()
+    assert codes == [0]
+    assert "kohorte " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", cli.VERBS)
+def test_every_verb_is_one_module(verb: str) -> None:
+    assert (Path(cli.__file__).parent / f"{verb}.py").is_file()
+
+
+def test_the_modules_beside_the_frame_are_the_verbs() -> None:
+    modules = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - {"__init__", "main", "output"}
+    assert modules == set(cli.VERBS)
+
+
+def test_an_unforeseen_error_is_told_by_kind_and_place_only() -> None:
+    try:
+        json.loads("{secret")
+    except ValueError as error:
+        told = cli._unexpected(error)
+    assert told.code == "unexpected"
+    assert told.exit_code == 3
+    assert "JSONDecodeError" in told.message
+    assert "secret" not in told.message
+    assert "line" in told.message
+
+
+def test_an_error_is_printed_with_its_code(capsys: pytest.CaptureFixture[str]) -> None:
+    print_error(InputError("column 'zip' is odd", code="odd"), as_json=True)
+    captured = capsys.readouterr()
+    assert captured.err == "kohorte: column 'zip' is odd [odd]\n"
+    assert json.loads(captured.out) == {"error": "odd", "message": "column 'zip' is odd"}
+
+
+def test_json_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"größe": ["a\nb", None, True]})
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    assert json.loads(out) == {"größe": ["a\nb", None, True]}
+
+
+def test_numbers_stand_to_the_right(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["name", "count"], [("a", 5), ("bcdef", 1000)])
+    assert capsys.readouterr().out == "name   count\na          5\nbcdef   1000\n"
+
+
+PROGRESS = Progress(checked=3, nodes=10, settled=5, best_cost=0.5, lower_bound=0.25)
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream, quiet, shown in ((Terminal(), False, True), (Terminal(), True, False), (io.StringIO(), False, False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        progress = TerminalProgress(quiet=quiet)
+        progress._started -= 1
+        progress(PROGRESS)
+        progress.done()
+        assert ("50.0% settled" in stream.getvalue()) == shown
+        if shown:
+            assert stream.getvalue().endswith("\r")
+        else:
+            assert stream.getvalue() == ""
