@@ -60,6 +60,7 @@ NB_MODULE(_native, module) {
            "maps"_a)
       .def("pack",
            [](const kohorte::Grouper& self, const Matrix<kohorte::Code>& codes) {
+             if (codes.shape(1) != self.attributes()) throw std::invalid_argument("not whole rows");
              return self.pack({codes.data(), codes.size()});
            },
            "codes"_a)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +40,7 @@ class Rows {
 
   // The selected rows, in the given order.
   Rows take(std::span<const Code> selected) const {
-    Rows taken(selected.size(), width_);
+    Rows taken(selected.size(), width_, owner_);
     Code* target = taken.cells_.data();
     for (Code row : selected) {
       if (row >= size_) throw std::invalid_argument("no such row");
@@ -50,10 +51,12 @@ class Rows {
 
  private:
   friend class Grouper;
-  Rows(std::size_t size, std::size_t width) : size_(size), width_(width), cells_(size * width, 0) {}
+  Rows(std::size_t size, std::size_t width, std::uint64_t owner)
+      : size_(size), width_(width), owner_(owner), cells_(size * width, 0) {}
 
   std::size_t size_;
   std::size_t width_;
+  std::uint64_t owner_;  // the number of the Grouper that made them
   std::vector<Code> cells_;
 };
 
@@ -188,7 +191,7 @@ class Grouper {
   Rows pack(std::span<const Code> codes) const {
     const std::size_t width = maps_.size();
     if (width == 0 || codes.size() % width != 0) throw std::invalid_argument("not whole rows");
-    Rows rows(codes.size() / width, packs_.size());
+    Rows rows(codes.size() / width, packs_.size(), number_);
     const Code* row = codes.data();
     Code* cell = rows.cells_.data();
     for (std::size_t i = 0; i < rows.size_; ++i, row += width) {
@@ -315,7 +318,7 @@ class Grouper {
   }
 
   void check_rows(const Rows& rows) const {
-    if (rows.width_ != packs_.size()) throw std::invalid_argument("rows of another table");
+    if (rows.owner_ != number_) throw std::invalid_argument("rows of another table");
   }
 
   void check(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels) const {
@@ -537,6 +540,8 @@ class Grouper {
   Maps maps_;
   std::vector<std::vector<Key>> cardinalities_;
   std::vector<std::vector<std::size_t>> packs_;
+  inline static std::atomic<std::uint64_t> made_{0};
+  std::uint64_t number_ = ++made_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Scratch>> idle_;
 };

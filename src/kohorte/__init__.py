@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         certify,
         solution_space,
         verify,
+        write_release,
     )
     from kohorte.search import Progress
 
@@ -99,6 +100,7 @@ _HOME = {
         "certify",
         "solution_space",
         "verify",
+        "write_release",
     ),
     "search": ("Progress",),
 }
@@ -148,6 +150,7 @@ __all__ = [
     "read_table",
     "solution_space",
     "verify",
+    "write_release",
     "write_table",
 ]
 

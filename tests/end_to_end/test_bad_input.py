@@ -150,7 +150,6 @@ def test_an_output_that_cannot_be_is_refused_even_by_force(
     assert f"[{code}]" in refused(run, hospital, snapshot, arguments)
 
 
-@pytest.mark.xfail(reason="data/files.py: refuse_output does not translate the OSError of a name that is too long")
 def test_a_name_that_is_too_long_is_refused(hospital: Path, run: Run, snapshot: Snapshot) -> None:
     arguments = ("anonymize", "patients.csv", "--plan", "plan.yaml", "--output", "x" * 300 + ".csv")
     assert "[output-not-a-file]" in refused(run, hospital, snapshot, arguments)

@@ -340,11 +340,8 @@ def test_nothing_that_is_shown_tells_a_value(cage: Path) -> None:
         assert CANARY not in str(item), type(item)
 
 
-@pytest.mark.xfail(
-    reason="the dataclasses TableFile, CsvTable, Hierarchy and EncodedTable show their values in their repr"
-)
 def test_tables_and_hierarchies_do_not_show_their_values_either(cage: Path) -> None:
-    hierarchy = ko.Redaction().build(table()["zip"].to_list(), attribute="zip")
+    hierarchy = ko.Redaction().build(sorted(set(table()["zip"])), attribute="zip")
     encoded = prepare(table(), plan_with()).table
     for item in (ko.read_table("in.csv"), hierarchy, encoded):
         assert CANARY not in repr(item), type(item)

@@ -17,9 +17,7 @@ def _wheel(folder: Path, **environment: str) -> list[str]:
     """Build a wheel from a copy of the sources and return the names in it."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     options = ["--config-settings", f"build-dir={folder / 'build'}", "--wheel-dir", str(folder), str(ROOT)]
-    subprocess.run(
-        [*command, *options], check=True, capture_output=True, env={**os.environ, **environment}, cwd=folder
-    )
+    subprocess.run([*command, *options], check=True, capture_output=True, env={**os.environ, **environment}, cwd=folder)
     [wheel] = folder.glob("*.whl")
     return zipfile.ZipFile(wheel).namelist()
 
@@ -50,4 +48,3 @@ def test_the_wheel_carries_types_hierarchies_of_the_demo_and_the_licence(without
 )
 def test_with_a_compiler_the_wheel_has_the_compiled_kernels(tmp_path: Path) -> None:
     assert any("kohorte/kernels/_native" in name for name in _wheel(tmp_path))
-

@@ -34,7 +34,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     goal = parser.add_mutually_exclusive_group(required=True)
     goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
     goal.add_argument("--dry-run", action="store_true", help="search and report, but write nothing")
-    parser.add_argument("--algorithm", metavar="A", help="instead of the plan's: optimal, flash, flash_depth_first, exhaustive")
+    parser.add_argument(
+        "--algorithm", metavar="A", help="instead of the plan's: optimal, flash, flash_depth_first, exhaustive"
+    )
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     parser.add_argument("--force", action="store_true", help="replace existing output files")

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -61,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = _handle_signals()
     options = argparse.Namespace(json=False)
     try:
+        _never_fail_on_letters()
         top = parser()
         options = top.parse_args(arguments, options)
         code = _run(top, options)
@@ -82,6 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for number, handler in before.items():
             signal.signal(number, handler)
     return code
+
+
+def _never_fail_on_letters() -> None:
+    """A terminal that cannot show a letter must not end the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _run(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ or refused with the number of the line: never cut, filled up or guessed at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,7 +24,7 @@ from kohorte.kernels import CsvScan
 class CsvTable:
     """A table as it stood in a CSV file; all columns are text."""
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame = field(repr=False)
     separator: str
     encoding: str
     newline: str

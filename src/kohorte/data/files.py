@@ -44,7 +44,8 @@ def atomic_write(path: Path, *, force: bool) -> Iterator[Path]:
 
 def refuse_output(path: Path, *, force: bool) -> None:
     """Refuse, before any work is done, a path that could not be written in the end."""
-    _checked_target(path, force=force)
+    with _write_failures(path):
+        _checked_target(path, force=force)
 
 
 def refuse_same_file(source: Path | str, output: Path | str) -> None:
@@ -84,6 +85,8 @@ def unreadable(path: Path | str, error: OSError) -> InputError:
 
 def _checked_target(path: Path, *, force: bool) -> Path:
     """Return the path behind any symbolic links, after refusing all that could not be written in the end."""
+    if not os.fsencode(path).decode("utf-8", "replace") == str(path):
+        raise InputError("the name of the output file is no valid text", code="output-not-a-file")
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise InputError(f"{path}: is a folder; give the name of a file", code="output-is-folder")

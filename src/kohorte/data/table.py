@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -29,7 +29,7 @@ class TableFile:
 
     path: Path
     format: Literal["csv", "parquet"]
-    frame: pl.DataFrame
+    frame: pl.DataFrame = field(repr=False)
     sha256: str
     separator: str | None = None
     encoding: str | None = None
@@ -46,7 +46,7 @@ def parse_table(data: bytes, path: Path, *, separator: str | None = None, encodi
     suffix, source = path.suffix.lower(), path.name
     _refuse_foreign(data, suffix, source=source)
     digest = sha256_of(data)
-    if suffix in _PARQUET or data.startswith(MAGIC):
+    if suffix in _PARQUET or _is_parquet(data):
         return TableFile(path, "parquet", read_parquet(data, source=source), digest)
     if suffix == ".tsv" and separator is None:
         separator = "\t"
@@ -84,6 +84,11 @@ def _bytes_of(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+def _is_parquet(data: bytes) -> bool:
+    """Tell by the first bytes; a CSV file may have a first column of that name."""
+    return data.startswith(MAGIC) and data[len(MAGIC) : len(MAGIC) + 1] not in (b",", b";", b"\t", b"|", b"\n", b"\r")
 
 
 def _refuse_foreign(data: bytes, suffix: str, *, source: str) -> None:

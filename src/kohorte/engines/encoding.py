@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -31,11 +31,11 @@ class EncodedColumn:
     """The codes of one column; `labels[level][generalized code]` is what the output shows, None for missing."""
 
     name: str
-    hierarchy: Hierarchy
-    codes: Codes
-    maps: tuple[Codes, ...]
-    labels: tuple[tuple[str | None, ...], ...]
-    shares: tuple[Floats, ...]
+    hierarchy: Hierarchy = field(repr=False)
+    codes: Codes = field(repr=False)
+    maps: tuple[Codes, ...] = field(repr=False)
+    labels: tuple[tuple[str | None, ...], ...] = field(repr=False)
+    shares: tuple[Floats, ...] = field(repr=False)
 
     def generalized(self, level: int, codes: Codes | None = None) -> pl.Series:
         """The column (or these codes of it) as the output shows it at a level."""

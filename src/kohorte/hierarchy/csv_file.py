@@ -14,6 +14,7 @@ import polars as pl
 from kohorte.errors import InputError
 from kohorte.hierarchy.builder import Builder, Labels, Options
 from kohorte.hierarchy.files import file_name, read_text
+from kohorte.hierarchy.hierarchy import Hierarchy
 from kohorte.hierarchy.options import character, refuse_unknown
 
 
@@ -36,6 +37,10 @@ class CsvFile(Builder):
             character(self.separator, option="csv: separator")
         if self.separator == '"':
             raise InputError("csv: separator must not be the quotation mark", code="hierarchy-option-invalid")
+
+    def fixed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """The hierarchy itself, in case the file changes; it holds all values there are."""
+        return hierarchy
 
     def label(self, values: Sequence[str], *, attribute: str) -> Labels:  # noqa: ARG002 - the file decides
         """The labels as the file has them."""

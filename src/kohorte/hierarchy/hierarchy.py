@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
@@ -36,10 +36,10 @@ class Hierarchy:
     `shares[level][g]` the share of the domain that group `g` no longer tells apart: 0 for a value, 1 for `*`.
     """
 
-    values: tuple[str, ...]
-    groups: tuple[Codes, ...]
-    labels: tuple[tuple[str, ...], ...]
-    shares: tuple[Floats, ...]
+    values: tuple[str, ...] = field(repr=False)
+    groups: tuple[Codes, ...] = field(repr=False)
+    labels: tuple[tuple[str, ...], ...] = field(repr=False)
+    shares: tuple[Floats, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
 
     @classmethod

@@ -12,6 +12,7 @@ import polars as pl
 from kohorte.errors import InputError
 from kohorte.hierarchy.builder import Builder, Labels, Options
 from kohorte.hierarchy.files import file_name
+from kohorte.hierarchy.hierarchy import Hierarchy
 from kohorte.hierarchy.labels import SUPPRESSED
 from kohorte.hierarchy.options import label_text
 from kohorte.hierarchy.plain_yaml import read_plain_yaml
@@ -43,6 +44,10 @@ class Tree(Builder):
         else:
             object.__setattr__(self, "tree", _branch(self.tree, depth=0))
             _leaves(self.tree, where="tree")
+
+    def fixed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """The hierarchy itself, in case the file changes; it holds all values there are."""
+        return hierarchy
 
     def label(self, values: Sequence[str], *, attribute: str) -> Labels:  # noqa: ARG002 - the tree decides
         """Each value with its categories, finest first, aligned at the top."""

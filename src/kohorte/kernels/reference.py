@@ -15,15 +15,16 @@ LARGEST_KEY = 2**64 - 1
 class Rows:
     """Rows of codes that a Grouper has checked."""
 
-    def __init__(self, codes: Codes) -> None:
+    def __init__(self, codes: Codes, owner: Grouper) -> None:
         self.codes = codes
+        self.owner = owner
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def take(self, selected: Codes) -> Rows:
         """Return the selected rows, in the given order."""
-        return Rows(self.codes[selected])
+        return Rows(self.codes[selected], self.owner)
 
 
 class Grouper:
@@ -41,7 +42,7 @@ class Grouper:
         for attribute, levels in enumerate(self._maps):
             if len(codes) and int(codes[:, attribute].max()) >= len(levels[0]):
                 raise ValueError("a code without a map")
-        return Rows(codes.copy())
+        return Rows(codes.copy(), self)
 
     def unpack(self, rows: Rows) -> Codes:
         """Return the codes of rows."""
@@ -50,6 +51,8 @@ class Grouper:
     def group(self, rows: Rows, weights: Counts, levels: Codes, want_ids: bool) -> tuple[Codes, Codes, Counts]:
         """Return the group of every row (if wanted), the first row of every group and the summed weight of each."""
         packed = rows.codes
+        if rows.owner is not self:
+            raise ValueError("rows of another table")
         if packed.shape != (len(weights), len(self._maps)) or len(levels) != len(self._maps):
             raise ValueError("rows, weights and levels do not fit together")
         ids, groups = np.zeros(len(weights), dtype=np.uint64), 1

@@ -155,7 +155,7 @@ def _fitting_threads(distinct_rows: int) -> int:
 
 def _nothing_found(setting: Setting, result: SearchResult) -> NoSolution:
     if not result.optimal:
-        return NoSolution("the time limit passed before any release was found", code="time-limit")
+        return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
     top = setting.evaluator(setting.problem.lattice.top)
     return no_solution(setting.plan, setting.table, setting.frame, top)
 

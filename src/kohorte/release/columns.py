@@ -16,6 +16,8 @@ def check_columns(columns: Sequence[str], plan: Plan, *, may_lack: Sequence[Role
     When nothing fits, the header is not shown: without a header line it would be a row of data. A plan's name that
     polars would take for a pattern is refused: `*` or `^...$` would stand for other columns, too.
     """
+    if not isinstance(plan, Plan):
+        raise InputError("give a Plan, for example Plan.from_yaml('plan.yaml')", code="plan-type")
     patterns = [name for name in plan.attributes if name == "*" or re.fullmatch(r"\^.*\$", name, re.DOTALL)]
     if odd := [*patterns, *(name for name in plan.attributes if "\0" in name)]:
         hints = ", ".join(repr(name) for name in odd)

@@ -40,6 +40,8 @@ class Attribute:
         if not _is_number(self.weight) or not 0 <= self.weight <= 1:
             raise InputError(f"weight must be a number from 0 to 1, not {self.weight!r}", code="plan-weight")
         object.__setattr__(self, "weight", float(self.weight))
+        if self.hierarchy is not None and not isinstance(self.hierarchy, Builder):
+            raise InputError("hierarchy: give a builder such as Redaction()", code="plan-type")
         if self.weight != 1.0 and self.role is not Role.QUASI_IDENTIFYING:
             raise InputError(f"a weight has no meaning for a column that is {self.role}", code="plan-weight")
 
@@ -111,6 +113,9 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         object.__setattr__(self, "models", tuple(self.models))
+        if isinstance(self.metric, str):  # the name of a metric is welcome, too
+            object.__setattr__(self, "metric", metric_named(self.metric))
+        self._refuse_strangers()
         object.__setattr__(self, "missing", _choice("missing", self.missing, Missing))
         limit = self.suppression_limit
         if not _is_number(limit) or not 0 <= limit <= 1:
@@ -132,6 +137,27 @@ class Plan:
                     f"{nearest(name, self.names(Role.SENSITIVE))}",
                     code="plan-model-attribute",
                 )
+
+    def _refuse_strangers(self) -> None:
+        parts: dict[str, tuple[Sequence[object], str]] = {
+            "attributes": (list(self.attributes.values()), "role"),
+            "models": (self.models, "satisfied"),
+            "metric": ([self.metric], "costing"),
+            "search": ([self.search], "algorithm"),
+        }
+        for name, (members, needed) in parts.items():
+            if not all(hasattr(member, needed) for member in members):
+                raise InputError(f"{name}: something of another kind is among them", code="plan-type")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"attributes": dict(self.attributes)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, MappingProxyType(value) if name == "attributes" else value)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.attributes), self.suppression_limit, self.metric.name))
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

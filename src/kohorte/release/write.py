@@ -10,7 +10,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from kohorte.data import TableFile, atomic_write, fill_table, output_separator, parse_table, refuse_same_file
+from kohorte.data import (
+    TableFile,
+    atomic_write,
+    fill_table,
+    output_separator,
+    parse_table,
+    refuse_same_file,
+    to_polars,
+)
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
 from kohorte.release.verification import refuse_unverified, verify_table
@@ -21,26 +29,33 @@ def certificate_paths(output: Path) -> tuple[Path, Path]:
     return output.with_suffix(".certificate.json"), output.with_suffix(".certificate.txt")
 
 
-def write_release(release: Release, output: Path, *, source: TableFile, force: bool) -> Certificate:
+def write_release(
+    release: Release, output: str | Path, *, source: TableFile | None = None, force: bool = False
+) -> Certificate:
     """Write a release and its certificate, after reading the written table again and verifying it anew.
+
+    `source` is the file that the table came from, if any: the certificate then names it, and it is never overwritten.
 
     Nothing gets its name before everything is written and verified. The table gets its name last, so that it never
     stands there without its certificate.
     """
+    output = Path(output)
+    data, _ = to_polars(release.data)
     separator = output_separator(output, source)
     as_json, as_text = certificate_paths(output)
     for path in (output, as_json, as_text):
-        refuse_same_file(source.path, path)
+        if source is not None:
+            refuse_same_file(source.path, path)
     with _Undisturbed() as naming, ExitStack() as files:
         table = files.enter_context(atomic_write(output, force=force))
-        fill_table(release.data, table, output, separator=separator)
+        fill_table(data, table, output, separator=separator)
         written = parse_table(table.read_bytes(), output, separator=separator)
         verification = verify_table(written.frame, release.plan)
         refuse_unverified(verification, release)
         certificate = certify(
             release,
             verification,
-            source=FileFacts(_printable(source.path), source.sha256),
+            source=None if source is None else FileFacts(_printable(source.path), source.sha256),
             output=FileFacts(_printable(output), written.sha256),
         )
         json_file = files.enter_context(atomic_write(as_json, force=force))

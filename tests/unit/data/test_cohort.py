@@ -52,9 +52,7 @@ def labels(tree: object) -> Iterator[object]:
 
 
 def trees() -> dict[str, object]:
-    return {
-        name.removesuffix(".yaml"): yaml.safe_load(text) for name, text in hierarchy_files(wide=True).items()
-    }
+    return {name.removesuffix(".yaml"): yaml.safe_load(text) for name, text in hierarchy_files(wide=True).items()}
 
 
 def test_the_same_seed_gives_the_same_cohort() -> None:
@@ -143,9 +141,7 @@ def test_dates_are_plausible(wide: pl.DataFrame) -> None:
 
 
 def test_every_age_group_is_present(wide: pl.DataFrame) -> None:
-    shares = [
-        wide["age"].is_between(*ages).mean() for ages in ((0, 0), (1, 17), (18, 64), (65, 79), (80, 102))
-    ]
+    shares = [wide["age"].is_between(*ages).mean() for ages in ((0, 0), (1, 17), (18, 64), (65, 79), (80, 102))]
     assert all(0.03 < share < 0.5 for share in shares)
 
 
@@ -156,9 +152,7 @@ def test_only_women_from_15_to_49_are_pregnant(wide: pl.DataFrame) -> None:
     assert pregnant["age"].is_between(15, 49).all()
 
 
-@pytest.mark.parametrize(
-    ("codes", "sex"), [(["C54", "D25", "N80", "N83"], "female"), (["C61", "N40", "Q53"], "male")]
-)
+@pytest.mark.parametrize(("codes", "sex"), [(["C54", "D25", "N80", "N83"], "female"), (["C61", "N40", "Q53"], "male")])
 def test_diseases_of_one_sex_meet_nobody_else(wide: pl.DataFrame, codes: list[str], sex: str) -> None:
     assert wide.filter(pl.col("diagnosis").is_in(codes))["sex"].unique().to_list() == [sex]
 
@@ -179,9 +173,7 @@ def test_height_and_weight_are_whole_numbers_inside_the_intervals(wide: pl.DataF
     assert wide["height_cm"].cast(pl.Int32).is_between(40, 219).all()
     assert wide["weight_kg"].cast(pl.Int32).is_between(2, 199).all()
     adults = (
-        wide.filter(pl.col("age").is_between(25, 60))
-        .group_by("sex")
-        .agg(pl.col("height_cm").cast(pl.Int32).mean())
+        wide.filter(pl.col("age").is_between(25, 60)).group_by("sex").agg(pl.col("height_cm").cast(pl.Int32).mean())
     )
     mean = dict(adults.iter_rows())
     assert 163 < mean["female"] < 168

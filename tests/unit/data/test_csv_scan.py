@@ -80,9 +80,7 @@ def test_the_scan_agrees_with_the_obvious_way_on_any_text(text: str, fields: int
 
 
 @settings(max_examples=1000, deadline=None)
-@given(
-    pieces=st.lists(st.sampled_from(["x", "", '"x"', '"a,\n""b"', ",", "\n", "\r\n", '""', "ä"]), max_size=20)
-)
+@given(pieces=st.lists(st.sampled_from(["x", "", '"x"', '"a,\n""b"', ",", "\n", "\r\n", '""', "ä"]), max_size=20))
 def test_the_scan_agrees_with_the_obvious_way_on_nearly_sound_files(pieces: list[str]) -> None:
     text = "".join(pieces)
     assert scan(text) == obvious(text, 0)

@@ -109,9 +109,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_where_links_are_not_supported_the_file_is_renamed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_links_are_not_supported_the_file_is_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_links(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, "no links")
 
@@ -213,9 +211,7 @@ def test_a_full_disk_is_an_engine_error_and_leaves_nothing(tmp_path: Path, suffi
 def test_a_truly_full_file_system_is_called_full(tmp_path: Path, suffix: str) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True
-    ).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True).returncode:
         pytest.skip("mounting is not allowed here")
     try:
         program = FULL.replace("resource.setrlimit", "(lambda *_: None)")

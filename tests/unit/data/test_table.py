@@ -71,9 +71,7 @@ def test_what_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -> None:
     assert "folder" in str(refusal(tmp_path))
 
 
-def test_what_may_not_be_read_is_refused_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_may_not_be_read_is_refused_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(_: Path) -> bytes:
         raise PermissionError
 

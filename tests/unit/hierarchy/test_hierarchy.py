@@ -8,7 +8,7 @@ import pytest
 from kohorte.errors import InputError
 from kohorte.hierarchy import CsvFile, Hierarchy
 
-ZIP = Path("/work/shared/data/hierarchies/cup_hierarchy_ZIP.csv")
+ZIP = Path(__file__).parents[4] / "shared" / "data" / "hierarchies" / "cup_hierarchy_ZIP.csv"
 COLUMNS = [["a", "b", "c", "d"], ["x", "x", "y", "y"], ["*", "*", "*", "*"]]
 
 
@@ -49,9 +49,7 @@ def test_given_shares_are_taken_over_per_group():
     assert list(hierarchy.shares[2]) == [1]
 
 
-@pytest.mark.parametrize(
-    "shares", [[[0] * 4], [[0] * 4, [2] * 4], [[0] * 4, [0] * 3], [[0] * 4, [np.nan] * 4]]
-)
+@pytest.mark.parametrize("shares", [[[0] * 4], [[0] * 4, [2] * 4], [[0] * 4, [0] * 3], [[0] * 4, [np.nan] * 4]])
 def test_shares_that_do_not_fit_are_refused(shares):
     assert refused(*COLUMNS, shares=shares).code == "hierarchy-bad-shares"
 

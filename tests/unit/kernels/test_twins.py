@@ -324,3 +324,15 @@ def test_a_guess_moves_towards_what_was_seen(kernels):
     assert before == 0.0
     assert guess.at([1, 2]) == pytest.approx(4.0, rel=1e-6)
     assert 0.0 < guess.at([1, 0]) < 4.0
+
+
+@pytest.mark.parametrize("module", [pytest.param("kohorte.kernels._native", id="native"), "kohorte.kernels.reference"])
+def test_rows_of_another_table_or_of_another_width_are_refused(module):
+    kernels = pytest.importorskip(module)
+    narrow = kernels.Grouper([[np.arange(2, dtype=np.uint32)], [np.arange(2, dtype=np.uint32)]])
+    wide = kernels.Grouper([[np.arange(90, dtype=np.uint32)], [np.arange(90, dtype=np.uint32)]])
+    rows = wide.pack(np.full((1, 2), 89, dtype=np.uint32))
+    with pytest.raises(ValueError, match="another table"):
+        narrow.group(rows, np.ones(1, dtype=np.int64), np.zeros(2, dtype=np.uint32), True)
+    with pytest.raises(ValueError, match="whole rows"):
+        narrow.pack(np.zeros((2, 3), dtype=np.uint32))
