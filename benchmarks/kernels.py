@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def run() -> list[Line]:
     """Time grouping, cover and CSV scan; the compiled kernel must not be slower than its twin."""
     if KERNELS != "native":
         return []
-    return [_grouping(), _scan()]
+    return [_grouping(), _cover(), _likely(), _guess(), _scan()]
 
 
 def _grouping() -> Line:
@@ -46,8 +47,67 @@ def _grouping() -> Line:
     seconds, answer = _best(lambda: compiled.group(rows, weights, levels, True))
     twin_seconds, expected = _best(lambda: twin.group(twin_rows, weights, levels, True))
     right = all(np.array_equal(a, b) for a, b in zip(answer, expected, strict=True))  # type: ignore[call-overload]
+    return Line("kernel group, 200,000 rows", right=right, seconds=seconds, target=twin_seconds)
+
+
+SHAPE = (2, 5, 2, 3, 4, 3, 3, 3, 2)
+
+
+def _lattice() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(1)
+    size = int(np.prod(SHAPE))
+    flags = (random.random(size) < 0.3).astype(np.uint8)
+    return flags, random.random(size), random.normal(size=60), random.normal(size=216)
+
+
+def _cover() -> Line:
+    from kohorte.kernels import best_cover
+
+    flags, _, left, right = _lattice()
+    barred = np.zeros_like(flags)
+    seconds, answer = _best(lambda: best_cover(list(SHAPE), flags, barred, left, right, False))
+    twin_seconds, expected = _best(lambda: reference.best_cover(list(SHAPE), flags, barred, left, right, False))
     return Line(
-        "kernel group, 200,000 rows", right=right, seconds=seconds, target=twin_seconds, note="target: NumPy twin"
+        "kernel best_cover, 12,960 nodes",
+        right=answer == expected,
+        seconds=seconds,
+        target=twin_seconds,
+        note="target: NumPy twin",
+    )
+
+
+def _likely() -> Line:
+    from kohorte.kernels import least_likely
+
+    flags, values, left, right = _lattice()
+    sure = np.zeros_like(flags)
+    seconds, answer = _best(lambda: least_likely(values, flags, sure, left, right))
+    twin_seconds, expected = _best(lambda: reference.least_likely(values, flags, sure, left, right))
+    return Line(
+        "kernel least_likely, 12,960 nodes",
+        right=answer == expected,
+        seconds=seconds,
+        target=twin_seconds,
+        note="target: NumPy twin",
+    )
+
+
+def _learn(kernel: Any) -> tuple[object, ...]:
+    guess = kernel.Guess(list(SHAPE), np.zeros(sum(SHAPE) + 1), np.ones(sum(SHAPE) + 1))
+    for level in range(200):
+        guess.learn([level % length for length in SHAPE], float(level % 7), 0.5)
+    left, right = guess.scores(1.0, 0.7)
+    return np.asarray(left).tolist(), np.asarray(right).tolist()
+
+
+def _guess() -> Line:
+    import kohorte.kernels
+
+    seconds, answer = _best(lambda: _learn(kohorte.kernels))
+    twin_seconds, expected = _best(lambda: _learn(reference))
+    right = np.allclose(np.concatenate(answer), np.concatenate(expected))  # type: ignore[call-overload]
+    return Line(
+        "kernel Guess, 200 updates", right=right, seconds=seconds, target=twin_seconds, note="target: NumPy twin"
     )
 
 

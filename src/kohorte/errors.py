@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypeVar
+
+Member = TypeVar("Member", bound="Named")
 
 
 class KohorteError(Exception):
@@ -63,3 +65,17 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint such as " (did you mean 'metric'?)", or "" when nothing known is near."""
     close = difflib.get_close_matches(str(word), [str(name) for name in known], n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+class Named(Protocol):
+    """A member of a family, known by its published name."""
+
+    name: ClassVar[str]
+
+
+def member_named(name: str, family: Iterable[type[Member]], *, what: str, code: str) -> type[Member]:
+    """Return the member of a family by its name, or refuse a stranger and name the nearest."""
+    known = {member.name: member for member in family}
+    if name not in known:
+        raise InputError(f"unknown {what} {name!r}{nearest(name, known)}; known are {', '.join(known)}", code=code)
+    return known[name]

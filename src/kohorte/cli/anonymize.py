@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from kohorte.cli.output import TerminalProgress, add_file_options, class_sizes, print_json
+from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "anonymize", help="make the best release that satisfies a plan", description=__doc__, epilog=EPILOG
     )
-    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
-    parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
+    add_table_options(parser)
     goal = parser.add_mutually_exclusive_group(required=True)
     goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
     goal.add_argument("--dry-run", action="store_true", help="search and report, but write nothing")
@@ -40,14 +39,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    add_file_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
-    from kohorte.data import read_table, refuse_same_file
+    from kohorte.data import refuse_same_file
     from kohorte.data.files import refuse_output
     from kohorte.release import certificate_paths, find_release, write_release
 
@@ -60,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
             refuse_same_file(options.data, path)
             refuse_same_file(options.plan, path)
             refuse_output(path, force=options.force)
-    table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    table = read_data(options)
     read = time.perf_counter()
     progress = TerminalProgress(quiet=options.json)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kohorte.cli.output import add_file_options, print_json
+from kohorte.cli.output import add_table_options, print_json, read_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ def _action(
     text: str,
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
-    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
-    parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
-    add_file_options(parser)
+    add_table_options(parser, json=False)
     return parser
 
 
@@ -99,14 +97,14 @@ def _values(text: pl.Series) -> list[str]:
 
 def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.Series, Builder]]:
     """The columns of the table that have a hierarchy in the plan, as text."""
-    from kohorte.data import as_text, read_table
+    from kohorte.data import as_text
     from kohorte.errors import InputError, nearest
     from kohorte.release import Plan
     from kohorte.release.anonymization import hierarchies
     from kohorte.release.columns import check_columns
 
     plan = Plan.from_yaml(options.plan)
-    table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    table = read_data(options)
     check_columns(table.frame.columns, plan)
     builders = dict(hierarchies(plan))
     builders |= {name: item.hierarchy for name, item in plan.attributes.items() if item.hierarchy is not None}

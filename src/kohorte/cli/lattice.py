@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kohorte.cli.output import TerminalProgress, add_file_options, print_json, print_table
+from kohorte.cli.output import TerminalProgress, add_table_options, print_json, print_table, read_data
 
 EPILOG = """\
 examples:
@@ -18,21 +18,17 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "lattice", help="evaluate every combination of levels", description=__doc__, epilog=EPILOG
     )
-    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
-    parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
+    add_table_options(parser)
     parser.add_argument("--show", type=int, default=20, metavar="N", help="how many solutions to list (default 20)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object with all nodes and nothing else")
-    add_file_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read and evaluate all nodes."""
-    from kohorte.data import read_table
     from kohorte.release import Plan, solution_space
 
     plan = Plan.from_yaml(options.plan)
-    table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    table = read_data(options)
     progress = TerminalProgress(quiet=options.json)
     try:
         space = solution_space(table.frame, plan, progress=progress)

@@ -12,6 +12,7 @@ from kohorte.errors import KohorteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.data import TableFile
     from kohorte.search import Progress
 
 
@@ -52,10 +53,22 @@ def class_sizes(classes: int, smallest: int | None) -> str:
     return f"1 class of {rows}" if classes == 1 else f"{classes:,} classes, the smallest with {rows}"
 
 
-def add_file_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reading CSV files."""
+def add_table_options(parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True) -> None:
+    """Add what most verbs take: a table, how to read it, a plan, and --json."""
+    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
+    if plan:
+        parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
     parser.add_argument("--separator", metavar="S", help="separator of a CSV file (detected if not given): , ; | tab")
     parser.add_argument("--encoding", metavar="E", help="encoding of a CSV file (UTF-8 if not given), e.g. cp1252")
+    if json:
+        parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def read_data(options: argparse.Namespace) -> TableFile:
+    """Read the table as the options say."""
+    from kohorte.data import read_table
+
+    return read_table(options.data, separator=options.separator, encoding=options.encoding)
 
 
 class TerminalProgress:

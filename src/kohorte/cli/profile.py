@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kohorte.cli.output import add_file_options, print_json, print_table
+from kohorte.cli.output import add_table_options, print_json, print_table, read_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,23 +34,21 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "profile", help="look at a table and propose a first plan", description=__doc__, epilog=EPILOG
     )
-    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
+    add_table_options(parser, plan=False)
     parser.add_argument("--write-plan", metavar="PLAN", help="write the first plan to this file")
     parser.add_argument("--force", action="store_true", help="replace an existing plan file")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    add_file_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read and look."""
-    from kohorte.data import atomic_write, read_table, refuse_same_file
+    from kohorte.data import atomic_write, refuse_same_file
     from kohorte.errors import InputError
     from kohorte.release.profile import first_plan, profile
 
     if options.write_plan is not None:
         refuse_same_file(options.data, options.write_plan)
-    table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    table = read_data(options)
     columns = profile(table.frame)
     try:
         plan = first_plan(columns)

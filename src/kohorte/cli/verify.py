@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kohorte.cli.output import add_file_options, class_sizes, print_json
+from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 
 EPILOG = """\
 examples:
@@ -21,20 +21,16 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser = verbs.add_parser(
         "verify", help="check a table against the models of a plan", description=__doc__, epilog=EPILOG
     )
-    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
-    parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    add_file_options(parser)
+    add_table_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read and verify."""
-    from kohorte.data import read_table
     from kohorte.release import Plan, verify
 
     plan = Plan.from_yaml(options.plan)
-    table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    table = read_data(options)
     verification = verify(table.frame, plan)
     if options.json:
         print_json(verification.to_dict())

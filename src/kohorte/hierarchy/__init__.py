@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from kohorte.errors import InputError, nearest
+from kohorte.errors import InputError, member_named
 from kohorte.hierarchy.bounds import Bounds
 from kohorte.hierarchy.builder import Builder, Options
 from kohorte.hierarchy.check import HierarchyCheck, check_hierarchy
@@ -44,19 +44,15 @@ BUILDERS: tuple[type[Builder], ...] = (Redaction, Intervals, Ordering, Dates, Cs
 
 def builder_from_dict(entry: object, *, folder: Path) -> Builder:
     """The builder that a plan describes as `{name: options}`; relative file names refer to `folder`."""
-    known = {builder.name: builder for builder in BUILDERS}
     if not isinstance(entry, Mapping) or len(entry) != 1:
         raise InputError(
-            f"a hierarchy is written as {{name: options}} with one name of {', '.join(known)}",
+            f"a hierarchy is written as {{name: options}} with one name of "
+            f"{', '.join(builder.name for builder in BUILDERS)}",
             code="hierarchy-entry-invalid",
         )
     name, options = next(iter(entry.items()))
-    if name not in known:
-        raise InputError(
-            f"unknown hierarchy {str(name)!r}{nearest(str(name), known)}; known are {', '.join(known)}",
-            code="hierarchy-builder-unknown",
-        )
-    return known[name].from_dict({} if options is None else options, folder=folder)
+    builder = member_named(str(name), BUILDERS, what="hierarchy", code="hierarchy-builder-unknown")
+    return builder.from_dict({} if options is None else options, folder=folder)
 
 
 def builder_to_dict(builder: Builder) -> dict[str, Options]:

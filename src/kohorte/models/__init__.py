@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kohorte.errors import InputError, nearest
+from kohorte.errors import InputError, member_named
 from kohorte.models.base import PrivacyModel
 from kohorte.models.k_anonymity import KAnonymity
 
@@ -13,16 +13,9 @@ __all__ = ["MODELS", "KAnonymity", "PrivacyModel", "model_from_dict"]
 
 def model_from_dict(entry: object) -> PrivacyModel:
     """Return the model that a plan describes as `{model: name, parameter: value}`."""
-    known = {model.name: model for model in MODELS}
     if not isinstance(entry, dict) or "model" not in entry:
         raise InputError(
             "a model is written as {model: name, ...}, for example {model: k-anonymity, k: 5}",
             code="model-entry",
         )
-    name = str(entry["model"])
-    if name not in known:
-        raise InputError(
-            f"unknown model {name!r}{nearest(name, known)}; known are {', '.join(known)}",
-            code="model-unknown",
-        )
-    return known[name].from_dict(entry)
+    return member_named(str(entry["model"]), MODELS, what="model", code="model-unknown").from_dict(entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kohorte.errors import InputError, nearest
+from kohorte.errors import member_named
 from kohorte.quality.aecs import Aecs
 from kohorte.quality.base import Costing, Metric
 from kohorte.quality.discernibility import Discernibility, DiscernibilityMonotone
@@ -44,10 +44,4 @@ __all__ = [
 
 def metric_named(name: str) -> Metric:
     """Return the metric of a plan's name."""
-    known = {metric.name: metric for metric in METRICS}
-    if name not in known:
-        raise InputError(
-            f"unknown metric {name!r}{nearest(name, known)}; known are {', '.join(known)}",
-            code="metric-unknown",
-        )
-    return known[name]()
+    return member_named(name, METRICS, what="metric", code="metric-unknown")()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kohorte.errors import InputError, nearest
+from kohorte.errors import member_named
 from kohorte.search.base import Evaluation, Problem, Progress, ProgressCallback, Search, SearchResult
 from kohorte.search.evaluator import Evaluator
 from kohorte.search.exhaustive import Exhaustive
@@ -30,10 +30,4 @@ __all__ = [
 
 def search_named(name: str) -> Search:
     """Return the search of a plan's name."""
-    known = {search.name: search for search in SEARCHES}
-    if name not in known:
-        raise InputError(
-            f"unknown algorithm {name!r}{nearest(name, known)}; known are {', '.join(known)}",
-            code="algorithm-unknown",
-        )
-    return known[name]()
+    return member_named(name, SEARCHES, what="algorithm", code="algorithm-unknown")()

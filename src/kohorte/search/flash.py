@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -41,9 +42,20 @@ class _Tags:
         self.order = generalization_order(problem.lattice, problem.marginals)
         self.tagged: Bools = np.zeros(problem.lattice.shape, dtype=bool)
 
-    def nodes(self) -> list[Node]:
-        """All nodes in Flash's order."""
-        return [self.lattice.node(int(index)) for index in np.argsort(self.order.ravel())]
+    def visit_untagged(self, visit: Callable[[_Tags, Node], None]) -> SearchResult:
+        """Go through all nodes in Flash's order and visit those that are not tagged when their turn comes."""
+        complete = True
+        try:
+            for index in np.argsort(self.order.ravel()):
+                node = self.lattice.node(int(index))
+                if not self.tagged[node]:
+                    visit(self, node)
+        except OutOfTime:
+            complete = False
+        best = self.problem.best
+        bound = best.cost if complete and best else -math.inf
+        tagged = int(self.tagged.sum()) - self.problem.checked
+        return SearchResult(best, complete, bound, self.problem.checked, max(0, tagged))
 
     def untagged_successors(self, node: Node) -> list[Node]:
         """The direct generalizations that are not tagged yet, in Flash's order."""
@@ -56,13 +68,6 @@ class _Tags:
         self.tagged[self.lattice.above(node) if solution else self.lattice.below(node)] = True
         self.problem.report(lambda: int(self.tagged.sum()), lambda: -math.inf)
         return solution
-
-    def result(self, *, complete: bool) -> SearchResult:
-        """The result of a search that ended, or ran out of time."""
-        best = self.problem.best
-        bound = best.cost if complete and best else -math.inf
-        tagged = int(self.tagged.sum()) - self.problem.checked
-        return SearchResult(best, complete, bound, self.problem.checked, max(0, tagged))
 
 
 class Flash:
@@ -88,14 +93,7 @@ class Flash:
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
-        tags = _Tags(problem)
-        try:
-            for node in tags.nodes():
-                if not tags.tagged[node]:
-                    self._search_from(tags, node)
-        except OutOfTime:
-            return tags.result(complete=False)
-        return tags.result(complete=True)
+        return _Tags(problem).visit_untagged(self._search_from)
 
     def _search_from(self, tags: _Tags, start: Node) -> None:
         queue: list[tuple[int, Node]] = []
@@ -145,14 +143,7 @@ class FlashDepthFirst:
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
-        tags = _Tags(problem)
-        try:
-            for node in tags.nodes():
-                if not tags.tagged[node]:
-                    self._descend(tags, node)
-        except OutOfTime:
-            return tags.result(complete=False)
-        return tags.result(complete=True)
+        return _Tags(problem).visit_untagged(self._descend)
 
     def _descend(self, tags: _Tags, start: Node) -> None:
         """Check a node, then its generalizations, depth first (an explicit stack: lattices can be high)."""
