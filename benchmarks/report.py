@@ -27,5 +27,5 @@ class Line:
         """The line as printed."""
         verdict = "WRONG ANSWER" if not self.right else "ok" if self.within else "SLOW"
         memory = "" if self.megabytes is None else f"  {self.megabytes:6.0f} MB (target {self.megabytes_target:.0f})"
-        time = f"{self.seconds * 1e3:9.1f} ms (target {self.target * 1e3:8.1f})"
+        time = f"{self.seconds * 1e3:9.2f} ms (target {self.target * 1e3:8.2f})"
         return f"{verdict:<12} {self.what:<58} {time}{memory}  {self.note}"

@@ -189,8 +189,10 @@ inline std::int64_t least_likely(Numbers values, Flags open, Flags sure, Numbers
       if (flags == 0) j = stop;
       for (; j < stop; ++j) {
         const std::size_t index = row + j;
-        if (open[index] != 0 && values[index] < least && (left[i] + right[j] < 0.0 || sure[index] != 0)) {
-          least = values[index];
+        const bool likely = (open[index] != 0) & ((left[i] + right[j] < 0.0) | (sure[index] != 0));
+        const double value = likely ? values[index] : std::numeric_limits<double>::infinity();
+        if (value < least) {  // the only branch, and rarely taken
+          least = value;
           best = static_cast<std::int64_t>(index);
         }
       }
