@@ -63,7 +63,7 @@ def pattern_of(value: ast.JoinedStr) -> str:
 
 
 POSSIBLE = {"plan-{key}": {"plan-role", "plan-missing"}}
-"""What the f-strings can become; `key` is the name of a choice in plan.py."""
+"""What the f-strings can become; `key` is the name of a choice of a plan."""
 
 
 def all_codes() -> set[str]:
@@ -74,7 +74,8 @@ def all_codes() -> set[str]:
 
 
 def test_the_codes_made_of_a_key_are_those_of_the_choices_of_a_plan() -> None:
-    keys = set(re.findall(r'_choice\("(\w+)"', (PACKAGE / "release" / "plan.py").read_text(encoding="utf-8")))
+    source = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "release").glob("plan*.py"))
+    keys = set(re.findall(r'choice\("(\w+)"', source))
     assert {f"plan-{key}" for key in keys} == POSSIBLE["plan-{key}"]
     assert Role
     assert Missing

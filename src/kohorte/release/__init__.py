@@ -2,7 +2,8 @@
 
 from kohorte.release.anonymization import anonymize, find_release
 from kohorte.release.certificate import Certificate, certify, versions, warnings
-from kohorte.release.plan import Attribute, Plan, SearchOptions
+from kohorte.release.plan import Plan
+from kohorte.release.plan_parts import Attribute, SearchOptions
 from kohorte.release.release import Release
 from kohorte.release.space import SolutionSpace, solution_space
 from kohorte.release.verification import ModelVerdict, Verification, verify

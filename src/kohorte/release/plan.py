@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,11 +15,22 @@ from kohorte.data import Role
 from kohorte.data.files import unreadable
 from kohorte.engines import Missing
 from kohorte.errors import InputError, nearest
-from kohorte.hierarchy import Builder, builder_from_dict, builder_to_dict
-from kohorte.models import PrivacyModel, model_from_dict
-from kohorte.quality import Loss, Metric, metric_named
+from kohorte.models import PrivacyModel
+from kohorte.quality import Loss, Metric
 from kohorte.release import plan_yaml
-from kohorte.search import search_named
+from kohorte.release.plan_parts import (
+    Attribute,
+    SearchOptions,
+    Within,
+    as_attribute,
+    as_metric,
+    as_model,
+    as_search,
+    choice,
+    is_number,
+    mapping,
+    refuse_unknown,
+)
 
 FORMAT = 1
 ORDERS = ("shuffled", "input")
@@ -28,79 +38,11 @@ KEYS = ("kohorte", "attributes", "models", "suppression_limit", "metric", "searc
 
 
 @dataclass(frozen=True)
-class Attribute:
-    """The role of a column; for quasi-identifiers also the hierarchy (without one: the value or `*`) and a weight."""
-
-    role: Role
-    hierarchy: Builder | None = None
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "role", _choice("role", self.role, Role))  # text is welcome, too
-        if not _is_number(self.weight) or not 0 <= self.weight <= 1:
-            raise InputError(f"weight must be a number from 0 to 1, not {self.weight!r}", code="plan-weight")
-        object.__setattr__(self, "weight", float(self.weight))
-        if self.hierarchy is not None and not isinstance(self.hierarchy, Builder):
-            raise InputError("hierarchy: give a builder such as Redaction()", code="plan-type")
-        if self.weight != 1.0 and self.role is not Role.QUASI_IDENTIFYING:
-            raise InputError(f"a weight has no meaning for a column that is {self.role}", code="plan-weight")
-
-    def to_dict(self) -> dict[str, object]:
-        """The attribute as a plan writes it."""
-        entry: dict[str, object] = {"role": str(self.role)}
-        if self.weight != 1.0:
-            entry["weight"] = self.weight
-        if self.hierarchy is not None:
-            entry["hierarchy"] = builder_to_dict(self.hierarchy)
-        return entry
-
-    @classmethod
-    def from_dict(cls, entry: object, *, folder: Path) -> Self:
-        """Read `{role: ..., hierarchy: ..., weight: ...}`."""
-        options = _mapping(entry, "{role: ..., hierarchy: ...}", ("role", "hierarchy", "weight"))
-        if "role" not in options:
-            raise InputError("the role is missing", code="plan-role")
-        hierarchy = options.get("hierarchy")
-        return cls(
-            role=options["role"],
-            hierarchy=None if hierarchy is None else builder_from_dict(hierarchy, folder=folder),
-            weight=options.get("weight", 1.0),
-        )
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """Which algorithm searches, for how long at most (in seconds), and with how many threads (None: as fits).
-
-    The number of threads never changes the answer.
-    """
-
-    algorithm: str = "optimal"
-    time_limit: float | None = None
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        search_named(str(self.algorithm))
-        limit = self.time_limit
-        if limit is not None and not (_is_number(limit) and limit > 0):
-            raise InputError(f"time_limit must be a number of seconds above 0, not {limit!r}", code="plan-time-limit")
-        object.__setattr__(self, "time_limit", None if limit is None else float(limit))
-        if self.threads is not None and (isinstance(self.threads, bool) or self.threads not in range(1, 257)):
-            raise InputError(f"threads must be a whole number from 1 to 256, not {self.threads!r}", code="plan-threads")
-
-    def to_dict(self) -> dict[str, object]:
-        """The options as a plan writes them."""
-        entry: dict[str, object] = {"algorithm": self.algorithm}
-        if self.time_limit is not None:
-            entry["time_limit"] = self.time_limit
-        if self.threads is not None:
-            entry["threads"] = self.threads
-        return entry
-
-
-@dataclass(frozen=True)
 class Plan:
-    """One plan, the same object in YAML, Python and every other interface; equal when all its parts are."""
+    """One plan, the same object in YAML, Python and every other interface; equal when all its parts are.
+
+    Each part may also be given as a plan file writes it: `attributes={"zip": {"role": "quasi-identifying"}}`.
+    """
 
     attributes: Mapping[str, Attribute]
     models: Sequence[PrivacyModel]
@@ -111,19 +53,20 @@ class Plan:
     order: str = "shuffled"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
-        object.__setattr__(self, "models", tuple(self.models))
-        if isinstance(self.metric, str):  # the name of a metric is welcome, too
-            object.__setattr__(self, "metric", metric_named(self.metric))
-        self._refuse_strangers()
-        object.__setattr__(self, "missing", _choice("missing", self.missing, Missing))
+        self._set("attributes", MappingProxyType(attributes(self.attributes, folder=Path())))
+        self._set("models", models(self.models))
+        with Within("metric"):
+            self._set("metric", as_metric(self.metric))
+        with Within("search"):
+            self._set("search", as_search(self.search))
+        self._set("missing", choice("missing", self.missing, Missing))
         limit = self.suppression_limit
-        if not _is_number(limit) or not 0 <= limit <= 1:
+        if not is_number(limit) or not 0 <= limit <= 1:
             raise InputError(
                 f"suppression_limit is a fraction from 0 to 1 (0.05 means 5 %), not {limit!r}",
                 code="plan-suppression-limit",
             )
-        object.__setattr__(self, "suppression_limit", float(limit))
+        self._set("suppression_limit", float(limit))
         if self.order not in ORDERS:
             raise InputError(f"output: order is one of {', '.join(ORDERS)}", code="plan-order")
         if not self.quasi_identifiers:
@@ -138,23 +81,15 @@ class Plan:
                     code="plan-model-attribute",
                 )
 
-    def _refuse_strangers(self) -> None:
-        parts: dict[str, tuple[Sequence[object], str]] = {
-            "attributes": (list(self.attributes.values()), "role"),
-            "models": (self.models, "satisfied"),
-            "metric": ([self.metric], "costing"),
-            "search": ([self.search], "algorithm"),
-        }
-        for name, (members, needed) in parts.items():
-            if not all(hasattr(member, needed) for member in members):
-                raise InputError(f"{name}: something of another kind is among them", code="plan-type")
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"attributes": dict(self.attributes)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            object.__setattr__(self, name, MappingProxyType(value) if name == "attributes" else value)
+            self._set(name, MappingProxyType(value) if name == "attributes" else value)
 
     def __hash__(self) -> int:
         return hash((frozenset(self.attributes), self.suppression_limit, self.metric.name))
@@ -225,98 +160,45 @@ class Plan:
         """Read a plan from plain dictionaries, as YAML and JSON give them."""
         if not isinstance(data, Mapping):
             raise InputError("a plan is a mapping with the keys " + ", ".join(KEYS), code="plan-yaml")
-        _refuse_unknown(data, KEYS, "the plan")
+        refuse_unknown(data, KEYS, "the plan")
         if data.get("kohorte") != FORMAT or isinstance(data["kohorte"], bool):
             raise InputError(f"the plan must begin with 'kohorte: {FORMAT}', its format version", code="plan-version")
         for key in ("attributes", "models"):
             if not data.get(key):
                 raise InputError(f"the plan has no {key}", code="plan-incomplete")
         return cls(
-            attributes=_attributes(data["attributes"], folder),
-            models=_models(data["models"]),
+            attributes=attributes(data["attributes"], folder=folder),
+            models=data["models"],
             suppression_limit=data.get("suppression_limit", 0.0),
-            metric=_metric(data.get("metric", {"metric": "loss"})),
-            search=_search(data.get("search", {})),
+            metric=data.get("metric", "loss"),
+            search=data.get("search", {}),
             missing=data.get("missing", Missing.CATEGORY),
             order=_order(data.get("output", {})),
         )
 
 
-def _attributes(entries: object, folder: Path) -> dict[str, Attribute]:
+def attributes(entries: object, *, folder: Path) -> dict[str, Attribute]:
+    """Read the attributes of a plan, by column name."""
     if not isinstance(entries, Mapping):
         raise InputError("attributes: is a mapping of column names", code="plan-incomplete")
-    attributes = {}
+    found = {}
     for name, entry in entries.items():
-        with _Within(f"attributes: {name}"):
-            attributes[str(name)] = Attribute.from_dict(entry, folder=folder)
-    return attributes
+        with Within(f"attributes: {name}"):
+            found[str(name)] = as_attribute(entry, folder=folder)
+    return found
 
 
-def _models(entries: object) -> list[PrivacyModel]:
-    if not isinstance(entries, list | tuple):
+def models(entries: object) -> tuple[PrivacyModel, ...]:
+    """Read the models of a plan."""
+    if isinstance(entries, str | Mapping) or not isinstance(entries, Sequence):
         raise InputError("models: is a list, each entry {model: name, ...}", code="plan-incomplete")
-    models = []
+    found = []
     for number, entry in enumerate(entries, start=1):
-        with _Within(f"models: entry {number}"):
-            models.append(model_from_dict(entry))
-    return models
-
-
-def _metric(entry: object) -> Metric:
-    with _Within("metric"):
-        options = _mapping(entry, "{metric: loss}", ("metric",))
-        return metric_named(str(options.get("metric", "loss")))
-
-
-def _search(entry: object) -> SearchOptions:
-    with _Within("search"):
-        return SearchOptions(**_mapping(entry, "{algorithm: optimal}", ("algorithm", "time_limit", "threads")))
+        with Within(f"models: entry {number}"):
+            found.append(as_model(entry))
+    return tuple(found)
 
 
 def _order(entry: object) -> Any:
-    with _Within("output"):
-        return _mapping(entry, "{order: shuffled}", ("order",)).get("order", "shuffled")
-
-
-class _Within:
-    """Puts the place in the plan before the message of an InputError."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        if isinstance(error, InputError):
-            raise InputError(f"{self.place}: {error.message}", code=error.code) from None
-
-
-def _mapping(entry: object, example: str, known: Sequence[str]) -> dict[str, Any]:
-    if not isinstance(entry, Mapping):
-        raise InputError(f"is written as {example}", code="plan-incomplete")
-    _refuse_unknown(entry, known, "it")
-    return dict(entry)
-
-
-def _refuse_unknown(entry: Mapping[Any, object], known: Sequence[str], where: str) -> None:
-    for key in entry:
-        if key not in known:
-            raise InputError(
-                f"{where} has no key {str(key)!r}{nearest(str(key), known)}; known are {', '.join(known)}",
-                code="plan-unknown-key",
-            )
-
-
-def _choice(key: str, value: object, choices: type[Role] | type[Missing]) -> Role | Missing:
-    try:
-        return choices(str(value))
-    except ValueError:
-        known = [str(choice) for choice in choices]
-        raise InputError(
-            f"{key} is one of {', '.join(known)}, not {str(value)!r}{nearest(str(value), known)}", code=f"plan-{key}"
-        ) from None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    with Within("output"):
+        return mapping(entry, "{order: shuffled}", ("order",)).get("order", "shuffled")

@@ -12,7 +12,8 @@ from kohorte.data import Role, as_text
 from kohorte.errors import InputError
 from kohorte.hierarchy import Builder, Dates, Intervals, Redaction
 from kohorte.models import KAnonymity
-from kohorte.release.plan import Attribute, Plan
+from kohorte.release.plan import Plan
+from kohorte.release.plan_parts import Attribute
 
 SAMPLE = 10_000
 MOSTLY = 0.95

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,7 +89,7 @@ WRONG = {
         "metric-unknown",
         "metric: unknown metric 'los' (did you mean",
     ),
-    "a metric that is no mapping": ({"metric": "loss"}, "plan-incomplete", "metric: is written as {metric: loss}"),
+    "a metric that is no mapping": ({"metric": ["loss"]}, "plan-incomplete", "metric: is written as {metric: loss}"),
     "an unknown algorithm": ({"search": {"algorithm": "optimum"}}, "algorithm-unknown", "search: unknown algorithm"),
     "a time limit of 0": ({"search": {"time_limit": 0}}, "plan-time-limit", "search: time_limit"),
     "an endless time limit": ({"search": {"time_limit": math.inf}}, "plan-time-limit", "search: time_limit"),
@@ -233,3 +236,37 @@ def test_a_plan_that_is_not_there_is_refused_by_its_name(tmp_path: Path) -> None
         with pytest.raises(InputError, match=path.name) as caught:
             ko.Plan.from_yaml(path)
         assert caught.value.code == "plan-unreadable"
+
+
+def test_parts_may_be_given_as_a_plan_file_writes_them() -> None:
+    attributes = {"zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5}}}}
+    plan = ko.Plan(attributes=attributes, models=[{"model": "k-anonymity", "k": 3}], metric="height", search="flash")
+    assert plan == ko.Plan(
+        attributes={"zip": ko.Attribute("quasi-identifying", ko.Redaction(length=5))},
+        models=[ko.KAnonymity(k=3)],
+        metric=ko.Height(),
+        search=ko.SearchOptions(algorithm="flash"),
+    )
+
+
+def test_a_plan_can_be_hashed_pickled_and_copied() -> None:
+    plan = ko.Plan(attributes={"zip": ko.Attribute("quasi-identifying")}, models=[ko.KAnonymity(k=3)])
+    for twin in (pickle.loads(pickle.dumps(plan)), copy.deepcopy(plan)):
+        assert twin == plan
+        assert hash(twin) == hash(plan)
+        with pytest.raises(TypeError):
+            twin.attributes["zip"] = ko.Attribute("insensitive")
+
+
+@pytest.mark.parametrize("what", ["plan.yaml", None, {"k": 5}])
+def test_something_that_is_no_plan_is_refused_by_every_function_that_takes_one(what: object) -> None:
+    frame = pl.DataFrame({"zip": ["1", "2"]})
+    for function in (ko.anonymize, ko.verify, ko.solution_space):
+        with pytest.raises(ko.InputError) as caught:
+            function(frame, what)
+        assert caught.value.code == "plan-type"
+
+
+def test_a_hierarchy_that_is_no_builder_is_refused() -> None:
+    with pytest.raises(ko.InputError, match="give a builder"):
+        ko.Attribute("quasi-identifying", hierarchy="redaction")

@@ -1,0 +1,165 @@
+"""The parts of a plan: attributes, search options, and how each part is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from kohorte.data import Role
+from kohorte.engines import Missing
+from kohorte.errors import InputError, nearest
+from kohorte.hierarchy import Builder, builder_from_dict, builder_to_dict
+from kohorte.models import PrivacyModel, model_from_dict
+from kohorte.quality import Metric, metric_named
+from kohorte.search import search_named
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """The role of a column; for quasi-identifiers also the hierarchy (without one: the value or `*`) and a weight."""
+
+    role: Role
+    hierarchy: Builder | None = None
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "role", choice("role", self.role, Role))  # text is welcome, too
+        if not is_number(self.weight) or not 0 <= self.weight <= 1:
+            raise InputError(f"weight must be a number from 0 to 1, not {self.weight!r}", code="plan-weight")
+        object.__setattr__(self, "weight", float(self.weight))
+        if self.hierarchy is not None and not isinstance(self.hierarchy, Builder):
+            raise InputError("hierarchy: give a builder such as Redaction()", code="plan-type")
+        if self.weight != 1.0 and self.role is not Role.QUASI_IDENTIFYING:
+            raise InputError(f"a weight has no meaning for a column that is {self.role}", code="plan-weight")
+
+    def to_dict(self) -> dict[str, object]:
+        """The attribute as a plan writes it."""
+        entry: dict[str, object] = {"role": str(self.role)}
+        if self.weight != 1.0:
+            entry["weight"] = self.weight
+        if self.hierarchy is not None:
+            entry["hierarchy"] = builder_to_dict(self.hierarchy)
+        return entry
+
+    @classmethod
+    def from_dict(cls, entry: object, *, folder: Path) -> Self:
+        """Read `{role: ..., hierarchy: ..., weight: ...}`."""
+        options = mapping(entry, "{role: ..., hierarchy: ...}", ("role", "hierarchy", "weight"))
+        if "role" not in options:
+            raise InputError("the role is missing", code="plan-role")
+        hierarchy = options.get("hierarchy")
+        return cls(
+            role=options["role"],
+            hierarchy=None if hierarchy is None else builder_from_dict(hierarchy, folder=folder),
+            weight=options.get("weight", 1.0),
+        )
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Which algorithm searches, for how long at most (in seconds), and with how many threads (None: as fits).
+
+    The number of threads never changes the answer.
+    """
+
+    algorithm: str = "optimal"
+    time_limit: float | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        search_named(str(self.algorithm))
+        limit = self.time_limit
+        if limit is not None and not (is_number(limit) and limit > 0):
+            raise InputError(f"time_limit must be a number of seconds above 0, not {limit!r}", code="plan-time-limit")
+        object.__setattr__(self, "time_limit", None if limit is None else float(limit))
+        if self.threads is not None and (isinstance(self.threads, bool) or self.threads not in range(1, 257)):
+            raise InputError(f"threads must be a whole number from 1 to 256, not {self.threads!r}", code="plan-threads")
+
+    def to_dict(self) -> dict[str, object]:
+        """The options as a plan writes them."""
+        entry: dict[str, object] = {"algorithm": self.algorithm}
+        if self.time_limit is not None:
+            entry["time_limit"] = self.time_limit
+        if self.threads is not None:
+            entry["threads"] = self.threads
+        return entry
+
+
+def as_attribute(entry: object, *, folder: Path) -> Attribute:
+    """Return an attribute, given as one or as a plan writes it."""
+    return entry if isinstance(entry, Attribute) else Attribute.from_dict(entry, folder=folder)
+
+
+def as_model(entry: Any) -> PrivacyModel:
+    """Return a model, given as one or as a plan writes it."""
+    model: PrivacyModel = entry if hasattr(entry, "satisfied") else model_from_dict(entry)
+    return model
+
+
+def as_metric(entry: Any) -> Metric:
+    """Return a metric, given as one, by its name or as a plan writes it."""
+    if hasattr(entry, "costing"):
+        metric: Metric = entry
+        return metric
+    name = entry if isinstance(entry, str) else mapping(entry, "{metric: loss}", ("metric",)).get("metric", "loss")
+    return metric_named(str(name))
+
+
+def as_search(entry: Any) -> SearchOptions:
+    """Return search options, given as such, by the name of an algorithm or as a plan writes them."""
+    if isinstance(entry, SearchOptions):
+        return entry
+    if isinstance(entry, str):
+        return SearchOptions(algorithm=entry)
+    return SearchOptions(**mapping(entry, "{algorithm: optimal}", ("algorithm", "time_limit", "threads")))
+
+
+class Within:
+    """Puts the place in the plan before the message of an InputError."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if isinstance(error, InputError):
+            raise InputError(f"{self.place}: {error.message}", code=error.code) from None
+
+
+def mapping(entry: object, example: str, known: Sequence[str]) -> dict[str, Any]:
+    """Return an entry that has to be a mapping with known keys."""
+    if not isinstance(entry, Mapping):
+        raise InputError(f"is written as {example}", code="plan-incomplete")
+    refuse_unknown(entry, known, "it")
+    return dict(entry)
+
+
+def refuse_unknown(entry: Mapping[Any, object], known: Sequence[str], where: str) -> None:
+    """Refuse keys that are not known, and name the nearest that is."""
+    for key in entry:
+        if key not in known:
+            raise InputError(
+                f"{where} has no key {str(key)!r}{nearest(str(key), known)}; known are {', '.join(known)}",
+                code="plan-unknown-key",
+            )
+
+
+def choice(key: str, value: object, choices: type[Role] | type[Missing]) -> Role | Missing:
+    """Return one of a few words."""
+    try:
+        return choices(str(value))
+    except ValueError:
+        known = [str(choice) for choice in choices]
+        raise InputError(
+            f"{key} is one of {', '.join(known)}, not {str(value)!r}{nearest(str(value), known)}", code=f"plan-{key}"
+        ) from None
+
+
+def is_number(value: object) -> bool:
+    """Tell whether something is a finite number, which True is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
