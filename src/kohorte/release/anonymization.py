@@ -63,14 +63,13 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
     costing = plan.metric.costing(marginals, smallest_class=plan.smallest_class, limit=limit)
     engine = LocalEngine(table)
     evaluator = Evaluator(engine, plan.models, costing, limit)
-    monotone = all(model.monotone_with_suppression or (limit == 0 and model.monotone) for model in plan.models)
     problem = Problem(
         lattice=lattice,
         count=evaluator,
         costing=costing,
         marginals=marginals,
         limit=limit,
-        monotone=monotone,
+        monotone=evaluator.monotone,
         time_limit=plan.search.time_limit,
         progress=progress,
     )

@@ -24,7 +24,8 @@ class Evaluation:
     suppressed: int
     classes: int
     smallest_class: int | None
-    floor: float = -math.inf
+    floor: float = -math.inf  # no generalization costs less
+    gone: int = 0  # so many rows are suppressed here and at every specialization
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,16 @@ class Problem:
 
     def evaluate(self, node: Node) -> Evaluation:
         """Count a node, and remember it when it is the best solution so far."""
+        self.watch_time()
         return self.accept(self.count_all([node])[0])
+
+    def watch_time(self) -> None:
+        """End the search when its time is over; one node is always counted."""
+        if self.time_limit is not None and self.checked and time.monotonic() - self.started > self.time_limit:
+            raise OutOfTime
 
     def count_all(self, nodes: Sequence[Node]) -> list[Evaluation]:
         """Count nodes, at the same time where there are threads; nothing is remembered yet."""
-        if self.time_limit is not None and self.checked and time.monotonic() - self.started > self.time_limit:
-            raise OutOfTime
         self.checked += len(nodes)
         if self.pool is None or len(nodes) == 1:
             return [self.count(node) for node in nodes]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -30,6 +31,11 @@ class Evaluator:
         """Return the verdict and the cost of a node."""
         return self.judge(self.engine.groups(node))
 
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether every generalization of a solution is a solution under this suppression limit."""
+        return all(model.monotone_with_suppression or (self.limit == 0 and model.monotone) for model in self.models)
+
     def judge(self, groups: Groups) -> Evaluation:
         """Return the verdict and the cost of the classes of a node."""
         kept = self.kept(groups)
@@ -44,7 +50,12 @@ class Evaluator:
             classes=len(kept_sizes),
             smallest_class=int(kept_sizes.min()) if len(kept_sizes) else None,
             floor=self.costing.floor(groups) if self.costing.raises_floor else -math.inf,
+            gone=suppressed if self.monotone else self._too_small(groups),
         )
+
+    def _too_small(self, groups: Groups) -> int:
+        """The rows in classes below the smallest size that the models allow: finer classes are smaller still."""
+        return groups.excluded + int(groups.sizes[groups.sizes < self.costing.smallest_class].sum())
 
     def kept(self, groups: Groups) -> Bools:
         """Tell for each class whether it satisfies all models and so stays in the release."""

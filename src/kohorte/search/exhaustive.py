@@ -31,6 +31,7 @@ class Exhaustive:
         try:
             nodes = problem.lattice.nodes()
             while some := list(islice(nodes, problem.threads)):
+                problem.watch_time()
                 for evaluation in problem.count_all(some):
                     problem.accept(evaluation)
                 problem.report(lambda: problem.checked, lambda: -math.inf)

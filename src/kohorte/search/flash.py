@@ -158,10 +158,10 @@ class FlashDepthFirst:
     @staticmethod
     def _check(tags: _Tags, node: Node) -> None:
         problem = tags.problem
-        solution = problem.evaluate(node).solution
+        evaluation = problem.evaluate(node)
         tags.tagged[node] = True
-        if solution and problem.costing.monotone:
+        if evaluation.solution and problem.costing.monotone:
             tags.tagged[problem.lattice.above(node)] = True
-        elif not solution and problem.monotone:
+        elif evaluation.gone > problem.limit:
             tags.tagged[problem.lattice.below(node)] = True
         problem.report(lambda: int(tags.tagged.sum()), lambda: -math.inf)

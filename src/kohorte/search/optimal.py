@@ -24,7 +24,7 @@ COLUMN_DOUBT = 64.0
 class Optimal:
     """Branch and bound over the whole lattice at once.
 
-    A node stays open until it is counted, lies below a node that is known to fail (monotone models), or has a
+    A node stays open until it is counted, lies below a node where too many rows are suppressed for good, or has a
     lower bound above the best cost. Bounds come from the columns alone, from finer nodes (`floor`) and from
     coarser nodes (a row that is suppressed there is suppressed here). The next node to count is the one that
     promises most: a likely better solution, or the exclusion of as many extreme open nodes as possible.
@@ -49,6 +49,7 @@ class Optimal:
         complete = True
         try:
             while state.open.any():
+                problem.watch_time()
                 state.check(*state.choose_some(problem.threads))
                 problem.report(state.settled, state.lower_bound)
         except OutOfTime:
@@ -114,8 +115,9 @@ class _State:
         self.closed[node] = True
         self.open[node] = False
         self._learn(node, evaluation)
-        if self.problem.monotone:
-            self._tag(node, evaluation)
+        if evaluation.solution and self.problem.monotone:
+            self.holds[self.lattice.above(node)] = True
+        self._exclude_finer(node, evaluation)
         if self.costing.raises_floor:
             above = self.lattice.above(node)
             np.maximum(self.floor[above], evaluation.floor, out=self.floor[above])
@@ -125,28 +127,27 @@ class _State:
         if self.costing.exact and self.problem.monotone and not self.costing.monotone:
             self._accept_known_solutions()
 
-    def _tag(self, node: Node, evaluation: Evaluation) -> None:
+    def _exclude_finer(self, node: Node, evaluation: Evaluation) -> None:
+        """Rows that are suppressed at all finer nodes may be too many there, or raise the bounds."""
         below = self.lattice.below(node)
-        if evaluation.solution:
-            self.holds[self.lattice.above(node)] = True
-            if not self.costing.exact and self._suppressed_add_to_floor(evaluation):
-                np.maximum(self.gone[below], evaluation.suppressed, out=self.gone[below])
-                self._raise_bound(below)
-        else:
+        if evaluation.gone > self.problem.limit:
             self.closed[below] = True
             self.open[below] = False
+        elif not self.costing.exact and self._gone_adds_to_floor(evaluation):
+            np.maximum(self.gone[below], evaluation.gone, out=self.gone[below])
+            self._raise_bound(below)
 
-    def _suppressed_add_to_floor(self, evaluation: Evaluation) -> bool:
-        """Tell whether floors of finer nodes may be raised by the rows that are suppressed here.
+    def _gone_adds_to_floor(self, evaluation: Evaluation) -> bool:
+        """Tell whether floors of finer nodes may be raised by the rows that are gone here.
 
         A metric that raises its floor by suppressed rows takes them to be of classes that are no larger than the
-        smallest that may be kept. It says so itself: a model that suppresses larger classes makes a node's own bound
-        exceed its cost.
+        smallest that may be kept. For a solution it says so itself: where a model suppressed larger classes, the
+        node's own bound exceeds its cost.
         """
-        if not self.costing.raises_floor:
+        if not self.costing.raises_floor or not self.problem.monotone:
             return True
-        own = self.costing.at_least(np.array(evaluation.floor), evaluation.suppressed)
-        return bool(own <= evaluation.cost)
+        own = self.costing.at_least(np.array(evaluation.floor), evaluation.gone)
+        return evaluation.solution and bool(own <= evaluation.cost)
 
     def _raise_bound(self, where: Region) -> None:
         self.bound[where] = self._bound(where)
@@ -202,7 +203,7 @@ class _State:
         self.suppression.learn(node, seen, doubt * variance)
 
     def _learn(self, node: Node, evaluation: Evaluation) -> None:
-        self._learn_suppression(node, evaluation.suppressed)
+        self._learn_suppression(node, evaluation.gone)
         if self.costing.raises_floor and evaluation.floor > 0:
             self.floors.learn(node, math.log2(evaluation.floor), FLOOR_SPREAD**2)
 
