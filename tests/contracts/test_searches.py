@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,14 +15,13 @@ from kohorte.errors import InputError
 from kohorte.models import KAnonymity
 from kohorte.quality import METRICS
 from kohorte.search import SEARCHES, Exhaustive, Flash, search_named
+from kohorte.search.base import OutOfTime
 from support import oracle
 from support.problems import problem_of
 from support.strategies import questions
 from support.tables import SmallTable, flat_levels
 
 NAMES = [search.name for search in SEARCHES]
-TOTAL_ORDER = ("optimal", "exhaustive")
-"""Searches that break ties by height, then by levels; others may return another node of the same cost."""
 
 every_search = pytest.mark.parametrize("name", NAMES)
 every_metric = pytest.mark.parametrize("metric", [metric.name for metric in METRICS])
@@ -78,8 +78,7 @@ def agrees(name, problem, truth):
     assert result.best.cost == pytest.approx(truth.best.cost, rel=1e-12, abs=1e-12)
     assert result.lower_bound <= result.best.cost
     assert result.lower_bound == pytest.approx(truth.best.cost, rel=1e-12, abs=1e-12)
-    if name in TOTAL_ORDER:
-        assert result.best == truth.best
+    assert result.best == truth.best
     assert result.checked == problem.checked <= problem.lattice.size
     assert 0 <= result.tagged <= problem.lattice.size - result.checked
     return result
@@ -153,7 +152,7 @@ def test_ties_are_broken_by_height_then_by_levels(question):
     solutions = [found.node for found in judged if found.suppressed <= limit]
     wanted = min(solutions, key=lambda node: (sum(node), node), default=None)
     unweighted = SmallTable(table.levels, table.rows, table.missing)
-    for name in TOTAL_ORDER:
+    for name in NAMES:
         best = search_named(name).run(make_problem((unweighted, k, limit), "height")).best
         assert (best.node if best else None) == wanted
 
@@ -219,12 +218,6 @@ class TestStopping:
             if not result.optimal:
                 self.check_honest(result, metric)
 
-    def test_optimal_has_a_release_to_offer_even_without_time(self):
-        result = search_named("optimal").run(make_problem(self.question, "loss", time_limit=0.0))
-        assert result.best is not None
-        assert math.isfinite(result.lower_bound)
-
-    @every_search
     def test_the_progress_callback_is_told_where_the_search_is(self, name):
         seen = []
         problem = make_problem(self.question, "non_uniform_entropy", progress=seen.append)
@@ -305,3 +298,41 @@ def test_a_search_gives_the_same_answer_and_the_same_checks_every_time(seed):
     question = random_question(seed, k=3, share=0.05, attributes=3, rows=60)
     runs = [search_named("optimal").run(make_problem(question, "discernibility")) for _ in range(2)]
     assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("threads", [2, 4, 8])
+@pytest.mark.parametrize("metric", ["loss", "aecs", "non_uniform_entropy", "entropy"])
+@settings(max_examples=25)
+@given(question=questions(), stop=st.integers(1, 6))
+def test_a_search_with_threads_that_is_stopped_claims_nothing_that_is_not_proven(threads, metric, question, stop):
+    truth = Exhaustive().run(make_problem(question, metric))
+    problem = make_problem(question, metric)
+    problem.threads = threads
+    rounds = iter(range(stop))
+
+    def watch_time():
+        if next(rounds, None) is None:
+            raise OutOfTime
+
+    problem.watch_time = watch_time
+    result = search_named("optimal").run(problem)
+    if truth.best is None:
+        assert result.best is None
+        return
+    assert result.lower_bound <= truth.best.cost
+    if result.optimal:
+        assert result.best == truth.best
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@settings(max_examples=25)
+@given(question=questions())
+def test_the_answer_is_the_same_for_any_number_of_threads(threads, question):
+    for name, metric in (("optimal", "discernibility"), ("optimal", "entropy"), ("exhaustive", "loss")):
+        alone = search_named(name).run(make_problem(question, metric))
+        problem = make_problem(question, metric)
+        problem.threads = threads
+        with ThreadPoolExecutor(threads) as problem.pool:
+            together = search_named(name).run(problem)
+        assert together.best == alone.best
+        assert together.optimal

@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
     if output is not None:
         refuse_output(output, force=options.force)
         for path in (output, *certificate_paths(output)):
-            refuse_same_file(options.data, path)
-            refuse_same_file(options.plan, path)
+            for needed in (options.data, options.plan, *plan.files()):
+                refuse_same_file(needed, path)
             refuse_output(path, force=options.force)
     table = read_data(options)
     read = time.perf_counter()

@@ -56,7 +56,9 @@ def refuse_same_file(source: Path | str, output: Path | str) -> None:
         same = os.path.realpath(source) == os.path.realpath(output)
     if same:
         raise InputError(
-            f"{output}: the output is the same file as the input; give another name", code="output-is-input"
+            f"{output}: the output would replace a file that the input, the plan or a hierarchy is read from; "
+            "give another name",
+            code="output-is-input",
         )
 
 

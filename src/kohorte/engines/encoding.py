@@ -175,6 +175,8 @@ def _with_missing(hierarchy: Hierarchy, levels: Sequence[_Level]) -> list[_Level
             code = labels.index(label)
         else:
             code, labels, shares = len(labels), (*labels, label), np.append(shares, share)
+        if level == hierarchy.top:
+            shares = np.ones(len(labels))  # with missing as a value of its own, even one other value makes two
         extended.append((np.append(mapped, np.uint32(code)), labels, shares))
     return extended
 

@@ -46,6 +46,10 @@ class Builder:
         labels = self.label(values, attribute=attribute)
         return Hierarchy.from_columns(labels.columns, attribute=attribute, shares=labels.shares, notes=labels.notes)
 
+    def files(self) -> tuple[Path, ...]:
+        """The files that the hierarchy is read from."""
+        return ()
+
     def fixed(self, hierarchy: Hierarchy) -> Builder | Hierarchy:
         """What places later values just as `hierarchy`, which this builder made, placed those of its data."""
         del hierarchy

@@ -38,6 +38,10 @@ class CsvFile(Builder):
         if self.separator == '"':
             raise InputError("csv: separator must not be the quotation mark", code="hierarchy-option-invalid")
 
+    def files(self) -> tuple[Path, ...]:
+        """The file of the hierarchy, if it has one."""
+        return (self.folder / self.path,)
+
     def fixed(self, hierarchy: Hierarchy) -> Hierarchy:
         """The hierarchy itself, in case the file changes; it holds all values there are."""
         return hierarchy

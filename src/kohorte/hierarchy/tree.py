@@ -45,6 +45,10 @@ class Tree(Builder):
             object.__setattr__(self, "tree", _branch(self.tree, depth=0))
             _leaves(self.tree, where="tree")
 
+    def files(self) -> tuple[Path, ...]:
+        """The file of the hierarchy, if it has one."""
+        return () if self.path is None else (self.folder / self.path,)
+
     def fixed(self, hierarchy: Hierarchy) -> Hierarchy:
         """The hierarchy itself, in case the file changes; it holds all values there are."""
         return hierarchy

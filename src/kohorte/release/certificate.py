@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from kohorte.data import Role
+from kohorte.hierarchy import Builder, Ordering
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.release.plan import Plan
@@ -109,6 +110,11 @@ def warnings(release: Release) -> tuple[str, ...]:
         for name in plan.names(Role.SENSITIVE)
         if name not in protected
     ]
+    found += [
+        f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
+        for name, level in release.levels.items()
+        if _shows_values(plan.attributes[name].hierarchy) and 0 < level < release.hierarchies[name].top
+    ]
     if plan.smallest_class < 2:
         found.append("classes of one row are allowed, so a person can stand alone in the release")
     if 0 < release.suppressed < plan.smallest_class:
@@ -121,6 +127,10 @@ def warnings(release: Release) -> tuple[str, ...]:
     if plan.order == "input":
         found.append("the rows stand in the order of the input, which can tell who is who")
     return tuple(found)
+
+
+def _shows_values(builder: Builder | None) -> bool:
+    return isinstance(builder, Ordering) and builder.values is None
 
 
 def _file(facts: FileFacts | None) -> dict[str, object]:
@@ -176,7 +186,12 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Rows        {release['rows']:,}, of which {release['suppressed']:,} suppressed "
         f"(limit {plan['suppression_limit']})",
-        f"Classes     {release['classes']:,}, the smallest with {release['smallest_class']} rows",
+        f"Classes     {release['classes']:,}"
+        + (
+            f", the smallest with {release['smallest_class']} rows"
+            if release["classes"]
+            else ": every row is suppressed"
+        ),
         f"Metric      {release['metric']} = {release['cost']:.6g} ({best})",
         f"Search      {release['algorithm']}: {release['checked']:,} of {release['lattice']:,} combinations counted",
         "Levels      " + ", ".join(f"{name} {level}" for name, level in levels.items()),

@@ -28,7 +28,9 @@ def check_columns(columns: Sequence[str], plan: Plan, *, may_lack: Sequence[Role
             f"column{'' if len(columns) == 1 else 's'}: is the separator right, and is there a header line?",
             code="columns-none-fit",
         )
-    needed = [name for name, attribute in plan.attributes.items() if attribute.role not in may_lack]
+    needed = [
+        name for name, attribute in plan.attributes.items() if attribute.role not in may_lack or name in plan.histograms
+    ]
     absent = [name for name in needed if name not in columns]
     if absent:
         hints = ", ".join(repr(name) + nearest(name, set(columns) - set(plan.attributes)) for name in absent)

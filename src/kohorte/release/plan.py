@@ -113,6 +113,11 @@ class Plan:
         """The sensitive attributes whose histograms the models ask for."""
         return tuple(dict.fromkeys(name for model in self.models for name in model.sensitive))
 
+    def files(self) -> tuple[Path, ...]:
+        """The files that the plan's hierarchies are read from."""
+        builders = (attribute.hierarchy for attribute in self.attributes.values())
+        return tuple(path for builder in builders if builder is not None for path in builder.files())
+
     def most_suppressed(self, rows: int) -> int:
         """How many of so many rows may be suppressed: floor(suppression_limit * rows), exactly."""
         return int(Fraction(str(self.suppression_limit)) * rows)

@@ -75,7 +75,7 @@ class SearchOptions:
         if limit is not None and not (is_number(limit) and limit > 0):
             raise InputError(f"time_limit must be a number of seconds above 0, not {limit!r}", code="plan-time-limit")
         object.__setattr__(self, "time_limit", None if limit is None else float(limit))
-        if self.threads is not None and (isinstance(self.threads, bool) or self.threads not in range(1, 257)):
+        if self.threads is not None and (type(self.threads) is not int or self.threads not in range(1, 257)):
             raise InputError(f"threads must be a whole number from 1 to 256, not {self.threads!r}", code="plan-threads")
 
     def to_dict(self) -> dict[str, object]:
@@ -95,17 +95,25 @@ def as_attribute(entry: object, *, folder: Path) -> Attribute:
 
 def as_model(entry: Any) -> PrivacyModel:
     """Return a model, given as one or as a plan writes it."""
+    refuse_class(entry)
     model: PrivacyModel = entry if hasattr(entry, "satisfied") else model_from_dict(entry)
     return model
 
 
 def as_metric(entry: Any) -> Metric:
     """Return a metric, given as one, by its name or as a plan writes it."""
+    refuse_class(entry)
     if hasattr(entry, "costing"):
         metric: Metric = entry
         return metric
     name = entry if isinstance(entry, str) else mapping(entry, "{metric: loss}", ("metric",)).get("metric", "loss")
     return metric_named(str(name))
+
+
+def refuse_class(entry: object) -> None:
+    """Refuse a class where one of its objects is meant."""
+    if isinstance(entry, type):
+        raise InputError(f"give an object, such as {entry.__name__}(...), not the class", code="plan-type")
 
 
 def as_search(entry: Any) -> SearchOptions:

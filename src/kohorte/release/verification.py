@@ -137,7 +137,7 @@ def _histogram(
     shown: pl.DataFrame, values: pl.Series, classes: pl.DataFrame, *, counted: pl.Series | None
 ) -> Histogram:
     numbered = classes.drop("\0size").with_row_index("\0class")
-    codes = values.rank("dense").fill_null(0).cast(pl.UInt32).alias("\0value")
+    codes = (values.rank("dense") - 1).fill_null(values.drop_nulls().n_unique()).cast(pl.UInt32).alias("\0value")
     rows = shown.with_columns(codes) if counted is None else shown.with_columns(codes).filter(counted)
     cells = rows.group_by(pl.all()).len(name="\0count").join(numbered, on=shown.columns, nulls_equal=True)
     return Histogram(

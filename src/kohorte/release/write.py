@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +19,7 @@ from kohorte.data import (
     refuse_same_file,
     to_polars,
 )
+from kohorte.errors import KohorteError
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
 from kohorte.release.verification import refuse_unverified, verify_table
@@ -44,9 +45,9 @@ def write_release(
     separator = output_separator(output, source)
     as_json, as_text = certificate_paths(output)
     for path in (output, as_json, as_text):
-        if source is not None:
-            refuse_same_file(source.path, path)
-    with _Undisturbed() as naming, ExitStack() as files:
+        for needed in (*(() if source is None else (source.path,)), *release.plan.files()):
+            refuse_same_file(needed, path)
+    with _Undisturbed() as naming, _Restored(as_json, as_text), ExitStack() as files:
         table = files.enter_context(atomic_write(output, force=force))
         fill_table(data, table, output, separator=separator)
         written = parse_table(table.read_bytes(), output, separator=separator)
@@ -75,6 +76,27 @@ def _printable(path: Path) -> str:
 def _flush(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+class _Restored:
+    """Puts files back as they were when the block raises, also those that were there before."""
+
+    def __init__(self, *paths: Path) -> None:
+        self._before = {path: path.read_bytes() if path.is_file() else None for path in paths}
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if kind is None:
+            return
+        for path, content in self._before.items():
+            with suppress(OSError, KohorteError):
+                if content is None:
+                    path.unlink(missing_ok=True)
+                elif path.read_bytes() != content:
+                    with atomic_write(path, force=True) as temporary:
+                        temporary.write_bytes(content)
 
 
 class _Undisturbed:

@@ -54,10 +54,6 @@ class Optimal:
                 problem.report(state.settled, state.lower_bound)
         except OutOfTime:
             complete = False
-            if problem.best is None:  # the top node is the most likely solution of all, and quickly counted
-                problem.time_limit = None
-                state.check(state.lattice.top)
-                complete = not state.open.any()
         return SearchResult(
             problem.best,
             optimal=complete,
@@ -108,6 +104,8 @@ class _State:
         evaluations = self.problem.count_all([tuple(map(add, node, self.lowest)) for node in nodes])
         for node, evaluation in zip(nodes, evaluations, strict=True):
             self._conclude(node, self.problem.accept(evaluation))
+        if self.costing.exact and self.problem.monotone and not self.costing.monotone:
+            self._accept_known_solutions()
 
     def _conclude(self, node: Node, evaluation: Evaluation) -> None:
         if self.problem.best is evaluation:
@@ -124,8 +122,6 @@ class _State:
             self._raise_bound(above)
         if self.problem.best is evaluation:
             self.open = ~self.closed & self._may_win((...,))
-        if self.costing.exact and self.problem.monotone and not self.costing.monotone:
-            self._accept_known_solutions()
 
     def _exclude_finer(self, node: Node, evaluation: Evaluation) -> None:
         """Rows that are suppressed at all finer nodes may be too many there, or raise the bounds."""
