@@ -1,6 +1,5 @@
 """What every search promises: the global optimum, or an honest bound."""
 
-import math
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -218,6 +217,7 @@ class TestStopping:
             if not result.optimal:
                 self.check_honest(result, metric)
 
+    @every_search
     def test_the_progress_callback_is_told_where_the_search_is(self, name):
         seen = []
         problem = make_problem(self.question, "non_uniform_entropy", progress=seen.append)
