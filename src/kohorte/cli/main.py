@@ -23,6 +23,7 @@ from kohorte.errors import InternalError, KohorteError
 VERBS = ("demo", "profile", "hierarchy", "anonymize", "verify", "lattice")
 
 INTERRUPTED = 130
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 EPILOG = """\
 first steps:
@@ -66,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         top = parser()
         options = top.parse_args(arguments, options)
         code = _run(top, options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except KohorteError as error:
         print_error(error, as_json=options.json)
         return error.exit_code
@@ -108,7 +110,7 @@ def _handle_signals() -> dict[int, Any]:
     """Let SIGTERM end the command as Ctrl-C does; return the handlers that were there before."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    found = {number: signal.getsignal(number) for number in STOPPING}
     before: dict[int, Any] = {n: handler for n, handler in found.items() if handler not in (None, signal.SIG_IGN)}
     for number in before:
         signal.signal(number, _stop)
@@ -121,7 +123,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
     Polars raises KeyboardInterrupt by itself while it works, so that the signal may arrive here after its effect.
     """
     del number, frame
-    for other in (signal.SIGINT, signal.SIGTERM):
+    for other in STOPPING:
         signal.signal(other, signal.SIG_IGN)
     if not isinstance(sys.exc_info()[1], KeyboardInterrupt):
         raise KeyboardInterrupt
@@ -139,7 +141,7 @@ def _unexpected(error: Exception) -> InternalError:
 
 def _close_output() -> None:
     """Send what is left of the output nowhere, so that Python does not try again at its end."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # there may be no standard output
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

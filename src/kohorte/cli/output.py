@@ -27,7 +27,8 @@ def _speaks_unicode() -> bool:
 
 def print_error(error: KohorteError, *, as_json: bool) -> None:
     """Print an error: for people on standard error, with --json also as one object on standard output."""
-    print(f"kohorte: {error.message} [{error.code}]", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"kohorte: {error.message} [{error.code}]", file=sys.stderr)
     if as_json:
         print_json({"error": error.code, "message": error.message})
 

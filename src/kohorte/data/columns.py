@@ -68,13 +68,16 @@ def _is_plain(dtype: pl.DataType) -> bool:
 
 
 def missing_as_null(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with null for everything that means missing: null, NaN and the empty text."""
+    """Return the frame with null for everything that means missing: null, NaN and the empty text.
+
+    Minus zero becomes zero: both have the same text, and the sign would tell rows apart that count as equal.
+    """
     changed = []
     for column in frame.iter_columns():
         if column.dtype == pl.String and (column == "").any():
             changed.append(column.replace("", None))
-        elif column.dtype.is_float() and column.is_nan().any():
-            changed.append(column.fill_nan(None))
+        elif column.dtype.is_float():
+            changed.append(column.fill_nan(None).set(column == 0.0, 0.0))
     return frame.with_columns(changed) if changed else frame
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import polars as pl
 
 from kohorte.data.columns import missing_as_null
@@ -17,6 +19,8 @@ def as_text(series: pl.Series) -> pl.Series:
     """
     values = series.alias("values").to_frame()  # a column's own name could be taken for a pattern
     text = values.select(_text(pl.col("values"), series.dtype))
+    if series.dtype.is_float():
+        text = text.with_columns(_without_exponents(text.to_series()))
     return missing_as_null(text).to_series().alias(series.name)
 
 
@@ -31,6 +35,12 @@ def _text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if isinstance(dtype, pl.Date):
         return column.dt.to_string("%Y-%m-%d")
     return column.cast(pl.String)
+
+
+def _without_exponents(text: pl.Series) -> pl.Series:
+    """Write very small and very large numbers in digits, as people and hierarchies do."""
+    odd = text.filter(text.str.contains("e", literal=True)).unique()
+    return text.replace(odd, [format(Decimal(number), "f") for number in odd]) if len(odd) else text
 
 
 def _float_text(column: pl.Expr) -> pl.Expr:

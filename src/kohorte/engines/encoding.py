@@ -12,7 +12,7 @@ import polars as pl
 from kohorte.data import as_text
 from kohorte.errors import InputError
 from kohorte.groups import Column, Marginals
-from kohorte.hierarchy import Builder, Hierarchy
+from kohorte.hierarchy import SUPPRESSED, Builder, Hierarchy
 from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
 
 SHOWN_ROWS = 10
@@ -165,17 +165,17 @@ def _with_missing(hierarchy: Hierarchy, levels: Sequence[_Level]) -> list[_Level
     extended: list[_Level] = []
     for level, (mapped, labels, shares) in enumerate(levels):
         label = hierarchy.labels[level][hierarchy.groups[level][stated]] if stated >= 0 else None
-        if level == hierarchy.top:
-            label = hierarchy.labels[level][0]
+        if hierarchy.labels[level] == (SUPPRESSED,):
+            label = SUPPRESSED
         label = label or None
-        share = 1.0 if level == hierarchy.top else 0.0
+        share = 1.0 if label == SUPPRESSED else 0.0
         if stated >= 0:
             share = float(hierarchy.shares[level][hierarchy.groups[level][stated]])
         if label in labels:
             code = labels.index(label)
         else:
             code, labels, shares = len(labels), (*labels, label), np.append(shares, share)
-        if level == hierarchy.top:
+        if label == SUPPRESSED:
             shares = np.ones(len(labels))  # with missing as a value of its own, even one other value makes two
         extended.append((np.append(mapped, np.uint32(code)), labels, shares))
     return extended

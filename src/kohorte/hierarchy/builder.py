@@ -46,6 +46,11 @@ class Builder:
         labels = self.label(values, attribute=attribute)
         return Hierarchy.from_columns(labels.columns, attribute=attribute, shares=labels.shares, notes=labels.notes)
 
+    @property
+    def independent(self) -> bool:
+        """Whether the hierarchy is the same whatever the data, so that its hash tells nothing about them."""
+        return False
+
     def files(self) -> tuple[Path, ...]:
         """The files that the hierarchy is read from."""
         return ()

@@ -38,6 +38,11 @@ class CsvFile(Builder):
         if self.separator == '"':
             raise InputError("csv: separator must not be the quotation mark", code="hierarchy-option-invalid")
 
+    @property
+    def independent(self) -> bool:
+        """Yes: it holds the values of the plan, not those of the data."""
+        return True
+
     def files(self) -> tuple[Path, ...]:
         """The file of the hierarchy, if it has one."""
         return (self.folder / self.path,)

@@ -74,6 +74,11 @@ class Ordering(Builder):
         table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
         return Labels(table, notes=self._notes())
 
+    @property
+    def independent(self) -> bool:
+        """Whether the plan lists the values."""
+        return self.values is not None
+
     def fixed(self, hierarchy: Hierarchy) -> Builder | Hierarchy:
         """The hierarchy itself where the values of the data made the groups: later values have no place in it."""
         return self if self.values is not None else hierarchy

@@ -45,6 +45,11 @@ class Tree(Builder):
             object.__setattr__(self, "tree", _branch(self.tree, depth=0))
             _leaves(self.tree, where="tree")
 
+    @property
+    def independent(self) -> bool:
+        """Yes: it holds the values of the plan, not those of the data."""
+        return True
+
     def files(self) -> tuple[Path, ...]:
         """The file of the hierarchy, if it has one."""
         return () if self.path is None else (self.folder / self.path,)

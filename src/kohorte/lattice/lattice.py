@@ -21,7 +21,7 @@ Node: TypeAlias = tuple[int, ...]
 Parts: TypeAlias = Sequence[Floats]
 """One number per attribute and level."""
 
-LARGEST = 2**26
+LARGEST = 2**24
 """More nodes than this are refused: the tags of the search would not fit into memory."""
 
 

@@ -68,12 +68,12 @@ def certify(
             "certificate": FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": versions(),
-            "input": _file(source) | {"rows": release.rows, "distinct_rows": release.distinct_rows},
+            "input": _file(source) | {"rows": release.rows},
             "output": _file(output)
             | {"rows": release.rows, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
             "plan_sha256": plan.fingerprint(),
             "plan": plan.to_dict(),
-            "hierarchies_sha256": {name: item.fingerprint() for name, item in release.hierarchies.items()},
+            "hierarchies_sha256": _fixed_hierarchies(release),
             "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
             "verification": verification.to_dict()
             | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the search"},
@@ -127,6 +127,13 @@ def warnings(release: Release) -> tuple[str, ...]:
     if plan.order == "input":
         found.append("the rows stand in the order of the input, which can tell who is who")
     return tuple(found)
+
+
+def _fixed_hierarchies(release: Release) -> dict[str, str]:
+    """The hashes of hierarchies that do not depend on the data; others could be guessed, and with them the values."""
+    builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
+    independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
+    return {name: release.hierarchies[name].fingerprint() for name in independent}
 
 
 def _shows_values(builder: Builder | None) -> bool:

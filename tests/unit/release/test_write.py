@@ -99,3 +99,43 @@ def test_a_class_in_place_of_an_object_is_refused(part: dict[str, object]) -> No
 def test_threads_are_a_whole_number_from_1_to_256(threads: object) -> None:
     with pytest.raises(ko.InputError, match="threads must be a whole number"):
         ko.SearchOptions(threads=threads)
+
+
+def test_the_certificate_has_no_hash_of_a_hierarchy_that_is_made_of_the_data(hospital: Path) -> None:
+    attributes = {
+        "zip": {"role": "quasi-identifying", "hierarchy": {"csv": "zip.csv"}},
+        "age": {"role": "quasi-identifying", "hierarchy": {"intervals": {"lower": 0, "upper": 100, "widths": [10]}}},
+        "sex": {"role": "quasi-identifying"},
+    }
+    models = [{"model": "k-anonymity", "k": 2}]
+    plan = ko.Plan.from_dict({"kohorte": 1, "attributes": attributes, "models": models}, folder=hospital)
+    release = ko.anonymize(pl.DataFrame({"zip": ["11", "11"], "age": [34, 35], "sex": ["f", "f"]}), plan)
+    assert list(ko.certify(release).facts["hierarchies_sha256"]) == ["zip"]
+
+
+def test_minus_zero_and_zero_are_one_value_in_the_output_too() -> None:
+    plan = ko.Plan(attributes={"x": ko.Attribute("quasi-identifying")}, models=[ko.KAnonymity(k=2)])
+    release = ko.anonymize(pl.DataFrame({"x": [0.0, -0.0, 1.5, 1.5]}), plan)
+    assert release.levels == {"x": 0}
+    assert sorted(str(value) for value in release.data["x"]) == ["0.0", "0.0", "1.5", "1.5"]
+
+
+def test_very_small_and_very_large_numbers_find_their_interval() -> None:
+    plan = ko.Plan(
+        attributes={"x": ko.Attribute("quasi-identifying", ko.Intervals(lower=0, upper=10, widths=[5]))},
+        models=[ko.KAnonymity(k=2)],
+    )
+    assert ko.anonymize(pl.DataFrame({"x": [1e-7, 2.0]}), plan).levels == {"x": 1}
+
+
+def test_missing_values_are_starred_at_every_level_that_is_all_stars(tmp_path: Path) -> None:
+    (tmp_path / "sex.csv").write_text("m;*;*\nw;*;*\n", encoding="utf-8")
+    plan = ko.Plan(
+        attributes={"sex": ko.Attribute("quasi-identifying", ko.CsvFile("sex.csv", folder=tmp_path))},
+        models=[ko.KAnonymity(k=2)],
+        suppression_limit=0.2,
+        metric="height",
+    )
+    release = ko.anonymize(pl.DataFrame({"sex": ["m", "m", "m", "w", None]}), plan)
+    assert release.levels == {"sex": 1}
+    assert release.data["sex"].to_list() == ["*"] * 5
