@@ -238,11 +238,11 @@ class Grouper {
       space *= cardinality;
     }
     const bool with_ids = want_ids || pack < packs_.size();
-    const Stage todo{packed, weights, levels, begin, pack, space, first, with_ids};
+    const Stage job{packed, weights, levels, begin, pack, space, first, with_ids};
     if (space <= std::numeric_limits<std::uint32_t>::max()) {
-      number(todo, scratch.narrow, scratch, result);
+      number(job, scratch.narrow, scratch, result);
     } else {
-      number(todo, scratch.wide, scratch, result);
+      number(job, scratch.wide, scratch, result);
     }
     return pack;
   }
@@ -266,15 +266,15 @@ class Grouper {
   }
 
   template <typename Part>
-  std::vector<Lookup<Part>> lookups(const Stage& todo, Contributions<Part>& contributions,
+  std::vector<Lookup<Part>> lookups(const Stage& job, Contributions<Part>& contributions,
                                     const Grouping& before) const {
     std::vector<Lookup<Part>> found;
     contributions.tables.resize(packs_.size());
-    Key stride = todo.first ? 1 : std::max<Key>(1, before.sizes.size());
-    for (std::size_t pack = todo.begin; pack < todo.end; ++pack) {
-      const Key cardinality = cardinality_of(pack, todo.levels);
+    Key stride = job.first ? 1 : std::max<Key>(1, before.sizes.size());
+    for (std::size_t pack = job.begin; pack < job.end; ++pack) {
+      const Key cardinality = cardinality_of(pack, job.levels);
       if (cardinality == 1) continue;
-      fill_contributions(pack, todo.levels, stride, contributions);
+      fill_contributions(pack, job.levels, stride, contributions);
       found.push_back({pack, contributions.tables[pack].data()});
       stride *= cardinality;
     }
@@ -300,24 +300,24 @@ class Grouper {
   }
 
   template <typename Part>
-  void number(const Stage& todo, Contributions<Part>& contributions, Scratch& scratch, Grouping& result) const {
-    const std::vector<Lookup<Part>> found = lookups(todo, contributions, result);
+  void number(const Stage& job, Contributions<Part>& contributions, Scratch& scratch, Grouping& result) const {
+    const std::vector<Lookup<Part>> found = lookups(job, contributions, result);
     const std::vector<Code> previous = std::move(result.ids);
-    const std::size_t rows = todo.weights.size();
+    const std::size_t rows = job.weights.size();
     result.ids.clear();
-    result.ids.resize(todo.with_ids ? rows : 0);
+    result.ids.resize(job.with_ids ? rows : 0);
     if (scratch.sizes.size() < rows) {
       scratch.sizes.resize(rows);
       scratch.representatives.resize(rows);
     }
-    const Code* before = todo.first ? nullptr : previous.data();
-    Code* ids = todo.with_ids ? result.ids.data() : nullptr;
+    const Code* before = job.first ? nullptr : previous.data();
+    Code* ids = job.with_ids ? result.ids.data() : nullptr;
     const auto run = [&]<std::size_t Packs>() {
       const KeyMaker<Packs, Part> keys(found, packs_.size());
-      if (todo.space <= kTinySpace && todo.first && !todo.with_ids) return tally(todo, keys, scratch);
-      scratch.table.reset(todo.space, rows);
-      if (scratch.table.direct()) return loop(todo, keys, before, ids, scratch.table.direct_view(), scratch);
-      return loop(todo, keys, before, ids, scratch.table.hashed_view(), scratch);
+      if (job.space <= kTinySpace && job.first && !job.with_ids) return tally(job, keys, scratch);
+      scratch.table.reset(job.space, rows);
+      if (scratch.table.direct()) return loop(job, keys, before, ids, scratch.table.direct_view(), scratch);
+      return loop(job, keys, before, ids, scratch.table.hashed_view(), scratch);
     };
     Code groups = 0;
     switch (found.size()) {
@@ -367,9 +367,9 @@ class Grouper {
   // So there are several sums per key, taken in turn. Rows are read backwards, so that the last row noted for a key is
   // its first. Returns the number of groups.
   template <typename Keys>
-  Code tally(const Stage& todo, const Keys& maker, Scratch& scratch) const {
-    const std::size_t space = static_cast<std::size_t>(todo.space);
-    const std::size_t rows = todo.weights.size();
+  Code tally(const Stage& job, const Keys& maker, Scratch& scratch) const {
+    const std::size_t space = static_cast<std::size_t>(job.space);
+    const std::size_t rows = job.weights.size();
     constexpr Code kNone = std::numeric_limits<Code>::max();
     scratch.sums.assign(space * kLanes, 0);
     scratch.first.assign(space, kNone);
@@ -379,8 +379,8 @@ class Grouper {
     for (std::size_t stop = rows; stop > 0;) {
       const std::size_t length = stop % kBlock == 0 ? kBlock : stop % kBlock;
       const std::size_t start = stop - length;
-      maker.fill(keys, todo.packed.data() + start * maker.width(), nullptr, length);
-      const Count* weight = todo.weights.data() + start;
+      maker.fill(keys, job.packed.data() + start * maker.width(), nullptr, length);
+      const Count* weight = job.weights.data() + start;
       for (std::size_t i = length; i-- > 0;) {
         first[keys[i]] = static_cast<Code>(start + i);
         sums[keys[i] * kLanes + i % kLanes] += weight[i];
@@ -405,16 +405,16 @@ class Grouper {
   // table does not delay them; everything is copied to locals first, since the compiler cannot know that the stores do
   // not touch it.
   template <typename Keys, typename Table>
-  Code loop(const Stage& todo, const Keys& maker, const Code* before, Code* ids, Table table, Scratch& scratch) const {
-    const std::size_t rows = todo.weights.size();
-    const Count* weight = todo.weights.data();
+  Code loop(const Stage& job, const Keys& maker, const Code* before, Code* ids, Table table, Scratch& scratch) const {
+    const std::size_t rows = job.weights.size();
+    const Count* weight = job.weights.data();
     Count* sizes = scratch.sizes.data();
     Code* representatives = scratch.representatives.data();
     typename Keys::Block keys;
     Code next = 0;
     for (std::size_t start = 0; start < rows; start += kBlock) {
       const std::size_t length = std::min(kBlock, rows - start);
-      maker.fill(keys, todo.packed.data() + start * maker.width(), before == nullptr ? nullptr : before + start, length);
+      maker.fill(keys, job.packed.data() + start * maker.width(), before == nullptr ? nullptr : before + start, length);
       for (std::size_t i = 0; i < length; ++i) {
         if constexpr (Table::kPrefetch) {
           if (i + kAhead < length) table.prefetch(keys[i + kAhead]);

@@ -99,8 +99,12 @@ class _Restored:
                         temporary.write_bytes(content)
 
 
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""The signals that end the command; not every system has all of them."""
+
+
 class _Undisturbed:
-    """From `begins` on, Ctrl-C and SIGTERM come too late: the files get their names, all of them."""
+    """From `begins` on, Ctrl-C and the like come too late: the files get their names, all of them."""
 
     def __init__(self) -> None:
         self._before: dict[int, Any] = {}
@@ -111,7 +115,7 @@ class _Undisturbed:
     def begins(self) -> None:
         """Hold signals off; only the main thread ever gets any."""
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in STOPPING:
                 self._before[number] = signal.signal(number, _too_late)
 
     def __exit__(self, *_: object) -> None:
