@@ -3,9 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include "class_sizes.hpp"
 #include "cover.hpp"
 #include "csv_scan.hpp"
 #include "grouping.hpp"
+#include "histogram.hpp"
+#include "shelf.hpp"
+#include "workers.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -38,9 +42,146 @@ std::span<const T> view(const Vector<T>& array) {
   return {array.data(), array.shape(0)};
 }
 
+template <typename T>
+std::vector<std::span<const T>> views(const std::vector<Vector<T>>& arrays) {
+  std::vector<std::span<const T>> all;
+  for (const auto& array : arrays) all.push_back(view(array));
+  return all;
+}
+
+// Calls a kernel without the interpreter lock.
+template <typename Kernel>
+auto unlocked(Kernel kernel) {
+  nb::gil_scoped_release release;
+  return kernel();
+}
+
+using Starts = Vector<std::int64_t>;
+using Codes = Vector<kohorte::Code>;
+using Counts = Vector<kohorte::Count>;
+
+void bind_histograms(nb::module_& module) {
+  module.def(
+      "sort_cells",
+      [](const Codes& class_of, std::int64_t classes) {
+        auto sorted = unlocked([&] { return kohorte::sort_cells(view(class_of), classes); });
+        return nb::make_tuple(to_numpy(std::move(sorted.starts)), to_numpy(std::move(sorted.order)));
+      },
+      "class_of"_a, "classes"_a);
+
+  module.def(
+      "top_counts",
+      [](const Starts& starts, const Counts& counts, std::int64_t places) {
+        auto tops = unlocked([&] { return kohorte::top_counts(view(starts), view(counts), places); });
+        return nb::make_tuple(to_numpy(std::move(tops.largest)), to_numpy(std::move(tops.sums)));
+      },
+      "starts"_a, "counts"_a, "places"_a);
+
+  module.def(
+      "entropies",
+      [](const Starts& starts, const Counts& counts) {
+        return to_numpy(unlocked([&] { return kohorte::entropies(view(starts), view(counts)); }));
+      },
+      "starts"_a, "counts"_a);
+
+  const auto define_distance = [&module](const char* name, auto distance) {
+    module.def(
+        name,
+        [distance](const Starts& starts, const Codes& values, const Counts& counts, const Counts& overall) {
+          return to_numpy(unlocked([&] { return distance(view(starts), view(values), view(counts), view(overall)); }));
+        },
+        "starts"_a, "values"_a, "counts"_a, "overall"_a);
+  };
+  define_distance("equal_distance", &kohorte::equal_distance);
+  define_distance("ordered_distance", &kohorte::ordered_distance);
+
+  nb::class_<kohorte::Tree>(module, "Tree")
+      .def("__init__",
+           [](kohorte::Tree* self, const std::vector<Codes>& maps, const Counts& overall) {
+             unlocked([&] { return new (self) kohorte::Tree(views(maps), view(overall)); });
+           },
+           "maps"_a, "overall"_a)
+      .def("distances",
+           [](const kohorte::Tree& self, const Starts& starts, const Codes& values, const Counts& counts) {
+             return to_numpy(unlocked([&] { return self.distances(view(starts), view(values), view(counts)); }));
+           },
+           "starts"_a, "values"_a, "counts"_a)
+      .def("removals",
+           [](const kohorte::Tree& self, const Starts& starts, const Codes& values, const Counts& counts, double most) {
+             return to_numpy(unlocked([&] { return self.removals(view(starts), view(values), view(counts), most); }));
+           },
+           "starts"_a, "values"_a, "counts"_a, "most"_a);
+}
+
+nb::tuple to_tuple(kohorte::Grouping&& found) {
+  return nb::make_tuple(to_numpy(std::move(found.ids)), to_numpy(std::move(found.representatives)),
+                        to_numpy(std::move(found.sizes)));
+}
+
+nb::tuple to_tuple(kohorte::Cells&& found) {
+  return nb::make_tuple(to_numpy(std::move(found.representatives)), to_numpy(std::move(found.sizes)),
+                        to_numpy(std::move(found.starts)), to_numpy(std::move(found.values)),
+                        to_numpy(std::move(found.counts)), to_numpy(std::move(found.first)));
+}
+
+// What a worker is doing. It reads arrays of Python, which are kept until it has finished.
+template <typename Result>
+class Job {
+ public:
+  Job(std::future<Result> result, nb::tuple kept) : result_(std::move(result)), kept_(std::move(kept)) {}
+  Job(Job&&) noexcept = default;
+  Job& operator=(Job&&) = delete;
+  ~Job() {
+    if (!result_.valid()) return;
+    nb::gil_scoped_release release;
+    result_.wait();
+  }
+
+  nb::tuple result() {
+    if (!result_.valid()) throw std::invalid_argument("a result is given once");
+    return to_tuple(unlocked([&] { return result_.get(); }));
+  }
+
+ private:
+  std::future<Result> result_;
+  nb::tuple kept_;
+};
+
+template <typename Result>
+void bind_job(nb::module_& module, const char* name) {
+  nb::class_<Job<Result>>(module, name).def("result", &Job<Result>::result);
+}
+
+void bind_workers(nb::module_& module) {
+  bind_job<kohorte::Grouping>(module, "GroupJob");
+  bind_job<kohorte::Cells>(module, "CellsJob");
+  nb::class_<kohorte::Workers>(module, "Workers")
+      .def(nb::init<std::size_t>(), "count"_a)
+      .def("group",
+           [](kohorte::Workers& self, kohorte::Grouper& grouper, const kohorte::Rows& rows, const Counts& weights,
+              const Codes& levels) {
+             auto work = [&grouper, &rows, weights = view(weights), levels = view(levels)] {
+               return grouper.group(rows, weights, levels, false);
+             };
+             return Job(self.submit(work), nb::make_tuple(nb::find(grouper), nb::find(rows), weights, levels));
+           },
+           "grouper"_a, "rows"_a, "weights"_a, "levels"_a)
+      .def("cells",
+           [](kohorte::Workers& self, kohorte::Grouper& grouper, const kohorte::Rows& rows, const Counts& weights,
+              const Codes& levels, std::size_t attribute) {
+             auto work = [&grouper, &rows, weights = view(weights), levels = view(levels), attribute] {
+               return grouper.cells(rows, weights, levels, attribute);
+             };
+             return Job(self.submit(work), nb::make_tuple(nb::find(grouper), nb::find(rows), weights, levels));
+           },
+           "grouper"_a, "rows"_a, "weights"_a, "levels"_a, "attribute"_a);
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
+  bind_histograms(module);
+
   nb::class_<kohorte::Rows>(module, "Rows")
       .def("__len__", &kohorte::Rows::size)
       .def("take", [](const kohorte::Rows& self, const Vector<kohorte::Code>& selected) {
@@ -72,15 +213,26 @@ NB_MODULE(_native, module) {
       .def("group",
            [](kohorte::Grouper& self, const kohorte::Rows& rows, const Vector<kohorte::Count>& weights,
               const Vector<std::uint32_t>& levels, bool want_ids) {
-             kohorte::Grouping result;
-             {
-               nb::gil_scoped_release release;
-               result = self.group(rows, view(weights), view(levels), want_ids);
-             }
-             return nb::make_tuple(to_numpy(std::move(result.ids)), to_numpy(std::move(result.representatives)),
-                                   to_numpy(std::move(result.sizes)));
+             return to_tuple(unlocked([&] { return self.group(rows, view(weights), view(levels), want_ids); }));
            },
-           "rows"_a, "weights"_a, "levels"_a, "want_ids"_a);
+           "rows"_a, "weights"_a, "levels"_a, "want_ids"_a)
+      .def("cells",
+           [](kohorte::Grouper& self, const kohorte::Rows& rows, const Vector<kohorte::Count>& weights,
+              const Vector<std::uint32_t>& levels, std::size_t attribute) {
+             return to_tuple(unlocked([&] { return self.cells(rows, view(weights), view(levels), attribute); }));
+           },
+           "rows"_a, "weights"_a, "levels"_a, "attribute"_a);
+
+  bind_workers(module);
+
+  nb::class_<kohorte::Shelf>(module, "Shelf")
+      .def(nb::init<std::size_t, std::size_t>(), "axes"_a, "places"_a)
+      .def("find", [](kohorte::Shelf& self, const std::vector<std::size_t>& node) { return self.find(node); }, "node"_a)
+      .def("put",
+           [](kohorte::Shelf& self, const std::vector<std::size_t>& node, std::int64_t rows) {
+             return self.put(node, rows);
+           },
+           "node"_a, "rows"_a);
 
   nb::class_<kohorte::Guess>(module, "Guess")
       .def("__init__",
@@ -101,6 +253,16 @@ NB_MODULE(_native, module) {
              return nb::make_tuple(to_numpy(std::move(left)), to_numpy(std::move(right)));
            },
            "threshold"_a, "spread"_a);
+
+  module.def(
+      "summarize",
+      [](const Counts& sizes, const nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>& kept,
+         kohorte::Count least) {
+        const auto* flags = reinterpret_cast<const std::uint8_t*>(kept.data());
+        const auto summary = kohorte::summarize(view(sizes), {flags, kept.shape(0)}, least);
+        return nb::make_tuple(summary.kept_rows, summary.kept_classes, summary.smallest_kept, summary.small_rows);
+      },
+      "sizes"_a, "kept"_a, "least"_a);
 
   module.def(
       "best_cover",

@@ -129,20 +129,28 @@ std::vector<Number> counts(std::span<const Axis> all, Flags marks, bool upward) 
   return counted;
 }
 
-// A node's gain is at most its count, and half its count / (1 + 2 s^2) for scores below 0, so that most nodes need
-// neither a root nor a division.
+// The probability that a node can be excluded rises with its score.
+inline double chance(double score) { return 0.5 * (1.0 + score / std::sqrt(1.0 + score * score)); }
+
+// The node of the largest gain: its count times its chance. A row is passed over as a whole where no count in it is as
+// large as the best gain demands at the row's highest score.
 template <typename Number>
 Cover best_gain(const std::vector<Number>& counted, Flags barred, Numbers left, Numbers right) {
+  constexpr double kRounding = 1.0 - 1e-12;
+  const double highest = *std::max_element(right.begin(), right.end());
   Cover best;
   for (std::size_t i = left.size(); i-- > 0;) {
     const Number* row = counted.data() + i * right.size();
+    Number most = 0;  // a loop that the compiler can vectorize, unlike max_element
+    for (std::size_t j = 0; j < right.size(); ++j) most = std::max(most, row[j]);
+    if (most == 0 || most * chance(left[i] + highest) < best.gain * kRounding) continue;
     const std::uint8_t* out = barred.data() + i * right.size();
     for (std::size_t j = right.size(); j-- > 0;) {
       const double count = row[j];
       const double score = left[i] + right[j];
       if (count < best.gain || (score < 0.0 && 0.5 * count < best.gain * (1.0 + 2.0 * score * score))) continue;
       if (row[j] == 0 || out[j] != 0) continue;
-      const double gain = count * (0.5 * (1.0 + score / std::sqrt(1.0 + score * score)));
+      const double gain = count * chance(score);
       if (gain > 0.0 && gain >= best.gain) best = {static_cast<std::int64_t>(i * right.size() + j), gain};
     }
   }
@@ -167,7 +175,11 @@ inline Cover best_cover(std::span<const std::size_t> shape, Flags open, Flags ba
   if (size == 0) return {};
   const std::vector<detail::Axis> axes = detail::axes(shape);
   const std::vector<std::uint8_t> marks = detail::extremes(axes, open, upward);
-  if (size <= std::numeric_limits<std::uint16_t>::max()) {
+  const auto extreme = static_cast<std::size_t>(std::count(marks.begin(), marks.end(), std::uint8_t{1}));
+  if (extreme <= std::numeric_limits<std::uint8_t>::max()) {
+    return detail::best_gain(detail::counts<std::uint8_t>(axes, marks, upward), barred, left, right);
+  }
+  if (extreme <= std::numeric_limits<std::uint16_t>::max()) {
     return detail::best_gain(detail::counts<std::uint16_t>(axes, marks, upward), barred, left, right);
   }
   return detail::best_gain(detail::counts<std::uint32_t>(axes, marks, upward), barred, left, right);

@@ -31,6 +31,16 @@ struct Grouping {
   std::vector<Count> sizes;           // the summed weights of every group
 };
 
+// Classes of rows, and the values of one attribute in each of them, class by class.
+struct Cells {
+  std::vector<Code> representatives;  // the first row of every class
+  std::vector<Count> sizes;           // the summed weights of every class
+  std::vector<Count> starts;          // where the values of every class start, and where the last ones end
+  std::vector<Code> values;           // the different values of a class, in the order in which they appear
+  std::vector<Count> counts;          // the summed weights of each
+  std::vector<Code> first;            // the first row of each
+};
+
 // Rows of packed codes. Only a Grouper makes them, so that their codes are known to be within its maps.
 class Rows {
  public:
@@ -136,7 +146,42 @@ class Grouper {
     return result;
   }
 
+  // Groups rows as `group` does, where `attribute` is at a level that does not tell its values apart, and counts the
+  // values that it has in each group. Rows are sorted by group, so that the counts of one group stay in the cache.
+  Cells cells(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
+              std::size_t attribute) {
+    if (attribute >= maps_.size()) throw std::invalid_argument("no such attribute");
+    Grouping grouping = group(rows, weights, levels, true);
+    const Decoder value_of = decoder(attribute);
+    Cells result;
+    result.starts.assign(grouping.sizes.size() + 1, 0);
+    result.values.reserve(rows.size_);
+    result.counts.reserve(rows.size_);
+    result.first.reserve(rows.size_);
+    const std::vector<Code> order = sorted(grouping.ids, grouping.sizes.size());
+    std::vector<std::pair<Code, Code>> seen(domain(attribute), {kNone, 0});  // the last group, and the cell there
+    for (Code row : order) {
+      const Code group = grouping.ids[row];
+      const Code value = value_of(rows.cells_.data() + row * rows.width_);
+      auto& [last, cell] = seen[value];
+      if (last != group) {
+        last = group;
+        cell = static_cast<Code>(result.values.size());
+        result.values.push_back(value);
+        result.counts.push_back(0);
+        result.first.push_back(row);
+        ++result.starts[group + 1];
+      }
+      result.counts[cell] += weights[row];
+    }
+    std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
+    result.representatives = std::move(grouping.representatives);
+    result.sizes = std::move(grouping.sizes);
+    return result;
+  }
+
  private:
+  static constexpr Code kNone = std::numeric_limits<Code>::max();
   static constexpr Key kPackSize = 4096;
   static constexpr std::size_t kBlock = 512;
   static constexpr std::size_t kAhead = 16;
@@ -189,6 +234,46 @@ class Grouper {
    private:
     Grouper& owner_;
   };
+
+  // Reads the code of one attribute from a packed row.
+  struct Decoder {
+    std::size_t pack;
+    const Code* values;
+
+    Code operator()(const Code* row) const { return values[row[pack]]; }
+  };
+
+  Decoder decoder(std::size_t attribute) {
+    std::scoped_lock lock(mutex_);
+    decoded_.resize(maps_.size());
+    std::size_t p = 0;
+    while (std::find(packs_[p].begin(), packs_[p].end(), attribute) == packs_[p].end()) ++p;
+    auto& values = decoded_[attribute];
+    if (values.empty()) {
+      std::size_t size = 1;
+      std::size_t divisor = 1;
+      bool before = true;
+      for (std::size_t a : packs_[p]) {
+        size *= domain(a);
+        if (!before) divisor *= domain(a);
+        if (a == attribute) before = false;
+      }
+      for (std::size_t cell = 0; cell < size; ++cell) {
+        values.push_back(static_cast<Code>(cell / divisor % domain(attribute)));
+      }
+    }
+    return {p, values.data()};
+  }
+
+  // The rows, those of the first group first.
+  static std::vector<Code> sorted(std::span<const Code> ids, std::size_t groups) {
+    std::vector<Code> next(groups + 1, 0);
+    for (Code id : ids) ++next[id + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<Code> order(ids.size());
+    for (std::size_t row = 0; row < ids.size(); ++row) order[next[ids[row]]++] = static_cast<Code>(row);
+    return order;
+  }
 
   std::size_t domain(std::size_t attribute) const { return maps_[attribute].front().size(); }
 
@@ -370,7 +455,6 @@ class Grouper {
   Code tally(const Stage& job, const Keys& maker, Scratch& scratch) const {
     const std::size_t space = static_cast<std::size_t>(job.space);
     const std::size_t rows = job.weights.size();
-    constexpr Code kNone = std::numeric_limits<Code>::max();
     scratch.sums.assign(space * kLanes, 0);
     scratch.first.assign(space, kNone);
     Count* sums = scratch.sums.data();
@@ -435,6 +519,7 @@ class Grouper {
   Maps maps_;
   std::vector<std::vector<Key>> cardinalities_;
   std::vector<std::vector<std::size_t>> packs_;
+  std::vector<std::vector<Code>> decoded_;  // the code of an attribute in each packed code; made when first used
   inline static std::atomic<std::uint64_t> made_{0};
   std::uint64_t number_ = ++made_;
   std::mutex mutex_;

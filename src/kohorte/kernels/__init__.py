@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kohorte.errors import InputError
-from kohorte.kernels import csv_scan_reference, reference
-from kohorte.kernels.arrays import Bytes
+from kohorte.kernels import csv_scan_reference, histogram_reference, reference
+from kohorte.kernels.arrays import Bytes, Codes, Counts, Floats
 from kohorte.kernels.csv_scan_reference import CsvScan
 
 
@@ -37,17 +38,38 @@ KERNELS, _kernels = _choose()
 COMPILED_KERNELS_ARE_MISSING = KERNELS == "reference" and os.environ.get("KOHORTE_KERNELS") != "reference"
 
 if TYPE_CHECKING:  # both kernels have the same face
-    from kohorte.kernels.reference import Grouper, Guess, Rows
+    from kohorte.kernels.histogram_reference import (
+        Tree,
+        entropies,
+        equal_distance,
+        ordered_distance,
+        sort_cells,
+        top_counts,
+    )
+    from kohorte.kernels.reference import Grouper, Guess, Rows, Shelf, Workers
 else:
     Grouper, Guess, Rows = _kernels.Grouper, _kernels.Guess, _kernels.Rows
+    Shelf, Workers = _kernels.Shelf, _kernels.Workers
+    _histograms = _kernels if KERNELS == "native" else histogram_reference
+    Tree, sort_cells, top_counts = _histograms.Tree, _histograms.sort_cells, _histograms.top_counts
+    entropies = _histograms.entropies
+    equal_distance, ordered_distance = _histograms.equal_distance, _histograms.ordered_distance
 best_cover = _kernels.best_cover
 least_likely = _kernels.least_likely
+summarize = _kernels.summarize
 _csv_scan = _kernels.csv_scan if KERNELS == "native" else csv_scan_reference.csv_scan
 
 
 def csv_scan(data: Bytes, separator: int, fields: int) -> CsvScan:
     """Scan the bytes of a CSV file; `fields=0` expects as many fields as the first record has."""
     return CsvScan(*_csv_scan(data, separator, fields))
+
+
+def hierarchical_distance(
+    starts: Counts, values: Codes, counts: Counts, overall: Counts, maps: Sequence[Codes]
+) -> Floats:
+    """Return per class the earth mover's distance in a hierarchy; for many calls make the `Tree` once."""
+    return Tree(maps, overall).distances(starts, values, counts)
 
 
 __all__ = [
@@ -57,7 +79,17 @@ __all__ = [
     "Grouper",
     "Guess",
     "Rows",
+    "Shelf",
+    "Tree",
+    "Workers",
     "best_cover",
     "csv_scan",
+    "entropies",
+    "equal_distance",
+    "hierarchical_distance",
     "least_likely",
+    "ordered_distance",
+    "sort_cells",
+    "summarize",
+    "top_counts",
 ]

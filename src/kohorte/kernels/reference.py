@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kohorte.kernels.arrays import Codes, Counts, Flags, Floats, Keys
+from kohorte.kernels.arrays import Bools, Codes, Counts, Flags, Floats, Keys
 
 LARGEST_KEY = 2**64 - 1
 
@@ -74,6 +75,100 @@ class Grouper:
         sizes = np.zeros(groups, dtype=np.int64)
         np.add.at(sizes, ids, weights)
         return ids.astype(np.uint32) if want_ids else np.empty(0, dtype=np.uint32), first, sizes
+
+    def cells(
+        self, rows: Rows, weights: Counts, levels: Codes, attribute: int
+    ) -> tuple[Codes, Counts, Counts, Codes, Counts, Codes]:
+        """Group rows, and count the values that an attribute, which is at a level that tells none apart, has in each.
+
+        Return the first row and the size of every group; where its cells start and where the last ones end; of every
+        cell the value, the count and the first row. Cells stand group by group, in the order in which they appear.
+        """
+        if not 0 <= attribute < len(self._maps):
+            raise ValueError("no such attribute")
+        ids, first, sizes = self.group(rows, weights, levels, True)
+        values = rows.codes[:, attribute]
+        keys = ids.astype(np.uint64) * np.uint64(len(self._maps[attribute][0])) + values
+        cell_of, cells = _renumber(keys, [])
+        first_rows = np.full(cells, len(weights), dtype=np.uint32)
+        np.minimum.at(first_rows, cell_of, np.arange(len(weights), dtype=np.uint32))
+        counts = np.zeros(cells, dtype=np.int64)
+        np.add.at(counts, cell_of, weights)
+        order = np.argsort(ids[first_rows], kind="stable")
+        starts = np.append(0, np.cumsum(np.bincount(ids[first_rows], minlength=len(sizes)))).astype(np.int64)
+        first_rows = first_rows[order]
+        return first, sizes, starts, values[first_rows], counts[order], first_rows
+
+
+class Shelf:
+    """A bounded number of places for nodes; when all are taken, the one used longest ago gives up its place."""
+
+    def __init__(self, axes: int, places: int) -> None:
+        if axes == 0 or places == 0:
+            raise ValueError("a shelf without places")
+        self._axes, self._places = axes, places
+        self._nodes: list[tuple[int, ...]] = []
+        self._rows: list[int] = []
+        self._used: list[int] = []
+        self._clock = 0
+
+    def find(self, node: Sequence[int]) -> int:
+        """Return the place of the node with the fewest rows at or below a node, or -1; it counts as used."""
+        self._check(node)
+        below = [
+            place
+            for place, other in enumerate(self._nodes)
+            if all(low <= high for low, high in zip(other, node, strict=True))
+        ]
+        found = min(below, key=self._rows.__getitem__, default=-1)
+        if found >= 0:
+            self._clock += 1
+            self._used[found] = self._clock
+        return found
+
+    def put(self, node: Sequence[int], rows: int) -> int:
+        """Give a node a place, and return it."""
+        self._check(node)
+        place = len(self._nodes)
+        if place < self._places:
+            self._nodes.append(())
+            self._rows.append(0)
+            self._used.append(0)
+        else:
+            place = self._used.index(min(self._used))
+        self._clock += 1
+        self._nodes[place], self._rows[place], self._used[place] = tuple(node), rows, self._clock
+        return place
+
+    def _check(self, node: Sequence[int]) -> None:
+        if len(node) != self._axes:
+            raise ValueError("one level per attribute, please")
+
+
+class Job:
+    """Something that is worked out when it is asked for."""
+
+    def __init__(self, work: Callable[[], tuple[Any, ...]]) -> None:
+        self._work = work
+
+    def result(self) -> tuple[Any, ...]:
+        """Return what came out."""
+        return self._work()
+
+
+class Workers:
+    """Threads that do jobs in the order in which they come; here it is the caller's own."""
+
+    def __init__(self, count: int) -> None:
+        del count
+
+    def group(self, grouper: Grouper, rows: Rows, weights: Counts, levels: Codes) -> Job:
+        """Begin to group rows, as `Grouper.group` does without ids."""
+        return Job(lambda: grouper.group(rows, weights, levels, False))
+
+    def cells(self, grouper: Grouper, rows: Rows, weights: Counts, levels: Codes, attribute: int) -> Job:
+        """Begin to count the values of an attribute, as `Grouper.cells` does."""
+        return Job(lambda: grouper.cells(rows, weights, levels, attribute))
 
 
 def _renumber(ids: Keys, pending: list[Keys]) -> tuple[Keys, int]:
@@ -182,3 +277,11 @@ def _neighbours(dimensions: int, axis: int) -> tuple[tuple[slice, ...], tuple[sl
     lower, higher = [slice(None)] * dimensions, [slice(None)] * dimensions
     lower[axis], higher[axis] = slice(0, -1), slice(1, None)
     return tuple(lower), tuple(higher)
+
+
+def summarize(sizes: Counts, kept: Bools, least: int) -> tuple[int, int, int, int]:
+    """Return the rows and the number of kept classes, the smallest of them (0: none), and the rows of small classes."""
+    if len(sizes) != len(kept):
+        raise ValueError("sizes and verdicts differ in number")
+    stay = sizes[kept]
+    return int(stay.sum()), len(stay), int(stay.min()) if len(stay) else 0, int(sizes[sizes < least].sum())

@@ -1,6 +1,7 @@
 """The compiled kernels and their NumPy twins give the same answers."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -336,3 +337,96 @@ def test_rows_of_another_table_or_of_another_width_are_refused(module):
         narrow.group(rows, np.ones(1, dtype=np.int64), np.zeros(2, dtype=np.uint32), True)
     with pytest.raises(ValueError, match="whole rows"):
         narrow.pack(np.zeros((2, 3), dtype=np.uint32))
+
+
+@given(grouping_tasks(), st.data())
+def test_cells_are_the_groups_of_classes_and_values(task, data):
+    maps, codes, levels, weights = task
+    attribute = data.draw(st.integers(0, len(maps) - 1))
+    maps[attribute] = [maps[attribute][0], np.zeros_like(maps[attribute][0])]
+    levels = levels.copy()
+    levels[attribute] = 1
+    found = []
+    for grouper in both(maps):
+        cells = grouper.cells(grouper.pack(codes), weights, levels, attribute)
+        assert [array.dtype for array in cells] == [np.uint32, np.int64, np.int64, np.uint32, np.int64, np.uint32]
+        found.append([array.tolist() for array in cells])
+    assert found[0] == found[1]
+    first, sizes, starts, values, counts, first_of_cell = found[0]
+    ids, expected_first, expected_sizes = obvious(maps, codes, levels, weights)
+    assert (first, sizes) == (expected_first, expected_sizes)
+    expected = {}
+    for row, (klass, weight) in enumerate(zip(ids, weights.tolist(), strict=True)):
+        cell = expected.setdefault((klass, int(codes[row, attribute])), [0, row])
+        cell[0] += weight
+    classes = [klass for klass in range(len(sizes)) for _ in range(starts[klass], starts[klass + 1])]
+    cells = zip(classes, values, counts, first_of_cell, strict=True)
+    assert {(klass, value): [count, row] for klass, value, count, row in cells} == expected
+
+
+def test_cells_of_an_attribute_that_is_not_there_are_refused():
+    for grouper in both([[np.arange(2, dtype=np.uint32)]]):
+        rows = grouper.pack(np.zeros((1, 1), dtype=np.uint32))
+        with pytest.raises(ValueError, match="no such attribute"):
+            grouper.cells(rows, np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.uint32), 1)
+
+
+class TestWorkers:
+    maps: ClassVar = [[np.arange(50, dtype=np.uint32), np.zeros(50, dtype=np.uint32)] for _ in range(3)]
+
+    def task(self, seed):
+        random = np.random.default_rng(seed)
+        return random_codes(random, self.maps, 2000), random.integers(1, 100, 2000)
+
+    @pytest.mark.parametrize("kernels", [native, reference])
+    @pytest.mark.parametrize("count", [1, 2, 5])
+    def test_what_is_begun_is_finished_whatever_the_order(self, kernels, count):
+        grouper, workers = kernels.Grouper(self.maps), kernels.Workers(count)
+        levels = [np.array(own, dtype=np.uint32) for own in ((0, 0, 0), (0, 1, 0), (1, 1, 1), (0, 0, 1))]
+        jobs = []
+        for seed in range(12):
+            codes, weights = self.task(seed)
+            rows = grouper.pack(codes)
+            jobs.append((workers.group(grouper, rows, weights, levels[seed % 4]), rows, weights, levels[seed % 4]))
+            jobs.append((workers.cells(grouper, rows, weights, levels[3], 2), rows, weights, None))
+        for job, rows, weights, own in reversed(jobs):
+            if own is None:
+                expected = grouper.cells(rows, weights, levels[3], 2)
+            else:
+                expected = grouper.group(rows, weights, own, False)
+            for one, other in zip(job.result(), expected, strict=True):
+                assert np.array_equal(one, other)
+
+    def test_jobs_that_nobody_asks_for_do_no_harm(self):
+        """The arrays live as long as the job, and the job until it is done, also when nobody waits for it."""
+        for _ in range(50):
+            grouper, workers = native.Grouper(self.maps), native.Workers(2)
+            codes, weights = self.task(1)
+            jobs = [workers.group(grouper, grouper.pack(codes), weights.copy(), np.zeros(3, dtype=np.uint32))]
+            jobs.append(workers.cells(grouper, grouper.pack(codes), weights, np.array([0, 0, 1], dtype=np.uint32), 2))
+            del grouper, codes, weights, workers
+            del jobs
+
+    def test_an_error_comes_with_the_result(self):
+        grouper, workers = native.Grouper(self.maps), native.Workers(1)
+        rows = grouper.pack(np.zeros((1, 3), dtype=np.uint32))
+        job = workers.group(grouper, rows, np.ones(1, dtype=np.int64), np.array([0, 0, 9], dtype=np.uint32))
+        with pytest.raises(ValueError, match="no such level"):
+            job.result()
+
+    def test_a_result_is_given_once(self):
+        grouper, workers = native.Grouper(self.maps), native.Workers(1)
+        rows = grouper.pack(np.zeros((1, 3), dtype=np.uint32))
+        job = workers.group(grouper, rows, np.ones(1, dtype=np.int64), np.zeros(3, dtype=np.uint32))
+        job.result()
+        with pytest.raises(ValueError, match="once"):
+            job.result()
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.booleans()), max_size=30), st.integers(0, 20))
+def test_sizes_are_summarized(classes, least):
+    sizes = np.array([size for size, _ in classes], dtype=np.int64)
+    kept = np.array([stays for _, stays in classes], dtype=bool)
+    stay = [size for size, stays in classes if stays]
+    expected = (sum(stay), len(stay), min(stay, default=0), sum(size for size, _ in classes if size < least))
+    assert native.summarize(sizes, kept, least) == reference.summarize(sizes, kept, least) == expected
