@@ -13,6 +13,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.release import Plan, Release
 
+ALGORITHMS = (
+    "optimal",
+    "flash",
+    "flash_depth_first",
+    "flash_two_phase",
+    "flash_parallel",
+    "ola",
+    "incognito",
+    "samarati",
+    "breadth_first",
+    "depth_first",
+    "exhaustive",
+)
+"""The names of the searches, written out: importing these would make the help slow."""
+
 EPILOG = """\
 examples:
   kohorte anonymize patients.csv --plan plan.yaml --output release.csv
@@ -33,9 +48,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     goal = parser.add_mutually_exclusive_group(required=True)
     goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
     goal.add_argument("--dry-run", action="store_true", help="search and report, but write nothing")
-    parser.add_argument(
-        "--algorithm", metavar="A", help="instead of the plan's: optimal, flash, flash_depth_first, exhaustive"
-    )
+    parser.add_argument("--algorithm", metavar="A", help=f"instead of the plan's: {', '.join(ALGORITHMS)}")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     parser.add_argument("--force", action="store_true", help="replace existing output files")

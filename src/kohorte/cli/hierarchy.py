@@ -100,8 +100,8 @@ def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.S
     from kohorte.data import as_text
     from kohorte.errors import InputError, nearest
     from kohorte.release import Plan
-    from kohorte.release.anonymization import hierarchies
     from kohorte.release.columns import check_columns
+    from kohorte.release.hierarchies import hierarchies
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from kohorte.cli.output import TerminalProgress, add_table_options, print_json, print_table, read_data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.release import SolutionSpace
 
 EPILOG = """\
 examples:
   kohorte lattice patients.csv --plan plan.yaml             the twenty best solutions
   kohorte lattice patients.csv --plan plan.yaml --show 100
-  kohorte lattice patients.csv --plan plan.yaml --json > lattice.json      all of them"""
+  kohorte lattice patients.csv --plan plan.yaml --json > lattice.json      all of them
+  kohorte lattice patients.csv --plan plan.yaml --picture lattice.html     all of them, drawn (or .svg)"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -20,28 +26,42 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add_table_options(parser)
     parser.add_argument("--show", type=int, default=20, metavar="N", help="how many solutions to list (default 20)")
+    parser.add_argument("--picture", metavar="OUT", help="draw all combinations (.html or .svg)")
+    parser.add_argument("--force", action="store_true", help="replace an existing picture")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read and evaluate all nodes."""
     from kohorte.release import Plan, solution_space
+    from kohorte.release.picture import refuse_picture, write_picture
 
     plan = Plan.from_yaml(options.plan)
+    picture = Path(options.picture) if options.picture is not None else None
+    if picture is not None:
+        refuse_picture(picture, needed=(options.data, options.plan, *plan.files()), force=options.force)
     table = read_data(options)
     progress = TerminalProgress(quiet=options.json)
     try:
         space = solution_space(table.frame, plan, progress=progress)
     finally:
         progress.done()
+    if picture is not None:
+        write_picture(space, picture, force=options.force)
     if options.json:
         print_json(space.to_dict())
-        return 0 if space.best else 1
+    else:
+        _print_best(space, show=options.show)
+        if picture is not None:
+            print(f"picture: {picture}")
+    return 0 if space.best else 1
+
+
+def _print_best(space: SolutionSpace, *, show: int) -> None:
     solutions = space.solutions()
     print(f"{len(space.nodes):,} combinations of levels, {len(solutions):,} of them satisfy the plan")
     if solutions:
-        header = [*space.attributes, plan.metric.name, "suppressed", "classes"]
-        shown = solutions[: max(0, options.show)]
+        header = [*space.attributes, space.plan.metric.name, "suppressed", "classes"]
+        shown = solutions[: max(0, show)]
         rows = [(*node.node, float(f"{node.cost:.8g}"), node.suppressed, node.classes) for node in shown]
         print_table(header, rows)
-    return 0 if solutions else 1

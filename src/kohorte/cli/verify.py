@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
+from kohorte.cli.output import add_table_options, class_sizes, print_json, reached_text, read_data
 
 EPILOG = """\
 examples:
   kohorte verify release.csv --plan plan.yaml
   kohorte verify release.csv --plan plan.yaml --json
+  kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan releases a subset
 
 The table is counted as it stands, independently of how it was made. Rows whose quasi-identifiers are all *
 are suppressed rows and exempt, as long as the plan's suppression limit allows that many.
@@ -22,25 +23,30 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "verify", help="check a table against the models of a plan", description=__doc__, epilog=EPILOG
     )
     add_table_options(parser)
+    parser.add_argument(
+        "--population", metavar="FILE", help="the original table, for plans that release a subset of it"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read and verify."""
+    from kohorte.data import read_table
     from kohorte.release import Plan, verify
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options)
-    verification = verify(table.frame, plan)
+    population = None if options.population is None else read_table(options.population).frame
+    verification = verify(table.frame, plan, population=population)
     if options.json:
         print_json(verification.to_dict())
         return 0 if verification.satisfied else 1
     for model in verification.models:
         parameters = ", ".join(f"{key} = {value}" for key, value in model.parameters.items())
-        verdict = (
-            "holds" if model.satisfied else f"FAILS in {model.failing_classes:,} classes ({model.failing_rows:,} rows)"
-        )
-        print(f"{model.name} ({parameters}): {verdict}; reached {model.reached}")
+        verdict = "holds"
+        if not model.satisfied:
+            verdict = f"FAILS in {model.failing_classes:,} classes ({model.failing_rows:,} rows)"
+        print(f"{model.name} ({parameters}): {verdict}; reached {reached_text(model.reached)}")
     for problem in verification.problems:
         print(f"problem: {problem}")
     sizes = class_sizes(verification.classes, verification.smallest_class)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import polars as pl
@@ -24,6 +25,12 @@ class Engine(Protocol):
 
     def groups(self, node: Node) -> Groups:
         """Return the classes of the table at a node."""
+
+    def use_threads(self, count: int) -> None:
+        """Let so many threads count nodes that are begun; none counts them when they are asked for."""
+
+    def begin(self, node: Node) -> Callable[[], Groups]:
+        """Begin to count a node; the classes are had by calling what is returned, once."""
 
     def classes(self, node: Node) -> tuple[Codes, Groups]:
         """Return the class of every included row at a node, and the classes."""

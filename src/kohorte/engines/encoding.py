@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from kohorte.data import as_text
+from kohorte.engines.sensitive import SensitiveColumn, in_order
 from kohorte.errors import InputError
-from kohorte.groups import Column, Marginals
+from kohorte.groups import Column, Domain, Marginals
 from kohorte.hierarchy import SUPPRESSED, Builder, Hierarchy
-from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
+from kohorte.kernels.arrays import Bools, Codes, Floats
 
 SHOWN_ROWS = 10
 
@@ -44,25 +46,34 @@ class EncodedColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class SensitiveColumn:
-    """The codes of a sensitive attribute, and how often each occurs; a missing value is a value of its own."""
+class EncodedPopulation:
+    """The quasi-identifiers of the people of a population who are not rows of the table, or who all are besides it.
 
-    name: str
-    codes: Codes
-    overall: Counts
+    `includes_table`: the rows of the table belong to the population, too.
+    """
+
+    codes: Codes = field(repr=False)
+    includes_table: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
     """The encoded columns of a table; `included` tells which rows take part in classes.
 
-    `columns` are the quasi-identifiers, `sensitive` the attributes whose histograms the models ask for.
+    `columns` are the quasi-identifiers, `sensitive` the attributes whose histograms and `populations` the populations
+    that the models ask for.
     """
 
     rows: int
     columns: tuple[EncodedColumn, ...]
     included: Bools
     sensitive: tuple[SensitiveColumn, ...] = ()
+    populations: Mapping[str, EncodedPopulation] = field(default_factory=dict)
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """The values of the sensitive attributes."""
+        return {column.name: column.domain for column in self.sensitive}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,52 +97,82 @@ class EncodedTable:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class People:
+    """A population as a table that has the quasi-identifiers; `includes_table`: the rows of the table come on top."""
+
+    frame: pl.DataFrame = field(repr=False)
+    includes_table: bool = False
+
+
 def encode(
     frame: pl.DataFrame,
     hierarchies: Mapping[str, Builder | Hierarchy],
     *,
     missing: Missing,
-    sensitive: Sequence[str] = (),
+    sensitive: Mapping[str, Builder | None] = MappingProxyType({}),
+    populations: Mapping[str, People] = MappingProxyType({}),
 ) -> EncodedTable:
-    """Encode quasi-identifiers and sensitive columns, and apply the policy for missing values."""
+    """Encode quasi-identifiers, sensitive columns and populations, and apply the policy for missing values.
+
+    A hierarchy that depends on the values of the data is made for those of the populations, too.
+    """
     included = np.ones(frame.height, dtype=bool)
-    columns = []
+    columns: list[EncodedColumn] = []
+    of_people: dict[str, list[Codes]] = {key: [] for key in populations}
     for name, hierarchy in hierarchies.items():
         text = as_text(frame[name])
         absent = text.is_null()
         if missing is Missing.REFUSE and absent.any():
             raise InputError(
-                f"column {name!r} has {_rows(absent)} without a value, and the plan says 'missing: refuse'",
+                f"column {name!r} has {which_rows(absent)} without a value, and the plan says 'missing: refuse'",
                 code="missing-refused",
             )
         if missing is Missing.SUPPRESS:
             included &= ~absent.to_numpy()
-        columns.append(_encode_column(text, hierarchy))
+        people = [as_text(population.frame[name]) for population in populations.values()]
+        column = _encode_column(pl.concat([text, *people]) if people else text, hierarchy, rows=len(text))
+        own, *others = np.split(column.codes, np.cumsum([len(text), *map(len, people)])[:-1])
+        columns.append(replace(column, codes=own))
+        for key, codes in zip(populations, others, strict=True):
+            of_people[key].append(codes)
     return EncodedTable(
         rows=frame.height,
         columns=tuple(columns),
         included=included,
-        sensitive=tuple(_encode_sensitive(as_text(frame[name])) for name in sensitive),
+        sensitive=tuple(encode_sensitive(as_text(frame[name]), builder) for name, builder in sensitive.items()),
+        populations={
+            key: EncodedPopulation(np.stack(of_people[key], axis=1), population.includes_table)
+            for key, population in populations.items()
+        },
     )
 
 
-def _encode_sensitive(text: pl.Series) -> SensitiveColumn:
-    distinct = text.drop_nulls().unique().sort()
-    codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32).fill_null(len(distinct))
-    return SensitiveColumn(text.name, codes.to_numpy(), np.bincount(codes.to_numpy()))
+def encode_sensitive(text: pl.Series, builder: Builder | None) -> SensitiveColumn:
+    """Encode a sensitive column: its values in their order, and with their hierarchy, where they have these."""
+    if builder is None:
+        distinct = text.drop_nulls().unique().sort()
+        codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32).fill_null(len(distinct)).to_numpy()
+        return in_order(text, codes, (), builder)
+    column = _encode_column(text, builder, rows=len(text))
+    return in_order(text, column.codes, column.maps, builder)
 
 
-def _encode_column(text: pl.Series, builder: Builder | Hierarchy) -> EncodedColumn:
+def _encode_column(text: pl.Series, builder: Builder | Hierarchy, *, rows: int) -> EncodedColumn:
+    """Encode the first `rows` values, which are those of the table, and all others, which are those of populations."""
     name = text.name
     distinct = text.drop_nulls().unique().sort()
     hierarchy = builder if isinstance(builder, Hierarchy) else builder.build(distinct.to_list(), attribute=name)
     positions = hierarchy.encode(distinct)
     if (positions < 0).any():
         unknown = distinct.filter(pl.Series(positions < 0))
-        rows = text.is_in(unknown.implode())
+        strange = text.is_in(unknown.implode()).fill_null(value=False)
+        where = (
+            which_rows(strange[:rows]) if strange[:rows].any() else f"{which_rows(strange[rows:])} of the population"
+        )
         raise InputError(
             f"column {name!r}: the hierarchy does not know {len(unknown):,} of {len(distinct):,} distinct values, "
-            f"in {_rows(rows.fill_null(value=False))}",
+            f"in {where}",
             code="value-not-in-hierarchy",
         )
     codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32)
@@ -181,7 +222,7 @@ def _with_missing(hierarchy: Hierarchy, levels: Sequence[_Level]) -> list[_Level
     return extended
 
 
-def _rows(selected: pl.Series) -> str:
+def which_rows(selected: pl.Series) -> str:
     """Say how many rows are selected and which come first: row 1 is the first row below the header."""
     numbers = (selected.arg_true() + 1).to_list()
     shown = ", ".join(str(number) for number in numbers[:SHOWN_ROWS])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
-
-from kohorte.kernels import Rows
+from kohorte.kernels import Rows, Shelf
 from kohorte.kernels.arrays import Codes, Counts
 from kohorte.lattice import Node
 
@@ -44,24 +42,17 @@ class History:
 
     def __init__(self, base: Snapshot) -> None:
         self._base = base
-        self._levels = np.zeros((len(base.node), ENTRIES), dtype=np.int16)
-        self._rows = np.zeros(ENTRIES, dtype=np.int64)
-        self._used = np.zeros(ENTRIES, dtype=np.int64)
+        self._shelf = Shelf(len(base.node), ENTRIES)
         self._snapshots: list[Snapshot] = []
-        self._clock = 0
         self.hits = 0
         self._lock = threading.Lock()
 
     def source(self, node: Node) -> Snapshot:
         """Return the smallest snapshot at or below a node; where none is remembered, the base table."""
         with self._lock:
-            levels = self._levels[:, : len(self._snapshots)]
-            usable = np.flatnonzero((levels <= np.array(node, dtype=np.int16)[:, None]).all(axis=0))
-            if not len(usable):
+            place = self._shelf.find(node)
+            if place < 0:
                 return self._base
-            place = int(usable[self._rows[usable].argmin()])
-            self._clock += 1
-            self._used[place] = self._clock
             self.hits += 1
             return self._snapshots[place]
 
@@ -70,13 +61,8 @@ class History:
         if len(snapshot) > WORTH_KEEPING * len(source):
             return
         with self._lock:
-            self._clock += 1
-            if len(self._snapshots) < ENTRIES:
-                place = len(self._snapshots)
-                self._snapshots.append(snapshot)
-            else:
-                place = int(self._used.argmin())
+            place = self._shelf.put(snapshot.node, len(snapshot))
+            if place < len(self._snapshots):
                 self._snapshots[place] = snapshot
-            self._levels[:, place] = snapshot.node
-            self._rows[place] = len(snapshot)
-            self._used[place] = self._clock
+            else:
+                self._snapshots.append(snapshot)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from kohorte.engines.encoding import EncodedTable
 from kohorte.engines.history import History, Snapshot
-from kohorte.groups import Groups, Histogram
+from kohorte.groups import Groups, Histogram, Population
 from kohorte.hierarchy import SUPPRESSED
-from kohorte.kernels import Grouper, Rows
+from kohorte.kernels import Grouper, Rows, Workers, sort_cells
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
 
@@ -19,27 +21,42 @@ from kohorte.lattice import Node
 class LocalEngine:
     """Groups the rows of an encoded table at any node, from the nearest finer node that it remembers.
 
-    A sensitive attribute is one more column of two levels, its value and `*`. Rows are merged with their sensitive
-    values; at a node, first into cells (class and sensitive values), from which coarser nodes are rolled up, then
-    into classes.
+    A sensitive attribute is one more column of two levels, its value and `*`, and so is the population that a row
+    comes from (0: the table itself). Rows are merged with these values; at a node, first into cells (class and
+    values), from which coarser nodes are rolled up, then into classes.
     """
 
     def __init__(self, table: EncodedTable) -> None:
         self._table = table
         self._excluded = int((~table.included).sum())
+        widths = [len(column.domain.overall) for column in table.sensitive]
+        if table.populations:
+            widths.append(len(table.populations) + 1)
         maps = [list(column.maps) for column in table.columns]
-        for column in table.sensitive:
-            values = np.arange(len(column.overall), dtype=np.uint32)
-            maps.append([values, np.zeros_like(values)])
+        maps += [[np.arange(width, dtype=np.uint32), np.zeros(width, dtype=np.uint32)] for width in widths]
+        self._extra = len(widths)
         self._grouper = Grouper(maps)
-        all_codes = [column.codes for column in table.columns] + [column.codes for column in table.sensitive]
-        codes = np.stack([codes[table.included] for codes in all_codes], axis=1)
-        rows = self._grouper.pack(codes)
+        rows = self._grouper.pack(self._codes())
         ones = np.ones(len(rows), dtype=np.int64)
         bottom = (0,) * len(table.columns)
         self._row_ids, first, sizes = self._grouper.group(rows, ones, self._levels(bottom, starred=False), True)
         self._base = Snapshot(bottom, rows, first, sizes)
         self._history = History(self._base)
+        self._workers: Workers | None = None
+
+    def _codes(self) -> Codes:
+        """The codes of all included rows and of all populations, with those of the extra columns."""
+        table = self._table
+        every = [column.codes for column in table.columns] + [column.codes for column in table.sensitive]
+        codes = np.stack([codes[table.included] for codes in every], axis=1)
+        if not table.populations:
+            return codes
+        parts = [np.pad(codes, ((0, 0), (0, 1)))]
+        for origin, population in enumerate(table.populations.values(), start=1):
+            part = np.pad(population.codes, ((0, 0), (0, self._extra)))
+            part[:, -1] = origin
+            parts.append(part)
+        return np.ascontiguousarray(np.concatenate(parts))
 
     @property
     def distinct_rows(self) -> int:
@@ -51,51 +68,135 @@ class LocalEngine:
         """How many nodes were built from a finer node instead of the table itself."""
         return self._history.hits
 
+    def use_threads(self, count: int) -> None:
+        """Let so many threads count nodes that are begun; none counts them when they are asked for."""
+        self._workers = Workers(count) if count else None
+
     def groups(self, node: Node) -> Groups:
         """Return the classes of the table at a node."""
         source = self._history.source(node)
+        if self._one_histogram:
+            levels = self._levels(node, starred=True)
+            return self._with_histogram(node, source, self._grouper.cells(source.rows, source.sizes, levels, len(node)))
         levels = self._levels(node, starred=False)
-        _, first, sizes = self._grouper.group(source.rows, source.sizes, levels, False)
+        return self._from_cells(node, source, self._grouper.group(source.rows, source.sizes, levels, False))
+
+    def begin(self, node: Node) -> Callable[[], Groups]:
+        """Begin to count a node; the classes are had by calling what is returned, once."""
+        if self._workers is None:
+            return lambda: self.groups(node)
+        source = self._history.source(node)
+        levels = self._levels(node, starred=self._one_histogram)
+        if self._one_histogram:
+            job = self._workers.cells(self._grouper, source.rows, source.sizes, levels, len(node))
+            return lambda: self._with_histogram(node, source, job.result())
+        job = self._workers.group(self._grouper, source.rows, source.sizes, levels)
+        return lambda: self._from_cells(node, source, job.result())
+
+    @property
+    def _one_histogram(self) -> bool:
+        return self._extra == len(self._table.sensitive) == 1
+
+    def _from_cells(self, node: Node, source: Snapshot, grouped: tuple[Codes, Codes, Counts]) -> Groups:
+        _, first, sizes = grouped
         cells = Snapshot(node, source.rows, first, sizes)
         self._history.keep(cells, source)
-        return self._merge(cells)[1] if self._table.sensitive else self._groups(node, source.rows, first, sizes)
+        return self._merge(cells)[1] if self._extra else self._groups(node, source.rows, first, sizes)
+
+    def _with_histogram(
+        self, node: Node, source: Snapshot, counted: tuple[Codes, Counts, Counts, Codes, Counts, Codes]
+    ) -> Groups:
+        """Make the classes of a table with one sensitive attribute and nothing else beside the quasi-identifiers."""
+        first, sizes, starts, values, counts, first_of_cell = counted
+        self._history.keep(Snapshot(node, source.rows, first_of_cell, counts), source)
+        (column,) = self._table.sensitive
+        histogram = Histogram(starts, values, counts, column.domain)
+        return self._groups(node, source.rows, first, sizes, {column.name: histogram})
 
     def classes(self, node: Node) -> tuple[Codes, Groups]:
         """Return the class of every included row at a node, and the classes."""
         levels = self._levels(node, starred=False)
         cell_of, first, sizes = self._grouper.group(self._base.rows, self._base.sizes, levels, True)
         class_of, groups = self._merge(Snapshot(node, self._base.rows, first, sizes))
-        return class_of[cell_of][self._row_ids], groups
+        own = self._row_ids[: int(self._table.included.sum())]
+        return class_of[cell_of][own], groups
 
     def _merge(self, cells: Snapshot) -> tuple[Codes, Groups]:
-        """Merge the cells of a node into classes: the class of each cell, and the classes with their histograms."""
-        levels = self._levels(cells.node, starred=True)
-        class_of, first, sizes = self._grouper.group(cells.rows, cells.sizes, levels, True)
-        histograms = {
-            column.name: self._histogram(cells, class_of, index) for index, column in enumerate(self._table.sensitive)
-        }
-        groups = self._groups(cells.node, cells.rows, first, sizes)
-        return class_of, replace(groups, histograms=histograms)
+        """Merge the cells of a node into classes: the class of each cell, and the classes with all that models ask for.
 
-    def _histogram(self, cells: Snapshot, class_of: Codes, index: int) -> Histogram:
-        """Count the values of one sensitive attribute in each class."""
-        place = len(self._table.columns) + index
+        Classes without a row of the table come last and are left out: cells of the table come first.
+        """
+        rows, sizes = cells.rows, cells.sizes
         levels = self._levels(cells.node, starred=True)
-        levels[place] = 0
-        _, first, counts = self._grouper.group(cells.rows, cells.sizes, levels, False)
-        values = self._grouper.unpack(cells.rows.take(first))[:, place]
-        return Histogram(class_of[first], values, counts, self._table.sensitive[index].overall)
+        if not self._table.populations:
+            class_of, first, class_sizes = self._grouper.group(rows, sizes, levels, True)
+            groups = self._groups(cells.node, rows, first, class_sizes)
+            return class_of, replace(groups, histograms=self._histograms(rows, sizes, class_of, len(groups)))
+        origin = self._grouper.unpack(rows)[:, -1]
+        own = origin == 0
+        class_of, first, class_sizes = self._grouper.group(rows, np.where(own, sizes, 0), levels, True)
+        count = int(np.count_nonzero(class_sizes))
+        assert (class_sizes[:count] > 0).all(), "rows of the table come first"
+        populations = {}
+        for number, (key, population) in enumerate(self._table.populations.items(), start=1):
+            of_origin = np.where(origin == number, sizes, 0)
+            people = np.bincount(class_of, weights=of_origin, minlength=len(class_sizes)).astype(np.int64)
+            empty = int(np.count_nonzero(people[count:]))
+            populations[key] = Population(people[:count] + population.includes_table * class_sizes[:count], empty)
+        groups = self._groups(cells.node, rows, first[:count], class_sizes[:count])
+        own_rows = rows.take(np.flatnonzero(own).astype(np.uint32))
+        histograms = self._histograms(own_rows, sizes[own], class_of[own], count)
+        return class_of, replace(groups, histograms=histograms, populations=populations)
+
+    def _histograms(self, rows: Rows, sizes: Counts, class_of: Codes, classes: int) -> dict[str, Histogram]:
+        """Count the values of the sensitive attributes in each class; of a single one, each cell is a count."""
+        table, found = self._table, {}
+        unpacked = self._grouper.unpack(rows) if table.sensitive else None
+        for index, column in enumerate(table.sensitive):
+            assert unpacked is not None
+            values = np.ascontiguousarray(unpacked[:, len(table.columns) + index])
+            of, counts = class_of, sizes
+            if self._extra > 1:
+                keys = of.astype(np.int64) * len(column.domain.overall) + values
+                keys, cells = np.unique(keys, return_inverse=True)
+                counts = np.bincount(cells, weights=sizes).astype(np.int64)
+                of = (keys // len(column.domain.overall)).astype(np.uint32)
+                values = (keys % len(column.domain.overall)).astype(np.uint32)
+            starts, order = sort_cells(of, classes)
+            found[column.name] = Histogram(starts, values[order], counts[order], column.domain)
+        return found
 
     def _levels(self, node: Node, *, starred: bool) -> Codes:
-        """The levels of all columns: those of the node, and every sensitive value as it is or starred."""
-        return np.array((*node, *(int(starred) for _ in self._table.sensitive)), dtype=np.uint32)
+        """The levels of all columns: those of the node, and every extra column as it is or starred."""
+        return np.array((*node, *(int(starred) for _ in range(self._extra))), dtype=np.uint32)
 
-    def _groups(self, node: Node, rows: Rows, first: Codes, sizes: Counts) -> Groups:
+    def _groups(
+        self,
+        node: Node,
+        rows: Rows,
+        first: Codes,
+        sizes: Counts,
+        histograms: Mapping[str, Histogram] = MappingProxyType({}),
+    ) -> Groups:
         def codes(which: Bools) -> Codes:
             unpacked: Codes = self._grouper.unpack(rows.take(first[which]))
             return unpacked[:, : len(node)]
 
-        return Groups(node, sizes, codes, excluded=self._excluded)
+        def joined(attribute: int) -> Codes:
+            levels = self._levels(node, starred=True)
+            levels[attribute] = len(self._table.columns[attribute].maps) - 1
+            of, _, _ = self._grouper.group(rows.take(first), sizes, levels, True)
+            return of
+
+        return Groups(
+            node,
+            sizes,
+            codes,
+            excluded=self._excluded,
+            histograms=histograms,
+            joined=joined,
+            attributes=len(node),
+        )
 
     def apply(self, frame: pl.DataFrame, node: Node, kept: Bools) -> pl.DataFrame:
         """Return the quasi-identifiers generalized to a node, with all rows that are not kept suppressed.

@@ -1,7 +1,7 @@
 """Equivalence classes: the waist of the package."""
 
-from kohorte.groups.groups import Groups
-from kohorte.groups.histogram import Histogram
+from kohorte.groups.groups import Groups, Population
+from kohorte.groups.histogram import Domain, Histogram
 from kohorte.groups.marginals import Column, Marginals
 
-__all__ = ["Column", "Groups", "Histogram", "Marginals"]
+__all__ = ["Column", "Domain", "Groups", "Histogram", "Marginals", "Population"]

@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kohorte.errors import InputError, member_named
-from kohorte.models.base import PrivacyModel
+from kohorte.models.alpha_k_anonymity import AlphaKAnonymity
+from kohorte.models.average_risk import AverageRisk
+from kohorte.models.base import PopulationSource, PrivacyModel
+from kohorte.models.beta_likeness_basic import BasicBetaLikeness
+from kohorte.models.beta_likeness_enhanced import EnhancedBetaLikeness
+from kohorte.models.delta_disclosure import DeltaDisclosure
+from kohorte.models.delta_presence import DeltaPresence
 from kohorte.models.k_anonymity import KAnonymity
+from kohorte.models.k_map import KMap
+from kohorte.models.l_diversity_distinct import DistinctLDiversity
+from kohorte.models.l_diversity_entropy import EntropyLDiversity
+from kohorte.models.l_diversity_recursive import RecursiveLDiversity
+from kohorte.models.n_t_closeness import NTCloseness
+from kohorte.models.population_uniqueness import PopulationUniqueness
+from kohorte.models.t_closeness_equal import EqualTCloseness
+from kohorte.models.t_closeness_hierarchical import HierarchicalTCloseness
+from kohorte.models.t_closeness_ordered import OrderedTCloseness
 
-MODELS: tuple[type[PrivacyModel], ...] = (KAnonymity,)
+MODELS: tuple[type[PrivacyModel], ...] = (
+    KAnonymity,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    RecursiveLDiversity,
+    EqualTCloseness,
+    OrderedTCloseness,
+    HierarchicalTCloseness,
+    DeltaPresence,
+    KMap,
+    AlphaKAnonymity,
+    DeltaDisclosure,
+    BasicBetaLikeness,
+    EnhancedBetaLikeness,
+    NTCloseness,
+    AverageRisk,
+    PopulationUniqueness,
+)
 
-__all__ = ["MODELS", "KAnonymity", "PrivacyModel", "model_from_dict"]
+__all__ = [
+    "MODELS",
+    "AlphaKAnonymity",
+    "AverageRisk",
+    "BasicBetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DistinctLDiversity",
+    "EnhancedBetaLikeness",
+    "EntropyLDiversity",
+    "EqualTCloseness",
+    "HierarchicalTCloseness",
+    "KAnonymity",
+    "KMap",
+    "NTCloseness",
+    "OrderedTCloseness",
+    "PopulationSource",
+    "PopulationUniqueness",
+    "PrivacyModel",
+    "RecursiveLDiversity",
+    "model_from_dict",
+]
 
 
-def model_from_dict(entry: object) -> PrivacyModel:
-    """Return the model that a plan describes as `{model: name, parameter: value}`."""
+def model_from_dict(entry: object, *, folder: Path = Path()) -> PrivacyModel:
+    """Return the model that a plan describes as `{model: name, parameter: value}`; files are relative to `folder`."""
     if not isinstance(entry, dict) or "model" not in entry:
         raise InputError(
             "a model is written as {model: name, ...}, for example {model: k-anonymity, k: 5}",
             code="model-entry",
         )
-    return member_named(str(entry["model"]), MODELS, what="model", code="model-unknown").from_dict(entry)
+    found = member_named(str(entry["model"]), MODELS, what="model", code="model-unknown")
+    return found.from_dict(entry, folder=folder)

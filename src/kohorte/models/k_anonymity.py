@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from kohorte.errors import InputError
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools
-from kohorte.models.parameters import integer, refuse_unknown
+from kohorte.models.base import PrivacyModel
+from kohorte.models.parameters import integer
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(PrivacyModel):
     """k-anonymity.
 
     Guarantee
@@ -30,16 +30,12 @@ class KAnonymity:
     k: int
 
     name: ClassVar[str] = "k-anonymity"
+    example: ClassVar[str] = "{model: k-anonymity, k: 5}"
     monotone: ClassVar[bool] = True
     monotone_with_suppression: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         integer("k", self.k, least=1)
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """None: k-anonymity looks at class sizes alone."""
-        return ()
 
     @property
     def smallest_class(self) -> int:
@@ -54,17 +50,3 @@ class KAnonymity:
     def reached(self, groups: Groups) -> float | None:
         """The size of the smallest class."""
         return int(groups.sizes.min()) if len(groups) else None
-
-    def to_dict(self) -> dict[str, object]:
-        """The model as a plan writes it."""
-        return {"model": self.name, "k": self.k}
-
-    @classmethod
-    def from_dict(cls, entry: dict[str, object]) -> Self:
-        """Read `{model: k-anonymity, k: 5}`."""
-        refuse_unknown(entry, cls.name, ("k",))
-        if "k" not in entry:
-            raise InputError(
-                "model k-anonymity needs k, for example {model: k-anonymity, k: 5}", code="model-parameter"
-            )
-        return cls(k=integer("k", entry["k"], least=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from kohorte.errors import InputError, nearest
@@ -11,6 +12,26 @@ def integer(name: str, value: object, *, least: int) -> int:
     """Return a whole number of at least `least`, or refuse it by name."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}", code="model-parameter")
+    return value
+
+
+def number(
+    name: str, value: object, *, above: float = -math.inf, least: float = -math.inf, most: float = math.inf
+) -> float:
+    """Return a number above `above`, from `least` to `most`, or refuse it by name."""
+    wanted = [f"above {above:g}"] if above > -math.inf else []
+    wanted += [f"at least {least:g}"] if least > -math.inf else []
+    wanted += [f"at most {most:g}"] if most < math.inf else []
+    fits = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+    if not fits or not (above < value and least <= value <= most):  # type: ignore[operator]
+        raise InputError(f"{name} must be a number {' and '.join(wanted)}, not {value!r}", code="model-parameter")
+    return float(value)  # type: ignore[arg-type]
+
+
+def column(name: str, value: object) -> str:
+    """Return the name of a column."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{name} must be the name of a column", code="model-parameter")
     return value
 
 

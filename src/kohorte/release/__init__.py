@@ -3,7 +3,7 @@
 from kohorte.release.anonymization import anonymize, find_release
 from kohorte.release.certificate import Certificate, certify, versions, warnings
 from kohorte.release.plan import Plan
-from kohorte.release.plan_parts import Attribute, SearchOptions
+from kohorte.release.plan_parts import Attribute, Decorrelation, SearchOptions
 from kohorte.release.release import Release
 from kohorte.release.space import SolutionSpace, solution_space
 from kohorte.release.verification import ModelVerdict, Verification, verify
@@ -12,6 +12,7 @@ from kohorte.release.write import certificate_paths, write_release
 __all__ = [
     "Attribute",
     "Certificate",
+    "Decorrelation",
     "ModelVerdict",
     "Plan",
     "Release",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,21 +14,23 @@ import polars as pl
 from kohorte.data import Role, from_polars, to_polars
 from kohorte.engines import EncodedTable, LocalEngine, encode
 from kohorte.errors import InputError, NoSolution
-from kohorte.hierarchy import SUPPRESSED, Builder, Ordering
+from kohorte.groups import Domain
+from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Lattice, Node
 from kohorte.release.columns import check_columns
+from kohorte.release.decorrelation import decorrelate
 from kohorte.release.explain import no_solution
+from kohorte.release.hierarchies import hierarchies
 from kohorte.release.plan import Plan
+from kohorte.release.plan_parts import Within
+from kohorte.release.population import Populations, divide, refuse_missing_people, without_flag
 from kohorte.release.release import Release, in_order
 from kohorte.release.verification import refuse_unverified, verify_table
 from kohorte.search import SEARCHES, Evaluator, Problem, ProgressCallback, SearchResult, search_named
 
 LARGE = 100_000
 MOST_THREADS = 8
-
-VALUE_OR_STAR = Ordering()
-"""The hierarchy of a quasi-identifier for which the plan names none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,7 @@ class Setting:
     engine: LocalEngine = field(repr=False)
     evaluator: Evaluator = field(repr=False)
     problem: Problem = field(repr=False)
+    populations: Populations = field(repr=False)
 
 
 def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Setting:
@@ -48,6 +51,8 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
     check_columns(frame.columns, plan)
     if frame.height == 0:
         raise InputError("the table has no rows", code="table-no-rows")
+    parts = divide(frame, plan)
+    frame = parts.frame
     for model in plan.models:
         if model.smallest_class > frame.height:
             raise InputError(
@@ -55,17 +60,27 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
                 f"{frame.height:,}",
                 code="model-beyond-rows",
             )
-    table = encode(frame, hierarchies(plan), missing=plan.missing, sensitive=plan.histograms)
+    table = encode(
+        frame,
+        hierarchies(plan),
+        missing=plan.missing,
+        sensitive={name: plan.attributes[name].hierarchy for name in plan.histograms},
+        populations=parts.people,
+    )
+    check_models(plan, table.domains)
     weights = {name: float(attribute.weight) for name, attribute in plan.attributes.items()}
     marginals = table.marginals(weights)
     limit = plan.most_suppressed(frame.height)
     lattice = Lattice(table.shape)
     costing = plan.metric.costing(marginals, smallest_class=plan.smallest_class, limit=limit)
     engine = LocalEngine(table)
+    if plan.population_files:
+        refuse_missing_people(*engine.classes(lattice.bottom), plan)
     evaluator = Evaluator(engine, plan.models, costing, limit)
     problem = Problem(
         lattice=lattice,
         count=evaluator,
+        begin=evaluator.begin,
         costing=costing,
         marginals=marginals,
         limit=limit,
@@ -73,12 +88,14 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
         time_limit=plan.search.time_limit,
         progress=progress,
     )
-    return Setting(plan, frame, table, engine, evaluator, problem)
+    return Setting(plan, frame, table, engine, evaluator, problem, parts.populations)
 
 
-def hierarchies(plan: Plan) -> Mapping[str, Builder]:
-    """The hierarchy builder of every quasi-identifier."""
-    return {name: plan.attributes[name].hierarchy or VALUE_OR_STAR for name in plan.quasi_identifiers}
+def check_models(plan: Plan, domains: Mapping[str, Domain]) -> None:
+    """Refuse a table that a model of the plan cannot judge, or that it can never hold for."""
+    for number, model in enumerate(plan.models, start=1):
+        with Within(f"models: entry {number}"):
+            model.check(domains)
 
 
 def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
@@ -90,7 +107,7 @@ def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = 
     """
     table, kind = to_polars(frame)
     release = find_release(table, plan, progress=progress)
-    refuse_unverified(verify_table(release.data, plan), release)
+    refuse_unverified(verify_table(release.data, plan, release.populations, levels=release.levels), release)
     return replace(release, data=from_polars(release.data, kind))
 
 
@@ -110,7 +127,7 @@ def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback 
         node=result.best.node,
         evaluation=result.best,
         result=result,
-        rows=frame.height,
+        rows=setting.frame.height,
         rolled_up=setting.engine.rolled_up,
         distinct_rows=setting.engine.distinct_rows,
         lattice=setting.problem.lattice.size,
@@ -121,6 +138,7 @@ def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback 
             for column, level in zip(setting.table.columns, result.best.node, strict=True)
         ),
         seconds={"encode": encoded - started, "search": searched - encoded},
+        populations=setting.populations,
     )
 
 
@@ -135,10 +153,8 @@ def search(setting: Setting) -> SearchResult:
             code="algorithm-unfit",
         )
     problem = setting.problem
-    problem.threads = setting.plan.search.threads or _fitting_threads(setting.engine.distinct_rows)
     problem.started = time.monotonic()
-    with ThreadPoolExecutor(problem.threads) as pool:
-        problem.pool = pool if problem.threads > 1 else None
+    with counting_ahead(setting):
         result = algorithm.run(problem)
     if result.best is None and not result.optimal:  # out of time: the top node is the likeliest solution of all
         problem.time_limit = None
@@ -147,16 +163,29 @@ def search(setting: Setting) -> SearchResult:
     return result
 
 
-def _fitting_threads(distinct_rows: int) -> int:
-    """Return how many threads pay off: counting a small table takes less time than handing it to a thread."""
-    return min(os.cpu_count() or 1, MOST_THREADS) if distinct_rows >= LARGE else 1
+@contextmanager
+def counting_ahead(setting: Setting, *, always: bool = False) -> Iterator[None]:
+    """Let threads count nodes that are begun, as many as the plan says, or as pay off: with a small table none.
+
+    Beside them there is the thread that searches. With a small table, that one is as busy as they are. Whoever counts
+    all nodes anyway can `always` begin the next ones; a search would rather know the result of one before.
+    """
+    large = setting.engine.distinct_rows >= LARGE
+    threads = setting.plan.search.threads or (min(os.cpu_count() or 1, MOST_THREADS) if large or always else 1)
+    setting.problem.ahead = threads
+    setting.engine.use_threads(threads if large and threads > 1 else threads - 1)
+    try:
+        yield
+    finally:
+        setting.engine.use_threads(0)
 
 
 def _nothing_found(setting: Setting, result: SearchResult) -> NoSolution:
     if not result.optimal:
         return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
     top = setting.evaluator(setting.problem.lattice.top)
-    return no_solution(setting.plan, setting.table, setting.frame, top)
+    groups = setting.engine.groups(setting.problem.lattice.top)
+    return no_solution(setting.plan, setting.table, setting.frame, top, groups)
 
 
 def apply(setting: Setting, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -166,7 +195,8 @@ def apply(setting: Setting, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:
     kept: Bools = np.zeros(setting.table.rows, dtype=bool)
     kept[setting.table.included] = kept_groups[classes]
     generalized = setting.engine.apply(setting.frame, node, kept)
-    data = setting.frame.drop(setting.plan.names(Role.IDENTIFYING)).with_columns(generalized)
+    data = without_flag(setting.frame, setting.plan).drop(setting.plan.names(Role.IDENTIFYING), strict=False)
+    data = decorrelate(data.with_columns(generalized), setting.plan)
     columns = zip(setting.table.columns, node, groups.codes(kept_groups).T, strict=True)
     kept_classes = pl.DataFrame([column.generalized(level, codes) for column, level, codes in columns])
     return data, kept_classes

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from kohorte.data import Role
+from kohorte.data import Role, to_polars
 from kohorte.hierarchy import Builder, Ordering
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.release.plan import Plan
 from kohorte.release.release import Release
-from kohorte.release.verification import Verification, verify
+from kohorte.release.verification import Verification, verify_table
 
 FORMAT = 1
 
@@ -62,7 +62,7 @@ def certify(
     """Write down the facts about a release; `verification` is that of the written file where there is one."""
     plan = release.plan
     if verification is None:
-        verification = verify(release.data, plan)
+        verification = verify_table(to_polars(release.data)[0], plan, release.populations, levels=release.levels)
     return Certificate(
         {
             "certificate": FORMAT,
@@ -103,13 +103,23 @@ def versions() -> dict[str, str]:
 def warnings(release: Release) -> tuple[str, ...]:
     """What whoever hands on a release should think about."""
     plan = release.plan
-    protected = {name for model in plan.models for name in model.sensitive}
+    protected = {name for model in plan.models for name in model.sensitive} | {*plan.decorrelated_attributes}
     found = [
         f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
         "value is known for everybody in the class"
         for name in plan.names(Role.SENSITIVE)
         if name not in protected
     ]
+    if plan.decorrelate is None and len(plan.histograms) > 1:
+        found.append(
+            f"{', '.join(map(repr, plan.histograms))} are protected each for itself: whoever can exclude a value of "
+            "one may learn another where they go together (the plan's option decorrelate prevents that)"
+        )
+    if plan.decorrelate is not None:
+        found.append(
+            f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "
+            f"they tell little about {plan.decorrelate.attribute!r}"
+        )
     found += [
         f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
         for name, level in release.levels.items()

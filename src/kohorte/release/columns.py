@@ -28,8 +28,12 @@ def check_columns(columns: Sequence[str], plan: Plan, *, may_lack: Sequence[Role
             f"column{'' if len(columns) == 1 else 's'}: is the separator right, and is there a header line?",
             code="columns-none-fit",
         )
+    always = {*plan.histograms, *(() if plan.subset is None or may_lack else (plan.subset.name,))}
+    optional = {plan.subset.name} if plan.subset is not None and may_lack else set()
     needed = [
-        name for name, attribute in plan.attributes.items() if attribute.role not in may_lack or name in plan.histograms
+        name
+        for name, attribute in plan.attributes.items()
+        if (attribute.role not in may_lack or name in always) and name not in optional
     ]
     absent = [name for name in needed if name not in columns]
     if absent:

@@ -7,11 +7,13 @@ import polars as pl
 from kohorte.data import as_text
 from kohorte.engines import EncodedTable, Missing
 from kohorte.errors import NoSolution
+from kohorte.groups import Groups
+from kohorte.models import KAnonymity
 from kohorte.release.plan import Plan
 from kohorte.search import Evaluation
 
 
-def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evaluation) -> NoSolution:
+def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evaluation, groups: Groups) -> NoSolution:
     """Return the error that says why there is no solution and what would help, judged at the most general node."""
     included = int(table.included.sum())
     excluded = table.rows - included
@@ -23,8 +25,13 @@ def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evalu
     if top.suppressed < table.rows:
         enough = -(-top.suppressed * 10**6 // table.rows) / 10**6  # rounded up: the figure itself must do
         reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
-    if excluded <= limit and 0 < included < plan.smallest_class:
+    if excluded <= limit and 0 < included < max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0):
         reasons.append(f"k of at most {included:,} would do")
+    for model in plan.models:
+        if len(groups) and not (model.satisfied(groups).all() and model.holds(groups)):
+            reached = model.reached(groups)
+            parameters = ", ".join(f"{key} = {value}" for key, value in model.to_dict().items() if key != "model")
+            reasons.append(f"model {model.name} ({parameters}) fails there, where {reached} is reached")
     if excluded and plan.missing is Missing.SUPPRESS:
         name, count = most_missing(frame, plan)
         reasons.append(

@@ -15,14 +15,16 @@ from kohorte.data import Role
 from kohorte.data.files import unreadable
 from kohorte.engines import Missing
 from kohorte.errors import InputError, nearest
-from kohorte.models import PrivacyModel
+from kohorte.models import PopulationSource, PrivacyModel
 from kohorte.quality import Loss, Metric
 from kohorte.release import plan_yaml
 from kohorte.release.plan_parts import (
     Attribute,
+    Decorrelation,
     SearchOptions,
     Within,
     as_attribute,
+    as_decorrelation,
     as_metric,
     as_model,
     as_search,
@@ -34,7 +36,17 @@ from kohorte.release.plan_parts import (
 
 FORMAT = 1
 ORDERS = ("shuffled", "input")
-KEYS = ("kohorte", "attributes", "models", "suppression_limit", "metric", "search", "missing", "output")
+KEYS = (
+    "kohorte",
+    "attributes",
+    "models",
+    "suppression_limit",
+    "metric",
+    "search",
+    "missing",
+    "decorrelate",
+    "output",
+)
 
 
 @dataclass(frozen=True)
@@ -51,10 +63,11 @@ class Plan:
     search: SearchOptions = field(default_factory=SearchOptions)
     missing: Missing = Missing.CATEGORY
     order: str = "shuffled"
+    decorrelate: Decorrelation | None = None
 
     def __post_init__(self) -> None:
         self._set("attributes", MappingProxyType(attributes(self.attributes, folder=Path())))
-        self._set("models", models(self.models))
+        self._set("models", models(self.models, folder=Path()))
         with Within("metric"):
             self._set("metric", as_metric(self.metric))
         with Within("search"):
@@ -73,13 +86,55 @@ class Plan:
             raise InputError("the plan names no quasi-identifying attribute", code="plan-no-quasi-identifier")
         if not self.models:
             raise InputError("the plan asks for no privacy model, so nothing would be protected", code="plan-no-model")
-        for name in self.histograms:
+        with Within("decorrelate"):
+            self._set("decorrelate", as_decorrelation(self.decorrelate))
+        for number, model in enumerate(self.models, start=1):
+            with Within(f"models: entry {number}"):
+                self._check_model(model)
+        if sum(source.is_subset for source in self.populations) > 1:
+            raise InputError("models name different subset columns; only one part can be released", code="plan-subset")
+        self._check_decorrelation()
+
+    def _check_model(self, model: PrivacyModel) -> None:
+        """Refuse attributes that the plan does not have, or has in another role."""
+        for name in model.sensitive:
             if name not in self.names(Role.SENSITIVE):
                 raise InputError(
-                    f"a model names {name!r}, which is not a sensitive attribute of the plan"
+                    f"model {model.name} names {name!r}, which is not a sensitive attribute of the plan"
                     f"{nearest(name, self.names(Role.SENSITIVE))}",
                     code="plan-model-attribute",
                 )
+            if model.needs_hierarchy and self.attributes[name].hierarchy is None:
+                raise InputError(
+                    f"model {model.name} needs a hierarchy of {name!r}: add it to the attribute, as for a "
+                    "quasi-identifier",
+                    code="model-no-hierarchy",
+                )
+        source = model.population_source
+        if source is not None and source.is_subset:
+            attribute = self.attributes.get(source.name)
+            if attribute is None or attribute.role not in (Role.INSENSITIVE, Role.IDENTIFYING):
+                raise InputError(
+                    f"subset names {source.name!r}, which is not an insensitive or identifying attribute of the plan"
+                    f"{nearest(source.name, self.attributes)}",
+                    code="plan-subset",
+                )
+
+    def _check_decorrelation(self) -> None:
+        if self.decorrelate is None:
+            return
+        whole = self.decorrelate.attribute
+        if whole not in self.names(Role.SENSITIVE) or not self.decorrelated_attributes:
+            raise InputError(
+                f"decorrelate: {whole!r} must be one of at least two sensitive attributes of the plan",
+                code="plan-decorrelate",
+            )
+        if strangers := [name for name in self.histograms if name != whole]:
+            raise InputError(
+                f"decorrelate: models can protect only {whole!r}, which stays whole; {strangers[0]!r} is suppressed in "
+                "many rows",
+                code="plan-decorrelate",
+            )
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -113,10 +168,33 @@ class Plan:
         """The sensitive attributes whose histograms the models ask for."""
         return tuple(dict.fromkeys(name for model in self.models for name in model.sensitive))
 
+    @property
+    def decorrelated_attributes(self) -> tuple[str, ...]:
+        """The sensitive attributes that are suppressed in many rows, so that they tell little about another."""
+        if self.decorrelate is None:
+            return ()
+        return tuple(name for name in self.names(Role.SENSITIVE) if name != self.decorrelate.attribute)
+
+    @property
+    def populations(self) -> tuple[PopulationSource, ...]:
+        """The populations that the models ask for."""
+        return tuple(dict.fromkeys(model.population_source for model in self.models if model.population_source))
+
+    @property
+    def population_files(self) -> tuple[PopulationSource, ...]:
+        """Those of the populations that are files."""
+        return tuple(source for source in self.populations if not source.is_subset)
+
+    @property
+    def subset(self) -> PopulationSource | None:
+        """The population that is the table itself, of which a column flags the rows to release."""
+        return next((source for source in self.populations if source.is_subset), None)
+
     def files(self) -> tuple[Path, ...]:
-        """The files that the plan's hierarchies are read from."""
+        """The files that the plan's hierarchies and populations are read from."""
         builders = (attribute.hierarchy for attribute in self.attributes.values())
-        return tuple(path for builder in builders if builder is not None for path in builder.files())
+        hierarchies = (path for builder in builders if builder is not None for path in builder.files())
+        return (*hierarchies, *(source.folder / source.name for source in self.population_files))
 
     def most_suppressed(self, rows: int) -> int:
         """How many of so many rows may be suppressed: floor(suppression_limit * rows), exactly."""
@@ -129,6 +207,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, object]:
         """The plan as plain dictionaries, lists, numbers and text."""
+        remedy = {} if self.decorrelate is None else {"decorrelate": self.decorrelate.to_dict()}
         return {
             "kohorte": FORMAT,
             "attributes": {name: attribute.to_dict() for name, attribute in self.attributes.items()},
@@ -137,6 +216,7 @@ class Plan:
             "metric": {"metric": self.metric.name},
             "search": self.search.to_dict(),
             "missing": str(self.missing),
+            **remedy,
             "output": {"order": self.order},
         }
 
@@ -173,12 +253,13 @@ class Plan:
                 raise InputError(f"the plan has no {key}", code="plan-incomplete")
         return cls(
             attributes=attributes(data["attributes"], folder=folder),
-            models=data["models"],
+            models=models(data["models"], folder=folder),
             suppression_limit=data.get("suppression_limit", 0.0),
             metric=data.get("metric", "loss"),
             search=data.get("search", {}),
             missing=data.get("missing", Missing.CATEGORY),
             order=_order(data.get("output", {})),
+            decorrelate=data.get("decorrelate"),
         )
 
 
@@ -193,14 +274,14 @@ def attributes(entries: object, *, folder: Path) -> dict[str, Attribute]:
     return found
 
 
-def models(entries: object) -> tuple[PrivacyModel, ...]:
+def models(entries: object, *, folder: Path) -> tuple[PrivacyModel, ...]:
     """Read the models of a plan."""
     if isinstance(entries, str | Mapping) or not isinstance(entries, Sequence):
         raise InputError("models: is a list, each entry {model: name, ...}", code="plan-incomplete")
     found = []
     for number, entry in enumerate(entries, start=1):
         with Within(f"models: entry {number}"):
-            found.append(as_model(entry))
+            found.append(as_model(entry, folder=folder))
     return tuple(found)
 
 

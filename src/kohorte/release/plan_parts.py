@@ -88,16 +88,44 @@ class SearchOptions:
         return entry
 
 
+@dataclass(frozen=True)
+class Decorrelation:
+    """One sensitive attribute stays whole; the others are suppressed in (1 - 1/l) of the rows of each of its values."""
+
+    attribute: str
+    l: int  # noqa: E741 - the published letter
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attribute, str):
+            raise InputError("attribute is the sensitive attribute that stays whole", code="plan-decorrelate")
+        if type(self.l) is not int or self.l < 2:
+            raise InputError(f"l must be a whole number of at least 2, not {self.l!r}", code="plan-decorrelate")
+
+    def to_dict(self) -> dict[str, object]:
+        """The remedy as a plan writes it."""
+        return {"attribute": self.attribute, "l": self.l}
+
+
 def as_attribute(entry: object, *, folder: Path) -> Attribute:
     """Return an attribute, given as one or as a plan writes it."""
     return entry if isinstance(entry, Attribute) else Attribute.from_dict(entry, folder=folder)
 
 
-def as_model(entry: Any) -> PrivacyModel:
+def as_model(entry: Any, *, folder: Path) -> PrivacyModel:
     """Return a model, given as one or as a plan writes it."""
     refuse_class(entry)
-    model: PrivacyModel = entry if hasattr(entry, "satisfied") else model_from_dict(entry)
-    return model
+    return entry if isinstance(entry, PrivacyModel) else model_from_dict(entry, folder=folder)
+
+
+def as_decorrelation(entry: Any) -> Decorrelation | None:
+    """Return the remedy for sensitive attributes that go together, given as such or as a plan writes it."""
+    if entry is None or isinstance(entry, Decorrelation):
+        return entry
+    options = mapping(entry, "{attribute: diagnosis, l: 3}", ("attribute", "l"))
+    for key in ("attribute", "l"):
+        if key not in options:
+            raise InputError(f"{key} is missing, as in {{attribute: diagnosis, l: 3}}", code="plan-decorrelate")
+    return Decorrelation(**options)
 
 
 def as_metric(entry: Any) -> Metric:

@@ -16,7 +16,9 @@ from kohorte.errors import InputError
 from kohorte.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.lattice import Node
 from kohorte.release.columns import check_columns
+from kohorte.release.decorrelation import decorrelate
 from kohorte.release.plan import Plan
+from kohorte.release.population import Populations, flagged_rows, without_flag
 from kohorte.search import Evaluation, SearchResult
 
 
@@ -37,6 +39,7 @@ class Release:
     kept_classes: pl.DataFrame
     all_starred: bool
     seconds: Mapping[str, float]
+    populations: Populations
 
     @property
     def levels(self) -> dict[str, int]:
@@ -107,6 +110,7 @@ class Release:
         """
         table, kind = to_polars(new_rows)
         check_columns(table.columns, self.plan, may_lack=(Role.IDENTIFYING,))
+        table = without_flag(flagged_rows(table, self.plan), self.plan)
         if table.height == 0:
             raise InputError("the table has no rows", code="table-no-rows")
         fixed = {
@@ -130,7 +134,8 @@ class Release:
         if not self.suppressed and kept.all():  # as in the release: what is at level 0 keeps its type
             masked = [column for column, level in zip(masked, self.node, strict=True) if level]
         present = [name for name in self.plan.names(Role.IDENTIFYING) if name in table.columns]
-        return from_polars(in_order(table.drop(present).with_columns(masked), self.plan), kind)
+        data = decorrelate(table.drop(present).with_columns(masked), self.plan)
+        return from_polars(in_order(data, self.plan), kind)
 
 
 def in_order(table: pl.DataFrame, plan: Plan) -> pl.DataFrame:

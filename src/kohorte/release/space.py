@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
 
 from kohorte.data import to_polars
-from kohorte.release.anonymization import prepare
+from kohorte.lattice import Lattice, Node
+from kohorte.release.anonymization import counting_ahead, prepare
+from kohorte.release.picture import to_html, to_svg
 from kohorte.release.plan import Plan
 from kohorte.search import Evaluation, ProgressCallback
 from kohorte.search.base import OutOfTime
@@ -20,6 +25,26 @@ class SolutionSpace:
     shape: tuple[int, ...]
     nodes: tuple[Evaluation, ...]
     best: Evaluation | None
+    plan: Plan = field(repr=False)
+    rows: int
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The lattice that the nodes form."""
+        return Lattice(self.shape)
+
+    @property
+    def limit(self) -> int:
+        """How many rows may be suppressed."""
+        return self.plan.most_suppressed(self.rows)
+
+    def place(self, node: Node) -> int:
+        """Where a node is among all nodes."""
+        return int(np.ravel_multi_index(node, self.shape))
+
+    def at(self, node: Node) -> Evaluation:
+        """The evaluation of one node."""
+        return self.nodes[self.place(node)]
 
     def solutions(self) -> list[Evaluation]:
         """The nodes that satisfy the plan, the best first."""
@@ -44,18 +69,28 @@ class SolutionSpace:
             ],
         }
 
+    def to_html(self) -> str:
+        """The solution space as a page: the drawing, the neighbours of the optimum, the best ten; no cell values."""
+        return to_html(self)
+
+    def to_svg(self) -> str:
+        """The same as a picture without any script."""
+        return to_svg(self)
+
 
 def solution_space(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> SolutionSpace:
     """Evaluate every node; `progress` may stop it by returning False, which raises KeyboardInterrupt."""
     table, _ = to_polars(frame)
     setting = prepare(table, plan, progress=progress)
-    problem = setting.problem
-    problem.time_limit = None
-    nodes = []
+    judge = replace(setting.evaluator, bounds=False)
+    problem = replace(setting.problem, count=judge, begin=judge.begin, time_limit=None)
+    nodes: list[Evaluation] = []
     try:
-        for node in problem.lattice.nodes():
-            nodes.append(problem.evaluate(node))
-            problem.report(lambda: problem.checked, lambda: -math.inf)
+        with counting_ahead(replace(setting, problem=problem), always=True):
+            for evaluation in problem.count_ahead(problem.lattice.nodes()):
+                nodes.append(problem.accept(evaluation))
+                problem.report(lambda: len(nodes), lambda: -math.inf)
     except OutOfTime:
         raise KeyboardInterrupt from None
-    return SolutionSpace(plan.quasi_identifiers, problem.lattice.shape, tuple(nodes), problem.best)
+    rows = setting.frame.height
+    return SolutionSpace(plan.quasi_identifiers, problem.lattice.shape, tuple(nodes), problem.best, plan, rows)

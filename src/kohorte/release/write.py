@@ -51,7 +51,7 @@ def write_release(
         table = files.enter_context(atomic_write(output, force=force))
         fill_table(data, table, output, separator=separator)
         written = parse_table(table.read_bytes(), output, separator=separator)
-        verification = verify_table(written.frame, release.plan)
+        verification = verify_table(written.frame, release.plan, release.populations, levels=release.levels)
         refuse_unverified(verification, release)
         certificate = certify(
             release,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -25,7 +25,8 @@ class Evaluation:
     classes: int
     smallest_class: int | None
     floor: float = -math.inf  # no generalization costs less
-    gone: int = 0  # so many rows are suppressed here and at every specialization
+    gone: int = 0  # so many rows are suppressed here and at every specialization, at least
+    small: int = 0  # so many of them are in classes that are too small for every model
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class Problem:
     monotone: bool
     time_limit: float | None = None
     progress: ProgressCallback | None = None
-    threads: int = 1
-    pool: Executor | None = None
+    begin: Callable[[Node], Callable[[], Evaluation]] | None = None
+    ahead: int = 1  # so many nodes may be begun before the first of them is finished
     best: Evaluation | None = None
     checked: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -69,19 +70,31 @@ class Problem:
     def evaluate(self, node: Node) -> Evaluation:
         """Count a node, and remember it when it is the best solution so far."""
         self.watch_time()
-        return self.accept(self.count_all([node])[0])
+        self.checked += 1
+        return self.accept(self.count(node))
 
     def watch_time(self) -> None:
         """End the search when its time is over; one node is always counted."""
         if self.time_limit is not None and self.checked and time.monotonic() - self.started > self.time_limit:
             raise OutOfTime
 
-    def count_all(self, nodes: Sequence[Node]) -> list[Evaluation]:
-        """Count nodes, at the same time where there are threads; nothing is remembered yet."""
-        self.checked += len(nodes)
-        if self.pool is None or len(nodes) == 1:
-            return [self.count(node) for node in nodes]
-        return list(self.pool.map(self.count, nodes))
+    def count_ahead(self, nodes: Iterator[Node]) -> Iterator[Evaluation]:
+        """Count nodes in their order; the next ones are begun while one is looked at. Nothing is remembered yet."""
+        under_way: deque[Callable[[], Evaluation]] = deque()
+        for node in nodes:
+            self.watch_time()
+            under_way.append(self.start(node))
+            if len(under_way) >= self.ahead:
+                yield under_way.popleft()()
+        while under_way:
+            yield under_way.popleft()()
+
+    def start(self, node: Node) -> Callable[[], Evaluation]:
+        """Begin to count a node; it is finished by calling what is returned, once. Nothing is remembered yet."""
+        self.checked += 1
+        if self.begin is None or self.ahead == 1:
+            return lambda: self.count(node)
+        return self.begin(node)
 
     def accept(self, evaluation: Evaluation) -> Evaluation:
         """Remember an evaluation when it is the best solution so far."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from kohorte.engines import Engine
 from kohorte.groups import Groups
+from kohorte.kernels import summarize
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
 from kohorte.models import PrivacyModel
@@ -26,38 +27,80 @@ class Evaluator:
     models: Sequence[PrivacyModel]
     costing: Costing
     limit: int
+    bounds: bool = True  # what a search excludes nodes by; whoever counts all of them does without
 
     def __call__(self, node: Node) -> Evaluation:
         """Return the verdict and the cost of a node."""
         return self.judge(self.engine.groups(node))
 
+    def begin(self, node: Node) -> Callable[[], Evaluation]:
+        """Begin to count a node; its verdict and cost are had by calling what is returned, once."""
+        groups = self.engine.begin(node)
+        return lambda: self.judge(groups())
+
     @cached_property
     def monotone(self) -> bool:
         """Whether every generalization of a solution is a solution under this suppression limit."""
-        return all(model.monotone_with_suppression or (self.limit == 0 and model.monotone) for model in self.models)
+        return all(model.monotone_under(self.limit) for model in self.models)
 
     def judge(self, groups: Groups) -> Evaluation:
         """Return the verdict and the cost of the classes of a node."""
         kept = self.kept(groups)
-        kept_sizes = groups.sizes[kept]
-        suppressed = groups.rows - int(kept_sizes.sum())
+        kept_rows, classes, smallest, small = summarize(groups.sizes, kept, self.costing.smallest_class)
+        suppressed = self.costing.rows - kept_rows
         solution = suppressed <= self.limit
         return Evaluation(
             node=groups.node,
             solution=solution,
             cost=self.costing.cost(groups, kept, suppressed) if solution else math.inf,
             suppressed=suppressed,
-            classes=len(kept_sizes),
-            smallest_class=int(kept_sizes.min()) if len(kept_sizes) else None,
-            floor=self.costing.floor(groups) if self.costing.raises_floor else -math.inf,
-            gone=suppressed if self.monotone else self._too_small(groups),
+            classes=classes,
+            smallest_class=smallest or None,
+            floor=self.costing.floor(groups) if self.bounds and self.costing.raises_floor else -math.inf,
+            gone=self._gone(groups, suppressed) if self.bounds else 0,
+            small=groups.excluded + small,
         )
 
-    def _too_small(self, groups: Groups) -> int:
-        """The rows in classes below the smallest size that the models allow: finer classes are smaller still."""
-        return groups.excluded + int(groups.sizes[groups.sizes < self.costing.smallest_class].sum())
+    def _gone(self, groups: Groups, suppressed: int) -> int:
+        """The rows that are suppressed at every specialization: of each class as many as the strictest model says."""
+        if self.monotone:
+            return suppressed
+        total = float(np.maximum.reduce([model.gone(groups) for model in self.models]).sum())
+        return groups.excluded + math.ceil(total - ROUNDING * (1.0 + total))
 
     def kept(self, groups: Groups) -> Bools:
-        """Tell for each class whether it satisfies all models and so stays in the release."""
+        """Tell for each class whether it satisfies all models and so stays in the release.
+
+        Where the models are about all classes together, the smallest ones are taken out, all of one size at a time,
+        until the others hold.
+        """
+        kept = self._satisfying(groups)
+        if not any(model.about_all for model in self.models):
+            return kept
+        for size in np.unique(groups.sizes[kept]):
+            if self._hold(replace(groups, kept=kept)) or groups.rows - int(groups.sizes[kept].sum()) > self.limit:
+                break
+            kept = self._satisfying(groups, kept & (groups.sizes > size))
+        return kept
+
+    def _hold(self, groups: Groups) -> bool:
+        return all(model.holds(groups) for model in self.models if model.about_all)
+
+    def _satisfying(self, groups: Groups, among: Bools | None = None) -> Bools:
+        """Tell which classes satisfy all models; where that depends on the others, leave out until it is stable."""
         verdicts = [model.satisfied(groups) for model in self.models]
-        return verdicts[0] if len(verdicts) == 1 else np.logical_and.reduce(verdicts)
+        kept = verdicts[0] if len(verdicts) == 1 else np.logical_and.reduce(verdicts)
+        if among is not None:
+            kept = kept & among
+        looking_around = [model for model in self.models if model.about_others]
+        while looking_around:
+            left = replace(groups, kept=kept)
+            fewer = np.logical_and.reduce([kept, *(model.satisfied(left) for model in looking_around)])
+            if np.array_equal(fewer, kept):
+                break
+            kept = fewer
+        return kept
+
+
+ROUNDING = 1e-9
+"""How far a sum of bounds may be off."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Callable
 from operator import add
 from types import EllipsisType
 from typing import ClassVar
@@ -48,12 +50,15 @@ class Optimal:
         state = _State(problem)
         complete = True
         try:
-            while state.open.any():
+            while state.open.any() or state.under_way:
                 problem.watch_time()
-                state.check(*state.choose_some(problem.threads))
+                state.begin_some()
+                state.finish_one()
                 problem.report(state.settled, state.lower_bound)
         except OutOfTime:
             complete = False
+            while state.under_way:
+                state.finish_one()
         return SearchResult(
             problem.best,
             optimal=complete,
@@ -82,6 +87,7 @@ class _State:
         self.closed: Bools = np.zeros(self.lattice.shape, dtype=bool)  # counted, or known to fail
         self.holds: Bools = np.zeros(self.lattice.shape, dtype=bool)  # known to be a solution
         self.open: Bools = np.ones(self.lattice.shape, dtype=bool)
+        self.under_way: deque[tuple[Node, Callable[[], Evaluation]]] = deque()
         bits = self._cut(entropies(counts))
         self.best_place = self.lattice.size  # of the best solution, in the order that breaks ties
         self.suppression = additive_guess(bits, slope=0.8, intercept=-9.0)
@@ -99,19 +105,44 @@ class _State:
 
     # What a check settles
 
-    def check(self, *nodes: Node) -> None:
-        """Count nodes and draw all conclusions from them, one after the other."""
-        evaluations = self.problem.count_all([tuple(map(add, node, self.lowest)) for node in nodes])
-        for node, evaluation in zip(nodes, evaluations, strict=True):
-            self._conclude(node, self.problem.accept(evaluation))
+    def begin_some(self) -> None:
+        """Begin to count as many nodes as may be under way."""
+        while len(self.under_way) < self.problem.ahead:
+            really_open = self.open
+            if self.under_way:
+                self.open = self._open_after_guesses()
+            node = self.choose() if self.open.any() else None
+            self.open = really_open
+            if node is None:
+                break
+            self._begin(node)
+
+    def _open_after_guesses(self) -> Bools:
+        """The nodes that would be open if the nodes under way turned out as guessed: others are worth more."""
+        would_be_open = self.open.copy()
+        limit = self._log_odds(self.problem.limit)
+        for node, _ in self.under_way:
+            if self.holds[node] or self.suppression.at(node) <= limit:
+                would_be_open &= self.bound < self.bound[node]
+            else:
+                would_be_open[self.lattice.below(node)] = False
+        return would_be_open
+
+    def _begin(self, node: Node) -> None:
+        self.closed[node] = True
+        self.open[node] = False
+        self.under_way.append((node, self.problem.start(tuple(map(add, node, self.lowest)))))
+
+    def finish_one(self) -> None:
+        """Wait for the node that was begun first, and draw all conclusions from it."""
+        node, finish = self.under_way.popleft()
+        self._conclude(node, self.problem.accept(finish()))
         if self.costing.exact and self.problem.monotone and not self.costing.monotone:
             self._accept_known_solutions()
 
     def _conclude(self, node: Node, evaluation: Evaluation) -> None:
         if self.problem.best is evaluation:
             self.best_place = int(self.lattice.order[node])
-        self.closed[node] = True
-        self.open[node] = False
         self._learn(node, evaluation)
         if evaluation.solution and self.problem.monotone:
             self.holds[self.lattice.above(node)] = True
@@ -129,21 +160,24 @@ class _State:
         if evaluation.gone > self.problem.limit:
             self.closed[below] = True
             self.open[below] = False
-        elif not self.costing.exact and self._gone_adds_to_floor(evaluation):
-            np.maximum(self.gone[below], evaluation.gone, out=self.gone[below])
+        elif not self.costing.exact:
+            np.maximum(self.gone[below], self._gone_beyond_floor(evaluation), out=self.gone[below])
             self._raise_bound(below)
 
-    def _gone_adds_to_floor(self, evaluation: Evaluation) -> bool:
-        """Tell whether floors of finer nodes may be raised by the rows that are gone here.
+    def _gone_beyond_floor(self, evaluation: Evaluation) -> int:
+        """How many of the rows that are gone here may raise the floors of finer nodes.
 
         A metric that raises its floor by suppressed rows takes them to be of classes that are no larger than the
         smallest that may be kept. For a solution it says so itself: where a model suppressed larger classes, the
         node's own bound exceeds its cost.
         """
-        if not self.costing.raises_floor or not self.problem.monotone:
-            return True
-        own = self.costing.at_least(np.array(evaluation.floor), evaluation.gone)
-        return evaluation.solution and bool(own <= evaluation.cost)
+        if not self.costing.raises_floor:
+            return evaluation.gone
+        if self.problem.monotone and evaluation.solution:
+            own = self.costing.at_least(np.array(evaluation.floor), evaluation.gone)
+            if own <= evaluation.cost:
+                return evaluation.gone
+        return evaluation.small
 
     def _raise_bound(self, where: Region) -> None:
         self.bound[where] = self._bound(where)
@@ -166,7 +200,7 @@ class _State:
         if known.any():
             index = np.flatnonzero(known.ravel())
             order = np.lexsort((self.lattice.order.ravel()[index], self.floor.ravel()[index]))
-            self.check(self.lattice.node(int(index[order[0]])))
+            self._begin(self.lattice.node(int(index[order[0]])))
 
     # Which node to count next
 
@@ -202,17 +236,6 @@ class _State:
         self._learn_suppression(node, evaluation.gone)
         if self.costing.raises_floor and evaluation.floor > 0:
             self.floors.learn(node, math.log2(evaluation.floor), FLOOR_SPREAD**2)
-
-    def choose_some(self, most: int) -> list[Node]:
-        """Return up to so many nodes to count at the same time."""
-        nodes = [self.choose()]
-        while len(nodes) < most:
-            self.closed[nodes[-1]] = True
-            self.open[nodes[-1]] = False
-            if not self.open.any():
-                break
-            nodes.append(self.choose())
-        return nodes
 
     def choose(self) -> Node:
         """Return the node to count next: a likely better solution, or else the one that excludes most."""
@@ -257,12 +280,13 @@ class _State:
 
     def settled(self) -> int:
         """How many nodes need no more attention."""
-        return int(self.problem.lattice.size - np.count_nonzero(self.open))
+        return int(self.problem.lattice.size - np.count_nonzero(self.open)) - len(self.under_way)
 
     def lower_bound(self) -> float:
         """No solution costs less than this."""
         best = self.problem.best.cost if self.problem.best else math.inf
-        return min(best, float(np.min(self.bound, where=self.open, initial=math.inf)))
+        begun = min((float(self.bound[node]) for node, _ in self.under_way), default=math.inf)
+        return min(best, begun, float(np.min(self.bound, where=self.open, initial=math.inf)))
 
 
 Score = tuple[Floats, Floats]

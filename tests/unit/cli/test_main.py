@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from kohorte.cli import main as cli
+from kohorte.cli.anonymize import ALGORITHMS
 from kohorte.cli.output import TerminalProgress, print_error, print_json, print_table
 from kohorte.errors import InputError
-from kohorte.search import Progress
+from kohorte.search import SEARCHES, Progress
 
 
 class Terminal(io.StringIO):
@@ -32,6 +33,10 @@ def test_the_command_can_run_outside_the_main_thread(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("verb", cli.VERBS)
 def test_every_verb_is_one_module(verb: str) -> None:
     assert (Path(cli.__file__).parent / f"{verb}.py").is_file()
+
+
+def test_the_help_of_anonymize_names_every_search() -> None:
+    assert [search.name for search in SEARCHES] == list(ALGORITHMS)
 
 
 def test_the_modules_beside_the_frame_are_the_verbs() -> None:

@@ -1,0 +1,75 @@
+"""(alpha, k)-anonymity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.groups import Domain, Groups
+from kohorte.kernels.arrays import Bools, Floats
+from kohorte.models.parameters import integer, number
+from kohorte.models.sensitive import TOLERANCE, SensitiveModel, gone_above_caps, within
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymity(SensitiveModel):
+    """(alpha, k)-anonymity.
+
+    Guarantee
+        Every class has at least k rows, and no value of the sensitive attribute has more than the share alpha of it:
+        nobody's value is known from the class with more certainty than alpha.
+    Leaves open
+        Values that differ but mean the same. Rare values: alpha is the same for all, so that a rare disease may be far
+        more frequent in a class than in the table. Whoever can exclude some of the values.
+    Monotone
+        Without suppression only. With suppression still: a class has at least k and 1 / alpha rows.
+    Source
+        Wong et al., (alpha, k)-Anonymity, KDD 2006; the general form, for all values.
+    """
+
+    alpha: float
+    k: int
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+    example: ClassVar[str] = "{model: alpha-k-anonymity, attribute: diagnosis, alpha: 0.5, k: 5}"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number("alpha", self.alpha, above=0, most=1)
+        integer("k", self.k, least=1)
+
+    @property
+    def smallest_class(self) -> int:
+        """The fewest rows that a class can have: k, and enough different values."""
+        return max(self.k, self._fewest_values)
+
+    @property
+    def _fewest_values(self) -> int:
+        return math.ceil(1.0 / self.alpha - TOLERANCE)
+
+    def check(self, domains: Mapping[str, Domain]) -> None:
+        """Refuse alpha below 1 / number of values."""
+        self.refuse_too_few_values(domains, self._fewest_values)
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Tell for each class whether it is large enough and no value has too large a share of it."""
+        histogram = self.histogram(groups)
+        largest, _ = histogram.tops(1)
+        verdict: Bools = (groups.sizes >= self.k) & within(largest / groups.sizes - self.alpha)
+        return verdict
+
+    def gone(self, groups: Groups) -> Floats:
+        """Each value is allowed only a share of every class; small classes have no part that holds."""
+        histogram = self.histogram(groups)
+        above = gone_above_caps(histogram, np.full(len(histogram.domain.overall), float(self.alpha)))
+        return np.where(groups.sizes < self.smallest_class, groups.sizes, above)
+
+    def reached(self, groups: Groups) -> float | None:
+        """The largest share that a value has of a class: alpha."""
+        largest, _ = self.histogram(groups).tops(1)
+        return float((largest / groups.sizes).max()) if len(groups) else None

@@ -1,0 +1,58 @@
+"""Distinct l-diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kohorte.groups import Domain, Groups
+from kohorte.kernels.arrays import Bools
+from kohorte.models.parameters import integer
+from kohorte.models.sensitive import SensitiveModel
+
+
+@dataclass(frozen=True)
+class DistinctLDiversity(SensitiveModel):
+    """Distinct l-diversity.
+
+    Guarantee
+        Every class has at least l different values of the sensitive attribute, so that nobody's value is known from
+        the class alone.
+    Leaves open
+        Likely values: one value may still have nearly all rows of a class. Values that differ but mean the same
+        (three forms of one disease). Whoever can exclude l - 1 of the values.
+    Monotone
+        With and without suppression.
+    Source
+        Machanavajjhala et al., l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006; section 3.2 of the dissertation.
+    """
+
+    l: int  # noqa: E741 - the published letter
+
+    name: ClassVar[str] = "l-diversity_distinct"
+    example: ClassVar[str] = "{model: l-diversity_distinct, attribute: diagnosis, l: 3}"
+    monotone: ClassVar[bool] = True
+    monotone_with_suppression: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer("l", self.l, least=1)
+
+    @property
+    def smallest_class(self) -> int:
+        """The fewest rows that a class can have: l."""
+        return self.l
+
+    def check(self, domains: Mapping[str, Domain]) -> None:
+        """Refuse l above the number of values."""
+        self.refuse_too_few_values(domains, self.l)
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Tell for each class whether it has at least l different values."""
+        verdict: Bools = self.histogram(groups).distinct >= self.l
+        return verdict
+
+    def reached(self, groups: Groups) -> float | None:
+        """The smallest number of different values of a class."""
+        return int(self.histogram(groups).distinct.min()) if len(groups) else None

@@ -1,0 +1,69 @@
+"""Entropy l-diversity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.groups import Domain, Groups
+from kohorte.kernels.arrays import Bools, Floats
+from kohorte.models.parameters import number
+from kohorte.models.sensitive import SensitiveModel, within
+
+
+@dataclass(frozen=True)
+class EntropyLDiversity(SensitiveModel):
+    """Entropy l-diversity.
+
+    Guarantee
+        The entropy of the sensitive attribute in every class is at least log l: its values are as hard to guess as l
+        equally frequent ones, on average.
+    Leaves open
+        A single frequent value, as long as the others are many. Values that differ but mean the same. Classes that
+        differ much from the whole table. The whole table must reach log l itself, which a rare disease often prevents.
+    Monotone
+        Without suppression only. With suppression still: a class has at least l rows and l different values.
+    Source
+        Machanavajjhala et al., l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006; figure 3.2 of the dissertation.
+    """
+
+    l: float  # noqa: E741 - the published letter
+
+    name: ClassVar[str] = "l-diversity_entropy"
+    example: ClassVar[str] = "{model: l-diversity_entropy, attribute: diagnosis, l: 3}"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number("l", self.l, above=1)
+
+    @property
+    def smallest_class(self) -> int:
+        """The fewest rows that a class can have: l, rounded up."""
+        return math.ceil(self.l)
+
+    def check(self, domains: Mapping[str, Domain]) -> None:
+        """Refuse l above the number of values."""
+        self.refuse_too_few_values(domains, self.l)
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Tell for each class whether its entropy is at least log l."""
+        return within(math.log(self.l) - self.histogram(groups).entropies)
+
+    def gone(self, groups: Groups) -> Floats:
+        """Entropy is concave: the mean entropy of a class's parts is at most its own.
+
+        Where a share w of its rows is kept in parts of entropy log l or more, w * log l <= H. A class with too few
+        different values has no part that holds.
+        """
+        histogram = self.histogram(groups)
+        missing = np.maximum(1.0 - histogram.entropies / math.log(self.l), 0.0)
+        return np.where(histogram.distinct < self.l, 1.0, missing) * groups.sizes
+
+    def reached(self, groups: Groups) -> float | None:
+        """The smallest number of equally frequent values whose entropy a class reaches."""
+        return math.exp(self.histogram(groups).entropies.min()) if len(groups) else None

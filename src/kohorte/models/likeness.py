@@ -1,0 +1,49 @@
+"""What both kinds of beta-likeness share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kohorte.groups import Domain, Groups
+from kohorte.kernels.arrays import Bools, Floats
+from kohorte.models.parameters import number
+from kohorte.models.sensitive import SensitiveModel, above_caps, gone_above_caps, within
+
+
+@dataclass(frozen=True)
+class Likeness(SensitiveModel):
+    """No value gains more than so much: its share of a class, relative to its share of the whole table."""
+
+    beta: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number("beta", self.beta, above=0)
+
+    def most_gained(self, domain: Domain) -> Floats:
+        """The most that each value may gain."""
+        raise NotImplementedError
+
+    def _caps(self, domain: Domain) -> Floats:
+        caps: Floats = np.minimum(domain.shares * (1.0 + self.most_gained(domain)), 1.0)
+        return caps
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Tell for each class whether no value gains too much."""
+        histogram = self.histogram(groups)
+        return within(histogram.largest(above_caps(histogram, self._caps(histogram.domain))))
+
+    def gone(self, groups: Groups) -> Floats:
+        """Each value is allowed only a share of every class."""
+        histogram = self.histogram(groups)
+        return gone_above_caps(histogram, self._caps(histogram.domain))
+
+    def reached(self, groups: Groups) -> float | None:
+        """The most that a value gains in a class."""
+        if not len(groups):
+            return None
+        histogram = self.histogram(groups)
+        shares = histogram.domain.shares[histogram.values]
+        return max(0.0, float(((histogram.shares - shares) / shares).max()))

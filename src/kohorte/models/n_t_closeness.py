@@ -1,0 +1,83 @@
+"""(n, t)-closeness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.groups import Groups, Histogram
+from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
+from kohorte.models.parameters import integer, number
+from kohorte.models.sensitive import SensitiveModel, within
+
+
+@dataclass(frozen=True)
+class NTCloseness(SensitiveModel):
+    """(n, t)-closeness with equal distance.
+
+    Guarantee
+        Every class lies in a large group of the release, of at least n rows, from whose distribution of the sensitive
+        attribute its own differs by at most t: whoever finds a person's class learns little more than what is true for
+        a group too large to point at anybody.
+    Leaves open
+        What the large groups tell about everybody in them: a class of n rows or more may have any distribution. The
+        larger n, the nearer to t-closeness.
+    Monotone
+        No.
+    Source
+        Li, Li and Venkatasubramanian, Closeness: A New Privacy Measure for Data Publishing, TKDE 22(7), 2010. The
+        groups looked at are the class itself, the rows that agree with it in all quasi-identifiers but one, and all
+        rows of the table; the definition allows more of them, so that this is on the safe side.
+    """
+
+    n: int
+    t: float
+
+    name: ClassVar[str] = "n-t-closeness"
+    example: ClassVar[str] = "{model: n-t-closeness, attribute: diagnosis, n: 1000, t: 0.2}"
+    about_others: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer("n", self.n, least=1)
+        number("t", self.t, least=0, most=1)
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Tell for each class whether it is near a large group."""
+        return within(self._distances(groups, until=self.t) - self.t)
+
+    def reached(self, groups: Groups) -> float | None:
+        """The largest distance of a class from the nearest large group: t."""
+        return float(self._distances(groups, until=0.0).max()) if len(groups) else None
+
+    def _distances(self, groups: Groups, *, until: float) -> Floats:
+        """The distance of each class to a group of n rows or more; no nearer one is sought from `until` on."""
+        histogram = self.histogram(groups)
+        large = histogram.domain.rows >= self.n
+        found = histogram.equal_distance.copy() if large else np.full(len(groups), np.inf)
+        found[groups.sizes >= self.n] = 0.0
+        kept = np.ones(len(groups), dtype=bool) if groups.kept is None else groups.kept
+        for attribute in range(groups.attributes):
+            if (found[kept] <= until).all():
+                break
+            assert groups.joined is not None
+            found = np.minimum(found, self._to_joined(histogram, groups.joined(attribute), kept))
+        return found
+
+    def _to_joined(self, histogram: Histogram, joined: Codes, kept: Bools) -> Floats:
+        """The distance of each class to the group that it is joined to, of kept classes; infinite to small groups."""
+        sizes = np.bincount(joined, weights=np.where(kept, histogram.sizes, 0)).astype(np.int64)
+        distances = _distances_between(histogram, joined, kept, sizes)
+        return np.where(sizes[joined] >= self.n, distances, np.inf)
+
+
+def _distances_between(histogram: Histogram, joined: Codes, kept: Bools, sizes: Counts) -> Floats:
+    """Half the sum of all differences between a class and its group: the sum of what it has more than the group."""
+    width = len(histogram.domain.overall)
+    class_of = np.repeat(np.arange(len(histogram)), histogram.distinct)
+    keys, cells = np.unique(joined[class_of].astype(np.int64) * width + histogram.values, return_inverse=True)
+    counts = np.bincount(cells, weights=np.where(kept[class_of], histogram.counts, 0), minlength=len(keys))
+    of_group = counts[cells] / np.maximum(sizes[joined[class_of]], 1)
+    return histogram.sums(np.maximum(histogram.shares - of_group, 0.0))

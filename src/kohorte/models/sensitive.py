@@ -1,0 +1,75 @@
+"""What the models that protect a sensitive attribute share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kohorte.errors import InputError
+from kohorte.groups import Domain, Groups, Histogram
+from kohorte.kernels.arrays import Bools, Floats
+from kohorte.models.base import PrivacyModel
+from kohorte.models.parameters import column
+
+
+@dataclass(frozen=True)
+class SensitiveModel(PrivacyModel):
+    """A model that looks at the histogram of one sensitive attribute."""
+
+    attribute: str
+
+    def __post_init__(self) -> None:
+        column("attribute", self.attribute)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The one attribute."""
+        return (self.attribute,)
+
+    def histogram(self, groups: Groups) -> Histogram:
+        """The histogram of the attribute."""
+        return groups.histograms[self.attribute]
+
+    def refuse_too_few_values(self, domains: Mapping[str, Domain], least: float) -> None:
+        """Refuse a table whose attribute has fewer different values than every class has to have."""
+        distinct = domains[self.attribute].distinct
+        if distinct < least:
+            raise InputError(
+                f"model {self.name} asks for {least:g} different values of {self.attribute!r} in every class, but the "
+                f"whole table has only {distinct:,}",
+                code="model-beyond-values",
+            )
+
+
+def above_caps(histogram: Histogram, caps: Floats) -> Floats:
+    """For models that allow each value only a share of every class: by how much each cell exceeds its cap."""
+    excess: Floats = histogram.shares - caps[histogram.values]
+    return excess
+
+
+def gone_above_caps(histogram: Histogram, caps: Floats) -> Floats:
+    """The rows of each class that are suppressed at every specialization, where caps must hold.
+
+    Let a specialization split a class of n rows, c of them with value v, and suppress s rows of it. Its kept parts
+    have at most cap * (n - s) rows with v, and the suppressed parts at most s. So c <= cap * (n - s) + s.
+    """
+    excess = above_caps(histogram, caps)
+    room = 1.0 - caps[histogram.values]
+    sure = (excess > TOLERANCE) & (room > ROUNDING)
+    share = np.divide(excess, room, out=np.zeros(len(excess)), where=sure)
+    return histogram.largest(share) * histogram.sizes
+
+
+TOLERANCE = 1e-12
+"""Shares and entropies are floating-point numbers: one that misses its bound by less than this meets it."""
+
+ROUNDING = 1e-9
+"""Where a bound divides by less than this, it proves nothing."""
+
+
+def within(excess: Floats) -> Bools:
+    """Tell where a bound is met."""
+    met: Bools = excess <= TOLERANCE
+    return met

@@ -1,0 +1,125 @@
+"use strict";
+// Adds to the page: what a node is, under the mouse; and the neighbours of any node, by a click.
+(() => {
+  const space = JSON.parse(document.getElementById("space").textContent);
+  const { names, shape, cells } = space;
+  const tip = document.getElementById("tip");
+  const drawing = document.getElementById("drawing");
+  const steps = document.getElementById("steps");
+  const around = document.getElementById("around");
+  const titleOfMiddle = around.textContent;
+  const rowsOfMiddle = [...steps.children];
+
+  const whole = (number) => number.toLocaleString("en-US");
+  const rows = (number) => `${whole(number)} ${number === 1 ? "row" : "rows"}`;
+  const figure = (cost) => (Math.abs(cost) >= 1e4 ? whole(Math.round(cost)) : String(Number(cost.toPrecision(5))));
+
+  function levels(index) {
+    const found = [];
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      found.unshift(index % shape[axis]);
+      index = Math.floor(index / shape[axis]);
+    }
+    return found;
+  }
+
+  const stride = (axis) => shape.slice(axis + 1).reduce((product, length) => product * length, 1);
+
+  function more(cost) {
+    const best = space.cost[space.middle];
+    if (cost === best) return "the same";
+    return best > 0 ? `+${((cost / best - 1) * 100).toFixed(1)}\u00a0%` : `+${figure(cost - best)}`;
+  }
+
+  function verdict(index) {
+    const cost = space.cost[index];
+    const gone = space.suppressed[index];
+    if (cost === null) {
+      return `not a solution, ${rows(gone)} would have to be suppressed (limit ${whole(space.limit)})`;
+    }
+    const share = ((gone / space.rows) * 100).toFixed(2);
+    const what = index === space.middle ? "the optimum" : "solution";
+    const than = index === space.middle ? "" : ` (${more(cost)})`;
+    return `${what}, ${space.metric} ${figure(cost)}${than}, ${rows(gone)} suppressed (${share}\u00a0%)`;
+  }
+
+  const named = (index) => levels(index).map((level, axis) => `${names[axis]} ${level}`).join(", ");
+
+  function element(kind, text, name = "") {
+    const made = document.createElement(kind);
+    made.textContent = text;
+    made.className = name;
+    return made;
+  }
+
+  function side(index, axis, step) {
+    const level = levels(index)[axis];
+    if (level + step < 0 || level + step >= shape[axis]) return element("td", "no further level", "none");
+    const other = index + step * stride(axis);
+    const solved = space.cost[other] !== null;
+    const cell = element("td", "", solved ? "yes" : "no");
+    const text = ` ${names[axis]} ${level} → ${level + step}: ${verdict(other)}`;
+    cell.append(element("b", solved ? "✓" : "✗"), text);
+    return cell;
+  }
+
+  function choose(index) {
+    if (index === space.middle) {
+      around.textContent = titleOfMiddle;
+      steps.replaceChildren(...rowsOfMiddle);
+      return;
+    }
+    around.textContent = `One step away from ${named(index)} (${verdict(index)})`;
+    const back = element("button", space.solved ? "back to the optimum" : "back");
+    back.addEventListener("click", () => choose(space.middle));
+    around.append(back);
+    const level = levels(index);
+    steps.replaceChildren(...names.map((name, axis) => {
+      const row = document.createElement("tr");
+      const head = element("th", name);
+      const top = shape[axis] - 1;
+      const gauge = "■".repeat(level[axis]) + "□".repeat(top - level[axis]);
+      head.append(element("span", `${gauge} level ${level[axis]} of ${top}`, "level"));
+      row.append(side(index, axis, -1), head, side(index, axis, 1));
+      return row;
+    }));
+  }
+
+  function under(event) {
+    const own = event.target.closest("[data-node]");
+    if (own) return Number(own.dataset.node);
+    if (!cells.bands) return null;
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
+    const column = Math.floor((at.x - cells.left) / cells.pitch);
+    if (column < 0 || column >= cells.across) return null;
+    for (const [top, start, count] of cells.bands) {
+      const place = Math.floor((at.y - top) / cells.pitch) * cells.across + column;
+      if (at.y >= top && place < count) return cells.order[start + place];
+    }
+    return null;
+  }
+
+  function show(event) {
+    const index = under(event);
+    tip.hidden = index === null;
+    drawing.classList.toggle("live", index !== null);
+    if (index === null) return;
+    tip.textContent = `${named(index)}: ${verdict(index)}. Click for its neighbours.`;
+    tip.style.left = `${Math.min(event.clientX + 14, innerWidth - 340)}px`;
+    tip.style.top = `${Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8)}px`;
+  }
+
+  for (const title of drawing.querySelectorAll("g title, path title, rect title")) title.remove();
+  drawing.addEventListener("mousemove", show);
+  drawing.addEventListener("mouseleave", () => { tip.hidden = true; });
+  drawing.addEventListener("click", (event) => {
+    const index = under(event);
+    if (index !== null) choose(index);
+  });
+  for (const row of document.querySelectorAll(".best tbody tr")) {
+    row.tabIndex = 0;
+    row.title = "show the neighbours of this one";
+    row.addEventListener("click", () => choose(Number(row.dataset.node)));
+    row.addEventListener("keydown", (event) => { if (event.key === "Enter") row.click(); });
+  }
+})();

@@ -1,0 +1,141 @@
+"""The populations that the models of a plan ask for: from files, or from the table of which a part is released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import as_text, read_table
+from kohorte.engines import Missing, People, which_rows
+from kohorte.errors import InputError, nearest
+from kohorte.groups import Groups
+from kohorte.kernels.arrays import Codes
+from kohorte.models import PopulationSource
+from kohorte.release.plan import Plan
+
+YES = ("1", "true", "yes", "ja", "wahr")
+NO = ("0", "false", "no", "nein", "falsch")
+
+Populations = Mapping[str, pl.DataFrame]
+"""The quasi-identifiers of all people of each population, by its key."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The rows to be released, and the populations that the models compare them with."""
+
+    frame: pl.DataFrame = field(repr=False)
+    people: Mapping[str, People] = field(repr=False)
+    populations: Populations = field(repr=False)
+
+
+def divide(frame: pl.DataFrame, plan: Plan) -> Parts:
+    """Return the rows to be released, with the populations of the plan."""
+    people, populations = {}, {}
+    released = frame
+    if (source := plan.subset) is not None:
+        flagged = _flags(frame[source.name])
+        released = frame.filter(flagged)
+        people[source.key] = People(_complete(_quasi_identifiers(frame.filter(~flagged), plan), plan), True)
+        populations[source.key] = _complete(_quasi_identifiers(frame, plan), plan)
+    for source in plan.population_files:
+        populations[source.key] = read_population(source, plan)
+        people[source.key] = People(populations[source.key])
+    return Parts(released, people, populations)
+
+
+def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
+    """Return the populations that a release of the plan is verified with; `original` is the table it was made from."""
+    found = {source.key: read_population(source, plan) for source in plan.population_files}
+    if plan.subset is not None:
+        if original is None:
+            raise InputError(
+                f"the plan releases the rows that {plan.subset.name!r} flags: to verify a release, give the original "
+                "table, too (--population FILE)",
+                code="verify-needs-population",
+            )
+        if absent := [name for name in plan.quasi_identifiers if name not in original.columns]:
+            hints = ", ".join(repr(name) for name in absent)
+            raise InputError(f"the population lacks quasi-identifiers of the plan: {hints}", code="population-columns")
+        found[plan.subset.key] = _complete(_quasi_identifiers(original, plan), plan)
+    return found
+
+
+def without_flag(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Drop the column that flags the rows to release: all that is left of it is 'yes'."""
+    return frame.drop(plan.subset.name, strict=False) if plan.subset is not None else frame
+
+
+def flagged_rows(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Return the rows that the plan's subset flags; all of them where the table has no such column."""
+    if plan.subset is None or plan.subset.name not in frame.columns:
+        return frame
+    return frame.filter(_flags(frame[plan.subset.name]))
+
+
+def read_population(source: PopulationSource, plan: Plan) -> pl.DataFrame:
+    """Read a population file and return its quasi-identifiers."""
+    frame = read_table(source.folder / source.name).frame
+    if absent := [name for name in plan.quasi_identifiers if name not in frame.columns]:
+        hints = ", ".join(repr(name) + nearest(name, frame.columns) for name in absent)
+        raise InputError(
+            f"the population table {source.name} lacks quasi-identifiers of the plan: {hints}",
+            code="population-columns",
+        )
+    if frame.height == 0:
+        raise InputError(f"the population table {source.name} has no rows", code="table-no-rows")
+    frame = _quasi_identifiers(frame, plan)
+    for name in frame.columns:
+        absent_rows = as_text(frame[name]).is_null()
+        if absent_rows.any():
+            raise InputError(
+                f"the population table {source.name} has {which_rows(absent_rows)} without a value in column {name!r}: "
+                "it cannot be said who of the table is meant; fill the gaps or leave these rows out",
+                code="population-missing-values",
+            )
+    return frame
+
+
+def refuse_missing_people(classes: Codes, groups: Groups, plan: Plan) -> None:
+    """Refuse a table with rows that nobody in a population is like: judged at the finest node."""
+    for source in plan.population_files:
+        lacking = groups.populations[source.key].counts < groups.sizes
+        if lacking.any():
+            rows = pl.Series(lacking[classes])
+            raise InputError(
+                f"the population table {source.name} has fewer people than the table has rows like "
+                f"{which_rows(rows)}: everybody of the table must be in the population",
+                code="population-lacks-rows",
+            )
+
+
+def _quasi_identifiers(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    return frame.select(pl.Series(frame[name]) for name in plan.quasi_identifiers)
+
+
+def _complete(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Leave out people who lack a value, where the policy for missing values suppresses them."""
+    if plan.missing is not Missing.SUPPRESS:
+        return frame
+    lacking = np.zeros(frame.height, dtype=bool)
+    for name in frame.columns:
+        lacking |= as_text(frame[name]).is_null().to_numpy()
+    return frame.filter(pl.Series(~lacking))
+
+
+def _flags(column: pl.Series) -> pl.Series:
+    text = as_text(column).str.to_lowercase()
+    strangers = ~text.is_in([*YES, *NO]).fill_null(value=False)
+    if strangers.any():
+        raise InputError(
+            f"column {column.name!r} flags the rows to release and must be 0 or 1 (or true/false, yes/no, ja/nein) in "
+            f"every row; it is something else, or missing, in {which_rows(strangers)}",
+            code="subset-not-binary",
+        )
+    flags = text.is_in(YES)
+    if not flags.any():
+        raise InputError(f"column {column.name!r} flags no row for release", code="subset-empty")
+    return flags
