@@ -1,7 +1,8 @@
 """What every search promises: the global optimum, or an honest bound."""
 
+import math
+import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kohorte.errors import InputError
-from kohorte.models import KAnonymity
+from kohorte.models import KAnonymity, PrivacyModel
 from kohorte.quality import METRICS
-from kohorte.search import SEARCHES, Exhaustive, Flash, search_named
+from kohorte.search import SEARCHES, Exhaustive, search_named
 from kohorte.search.base import OutOfTime
 from support import oracle
 from support.problems import problem_of
@@ -21,13 +22,19 @@ from support.strategies import questions
 from support.tables import SmallTable, flat_levels
 
 NAMES = [search.name for search in SEARCHES]
+FOR_ALL_CASES = ["optimal", "flash_depth_first", "flash_two_phase", "breadth_first", "depth_first", "exhaustive"]
+FOR_CASE_1 = ["flash", "flash_parallel", "ola", "incognito"]
+METRIC_FOR = dict.fromkeys(FOR_ALL_CASES, "loss") | dict.fromkeys(FOR_CASE_1, "non_uniform_entropy")
+METRIC_FOR["samarati"] = "height"
+"""A metric that the search can handle with suppression."""
 
 every_search = pytest.mark.parametrize("name", NAMES)
+case_1_search = pytest.mark.parametrize("name", FOR_CASE_1)
 every_metric = pytest.mark.parametrize("metric", [metric.name for metric in METRICS])
 
 
 @dataclass(frozen=True)
-class OddClasses:
+class OddClasses(PrivacyModel):
     """A made-up model that is anything but monotone: a class has an odd number of rows, at least `least`."""
 
     least: int = 1
@@ -100,7 +107,7 @@ def test_searches_agree_with_exhaustive_search(metric, question):
 def test_searches_agree_where_the_model_is_not_monotone(metric, question):
     models = [OddClasses(least=question[1])]
     truth = Exhaustive().run(make_problem(question, metric, models))
-    for name in ("optimal", "flash_depth_first"):
+    for name in FOR_ALL_CASES:
         agrees(name, make_problem(question, metric, models), truth)
 
 
@@ -110,7 +117,7 @@ def test_searches_agree_where_the_model_is_not_monotone(metric, question):
 def test_searches_agree_where_a_monotone_model_meets_one_that_is_not(metric, question):
     models = [KAnonymity(k=question[1]), OddClasses()]
     truth = Exhaustive().run(make_problem(question, metric, models))
-    for name in ("optimal", "flash_depth_first"):
+    for name in FOR_ALL_CASES:
         agrees(name, make_problem(question, metric, models), truth)
 
 
@@ -169,7 +176,15 @@ def test_where_there_is_no_solution_the_result_says_so(name):
 @every_search
 def test_no_node_is_counted_twice(name):
     question = random_question(5, k=3, share=0.0)
-    problem = make_problem(question, "non_uniform_entropy")
+    problem = make_problem(question, "height" if name == "samarati" else "non_uniform_entropy")
+    counted = watched(problem)
+    search_named(name).run(problem)
+    assert set(counted.values()) == {1}
+    assert sum(counted.values()) == problem.checked
+
+
+def watched(problem):
+    """Count how often the nodes of a problem are counted."""
     counted = Counter()
     count = problem.count
 
@@ -178,9 +193,39 @@ def test_no_node_is_counted_twice(name):
         return count(node)
 
     problem.count = watch
-    search_named(name).run(problem)
-    assert set(counted.values()) == {1}
-    assert sum(counted.values()) == problem.checked
+    return counted
+
+
+@pytest.mark.parametrize("metric", ["height", "non_uniform_entropy", "discernibility_monotone"])
+@settings(max_examples=60)
+@given(question=questions())
+def test_no_search_of_a_random_question_counts_a_node_twice(metric, question):
+    for name in NAMES:
+        problem = make_problem(question, metric)
+        if search_named(name).refuse(problem) is None:
+            counted = watched(problem)
+            assert search_named(name).run(problem).optimal
+            assert set(counted.values()) == {1}
+
+
+@settings(max_examples=60)
+@given(question=questions())
+def test_two_phase_flash_is_basic_flash_where_models_and_metric_are_monotone(question):
+    problems = [make_problem(question, "non_uniform_entropy") for _ in range(2)]
+    counted = [watched(problem) for problem in problems]
+    results = [search_named("flash").run(problems[0]), search_named("flash_two_phase").run(problems[1])]
+    assert list(counted[0]) == list(counted[1])
+    assert results[0] == results[1]
+
+
+@settings(max_examples=60)
+@given(question=questions(missing=()))  # rows that are always suppressed would be a monotone part
+def test_two_phase_flash_counts_as_many_nodes_as_depth_first_flash_where_nothing_is_monotone(question):
+    runs = [
+        search_named(name).run(make_problem(question, "entropy", [OddClasses()]))
+        for name in ("flash_two_phase", "flash_depth_first")
+    ]
+    assert runs[0] == runs[1]
 
 
 class TestStopping:
@@ -194,7 +239,7 @@ class TestStopping:
 
     @every_search
     def test_a_time_limit_gives_the_best_found_and_an_honest_bound(self, name):
-        metric = "loss" if name != "flash" else "non_uniform_entropy"
+        metric = METRIC_FOR[name]
         problem = make_problem(self.question, metric, time_limit=0.0)
         result = search_named(name).run(problem)
         self.check_honest(result, metric)
@@ -203,8 +248,10 @@ class TestStopping:
     @pytest.mark.parametrize("checks", [1, 2, 5, 10, 20])
     @every_metric
     def test_a_search_stopped_at_any_time_is_honest(self, metric, checks):
-        for name in ("optimal", "flash_depth_first", "exhaustive"):
+        for name in NAMES:
             problem = make_problem(self.question, metric)
+            if search_named(name).refuse(problem) is not None:
+                continue
             count = problem.count
 
             def limited(node, problem=problem, count=count):
@@ -220,7 +267,7 @@ class TestStopping:
     @every_search
     def test_the_progress_callback_is_told_where_the_search_is(self, name):
         seen = []
-        problem = make_problem(self.question, "non_uniform_entropy", progress=seen.append)
+        problem = make_problem(self.question, METRIC_FOR[name], progress=seen.append)
         result = search_named(name).run(problem)
         assert result.optimal
         assert seen
@@ -233,7 +280,7 @@ class TestStopping:
 
     @every_search
     def test_a_callback_that_returns_false_stops_the_search(self, name):
-        metric = "loss" if name != "flash" else "non_uniform_entropy"
+        metric = METRIC_FOR[name]
         calls = []
 
         def stop(progress):
@@ -255,18 +302,37 @@ class TestStopping:
 class TestRefusing:
     question = random_question(2, k=2, share=0.1)
 
-    def test_flash_refuses_a_metric_that_is_not_monotone(self):
-        assert "metric" in Flash().refuse(make_problem(self.question, "loss"))
-        assert "metric" in Flash().refuse(make_problem(self.question, "entropy"))
+    def test_every_search_is_for_all_cases_for_case_1_or_for_one_metric(self):
+        assert sorted(NAMES) == sorted(METRIC_FOR)
 
-    def test_flash_refuses_a_model_that_is_not_monotone(self):
-        assert "models" in Flash().refuse(make_problem(self.question, "height", [OddClasses()]))
+    @case_1_search
+    def test_searches_for_case_1_refuse_a_metric_that_is_not_monotone(self, name):
+        assert "metric" in search_named(name).refuse(make_problem(self.question, "loss"))
+        assert "metric" in search_named(name).refuse(make_problem(self.question, "entropy"))
 
-    def test_flash_takes_a_metric_that_is_monotone_without_suppression(self):
+    @pytest.mark.parametrize("name", [*FOR_CASE_1, "samarati"])
+    def test_searches_for_monotone_models_refuse_others(self, name):
+        assert "models" in search_named(name).refuse(make_problem(self.question, "height", [OddClasses()]))
+
+    @case_1_search
+    def test_searches_for_case_1_take_a_metric_that_is_monotone_without_suppression(self, name):
         table, k, _ = self.question
-        assert Flash().refuse(make_problem((table, k, 0), "loss")) is None
+        assert search_named(name).refuse(make_problem((table, k, 0), "loss")) is None
 
-    @pytest.mark.parametrize("name", ["optimal", "flash_depth_first", "exhaustive"])
+    @every_metric
+    def test_samarati_refuses_every_metric_but_height(self, metric):
+        table, k, _ = self.question
+        reason = search_named("samarati").refuse(make_problem((table, k, 0), metric))
+        assert (reason is None) == (metric == "height")
+
+    def test_samarati_refuses_different_weights_since_levels_are_then_not_the_order_of_costs(self):
+        table, k, limit = self.question
+        for weights, taken in (((2.0,) * 4, True), ((0.0,) * 4, True), ((1.0, 1.0, 0.5, 1.0), False)):
+            weighted = SmallTable(table.levels, table.rows, weights=weights)
+            reason = search_named("samarati").refuse(make_problem((weighted, k, limit), "height"))
+            assert (reason is None) == taken
+
+    @pytest.mark.parametrize("name", FOR_ALL_CASES)
     @every_metric
     def test_searches_for_all_cases_refuse_nothing(self, name, metric):
         for models in ([KAnonymity(k=2)], [OddClasses()]):
@@ -307,7 +373,7 @@ def test_a_search_gives_the_same_answer_and_the_same_checks_every_time(seed):
 def test_a_search_with_threads_that_is_stopped_claims_nothing_that_is_not_proven(threads, metric, question, stop):
     truth = Exhaustive().run(make_problem(question, metric))
     problem = make_problem(question, metric)
-    problem.threads = threads
+    problem.ahead = threads
     rounds = iter(range(stop))
 
     def watch_time():
@@ -328,11 +394,101 @@ def test_a_search_with_threads_that_is_stopped_claims_nothing_that_is_not_proven
 @settings(max_examples=25)
 @given(question=questions())
 def test_the_answer_is_the_same_for_any_number_of_threads(threads, question):
-    for name, metric in (("optimal", "discernibility"), ("optimal", "entropy"), ("exhaustive", "loss")):
+    cases = [("optimal", "discernibility"), ("optimal", "entropy"), ("exhaustive", "loss")]
+    for name, metric in [*cases, ("flash_parallel", "non_uniform_entropy"), ("flash_parallel", "height")]:
         alone = search_named(name).run(make_problem(question, metric))
         problem = make_problem(question, metric)
-        problem.threads = threads
-        with ThreadPoolExecutor(threads) as problem.pool:
-            together = search_named(name).run(problem)
+        problem.ahead = threads
+        together = search_named(name).run(problem)
         assert together.best == alone.best
         assert together.optimal
+
+
+class TestParallelFlash:
+    question = random_question(1, k=3, share=0.1)
+    threads = pytest.mark.parametrize("threads", [2, 3, 8])
+
+    def problem(self, threads, **options):
+        problem = make_problem(self.question, "non_uniform_entropy", **options)
+        problem.ahead = threads
+        return problem
+
+    def check_honest(self, result, counted):
+        truth = Exhaustive().run(self.problem(1)).best
+        assert not result.optimal
+        assert result.lower_bound == -math.inf
+        assert result.best is None or result.best.cost >= truth.cost
+        assert set(counted.values()) == {1}
+        assert result.checked == len(counted)
+
+    @threads
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("share", [0.0, 0.1])
+    def test_the_optimum_is_found_and_no_node_is_counted_twice(self, threads, seed, share):
+        question = random_question(seed, k=3, share=share)
+        truth = Exhaustive().run(make_problem(question, "non_uniform_entropy"))
+        problem = make_problem(question, "non_uniform_entropy")
+        problem.ahead = threads
+        counted = watched(problem)
+        agrees("flash_parallel", problem, truth)
+        assert set(counted.values()) == {1}
+        assert sum(counted.values()) == problem.checked
+
+    def test_without_threads_it_is_basic_flash(self):
+        problems = [self.problem(1), self.problem(1)]
+        counted = [watched(problem) for problem in problems]
+        for name, problem in zip(("flash", "flash_parallel"), problems, strict=True):
+            search_named(name).run(problem)
+        assert list(counted[0]) == list(counted[1])
+
+    @threads
+    def test_a_time_limit_stops_all_threads(self, threads):
+        problem = self.problem(threads, time_limit=0.0)
+        counted = watched(problem)
+        result = search_named("flash_parallel").run(problem)
+        checked = result.checked
+        self.check_honest(result, counted)
+        assert checked == sum(counted.values()) <= threads
+
+    @threads
+    @pytest.mark.parametrize("stop", [1, 3, 10])
+    def test_out_of_time_at_any_check_is_honest(self, threads, stop):
+        problem = self.problem(threads)
+        counted = watched(problem)
+        rounds = iter(range(threads + stop))
+
+        def watch_time():
+            if next(rounds, None) is None:
+                raise OutOfTime
+
+        problem.watch_time = watch_time
+        result = search_named("flash_parallel").run(problem)
+        self.check_honest(result, counted)
+
+    @threads
+    def test_a_callback_is_called_where_the_search_was_called_and_can_stop_it(self, threads):
+        callers = []
+
+        def stop(progress):
+            callers.append((threading.get_ident(), progress.checked))
+            return False
+
+        problem = self.problem(threads, progress=stop)
+        counted = watched(problem)
+        result = search_named("flash_parallel").run(problem)
+        assert [caller for caller, _ in callers] == [threading.get_ident()]
+        self.check_honest(result, counted)
+
+    @threads
+    def test_an_error_in_a_thread_ends_the_search(self, threads):
+        problem = self.problem(threads)
+        count, left = problem.count, iter(range(4))
+
+        def fail(node):
+            if next(left, None) is None:
+                raise MemoryError
+            return count(node)
+
+        problem.count = fail
+        with pytest.raises(MemoryError):
+            search_named("flash_parallel").run(problem)

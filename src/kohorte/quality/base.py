@@ -16,12 +16,14 @@ class Costing:
 
     `parts[attribute][level]` add up to a lower bound for every node; where `exact`, to the cost itself.
     Sums are written as `(a * b).sum()`: BLAS products wake threads, and may add in another order.
-    `monotone` says that among nodes which satisfy the models a generalization never costs less.
+    `monotone` says that among nodes which satisfy the models a generalization never costs less;
+    `rises_with_height`, that this holds for every node with a larger sum of levels.
     """
 
     exact: bool = False
     monotone: bool = False
     raises_floor: bool = False
+    rises_with_height: bool = False
 
     def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
         self.marginals = marginals

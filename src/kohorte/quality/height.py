@@ -17,6 +17,7 @@ class _HeightCosting(Costing):
     monotone = True
 
     def make_parts(self) -> tuple[Floats, ...]:
+        self.rises_with_height = len(set(self.marginals.weights.tolist())) == 1
         return tuple(column.weight * np.arange(column.top + 1.0) for column in self.marginals.columns)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
 from typing import ClassVar
 
 from kohorte.search.base import OutOfTime, Problem, SearchResult
@@ -29,11 +28,8 @@ class Exhaustive:
         """Search the lattice."""
         complete = True
         try:
-            nodes = problem.lattice.nodes()
-            while some := list(islice(nodes, problem.threads)):
-                problem.watch_time()
-                for evaluation in problem.count_all(some):
-                    problem.accept(evaluation)
+            for evaluation in problem.count_ahead(problem.lattice.nodes()):
+                problem.accept(evaluation)
                 problem.report(lambda: problem.checked, lambda: -math.inf)
         except OutOfTime:
             complete = False

@@ -3,71 +3,16 @@
 from __future__ import annotations
 
 import heapq
-import math
-from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from kohorte.lattice import Node
+from kohorte.search.base import Problem, SearchResult
+from kohorte.search.tags import Tags, flash_sequence, monotone_only
 
-from kohorte.groups import Marginals
-from kohorte.kernels.arrays import Bools
-from kohorte.lattice import Lattice, Node
-from kohorte.search.base import OutOfTime, Problem, SearchResult
-
-
-def generalization_order(lattice: Lattice, marginals: Marginals) -> NDArray[np.int64]:
-    """Return the place of every node in Flash's order: height, mean generalization, distinct values, levels."""
-    width = len(lattice.shape)
-    mean = lattice.sum([np.arange(length) / max(1, length - 1) / width for length in lattice.shape])
-    lost = lattice.sum([_lost_values(column.maps) / width for column in marginals.columns])
-    keys = (np.arange(lattice.size), lost.ravel().round(12), mean.ravel().round(12), lattice.heights.ravel())
-    places = np.empty(lattice.size, dtype=np.int64)
-    places[np.lexsort(keys)] = np.arange(lattice.size)
-    return places.reshape(lattice.shape)
-
-
-def _lost_values(maps: tuple[NDArray[np.uint32], ...]) -> NDArray[np.float64]:
-    distinct = np.array([int(mapped.max(initial=0)) + 1 for mapped in maps])
-    lost: NDArray[np.float64] = 1.0 - distinct / distinct[0]
-    return lost
-
-
-class _Tags:
-    """Which nodes are known to be solutions or not, and which have been visited."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.lattice = problem.lattice
-        self.order = generalization_order(problem.lattice, problem.marginals)
-        self.tagged: Bools = np.zeros(problem.lattice.shape, dtype=bool)
-
-    def visit_untagged(self, visit: Callable[[_Tags, Node], None]) -> SearchResult:
-        """Go through all nodes in Flash's order and visit those that are not tagged when their turn comes."""
-        complete = True
-        try:
-            for index in np.argsort(self.order.ravel()):
-                node = self.lattice.node(int(index))
-                if not self.tagged[node]:
-                    visit(self, node)
-        except OutOfTime:
-            complete = False
-        best = self.problem.best
-        bound = best.cost if complete and best else -math.inf
-        tagged = int(self.tagged.sum()) - self.problem.checked
-        return SearchResult(best, complete, bound, self.problem.checked, max(0, tagged))
-
-    def untagged_successors(self, node: Node) -> list[Node]:
-        """The direct generalizations that are not tagged yet, in Flash's order."""
-        successors = [up for up in self.lattice.successors(node) if not self.tagged[up]]
-        return sorted(successors, key=self.order.__getitem__)
-
-    def check_and_tag(self, node: Node) -> bool:
-        """Count a node and tag all that follows from it by monotonicity."""
-        solution = self.problem.evaluate(node).solution
-        self.tagged[self.lattice.above(node) if solution else self.lattice.below(node)] = True
-        self.problem.report(lambda: int(self.tagged.sum()), lambda: -math.inf)
-        return solution
+Queue = list[tuple[int, Node]]
+"""A heap of nodes that failed, from which further paths start; the first in Flash's order comes first."""
 
 
 class Flash:
@@ -85,42 +30,11 @@ class Flash:
 
     def refuse(self, problem: Problem) -> str | None:
         """Only monotone models and metrics can be searched by bisection."""
-        if not problem.monotone:
-            return "it needs models that are monotone under this suppression limit"
-        if not problem.costing.monotone:
-            return "it needs a metric that is monotone under this suppression limit"
-        return None
+        return monotone_only(problem)
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
-        return _Tags(problem).visit_untagged(self._search_from)
-
-    def _search_from(self, tags: _Tags, start: Node) -> None:
-        queue: list[tuple[int, Node]] = []
-        self._check_path(tags, self._find_path(tags, start), queue)
-        while queue:
-            _, node = heapq.heappop(queue)
-            for successor in tags.untagged_successors(node):
-                if not tags.tagged[successor]:
-                    self._check_path(tags, self._find_path(tags, successor), queue)
-
-    @staticmethod
-    def _find_path(tags: _Tags, start: Node) -> list[Node]:
-        path = [start]
-        while successors := tags.untagged_successors(path[-1]):
-            path.append(successors[0])
-        return path
-
-    @staticmethod
-    def _check_path(tags: _Tags, path: list[Node], queue: list[tuple[int, Node]]) -> None:
-        low, high = 0, len(path) - 1
-        while low <= high:
-            middle = (low + high) // 2
-            if tags.check_and_tag(path[middle]):
-                high = middle - 1
-            else:
-                heapq.heappush(queue, (int(tags.order[path[middle]]), path[middle]))
-                low = middle + 1
+        return _search_paths(problem)
 
 
 class FlashDepthFirst:
@@ -143,25 +57,81 @@ class FlashDepthFirst:
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
-        return _Tags(problem).visit_untagged(self._descend)
+        tags = Tags(problem, flash_sequence(problem.lattice, problem.marginals))
+        return tags.visit(tags.descend)
 
-    def _descend(self, tags: _Tags, start: Node) -> None:
-        """Check a node, then its generalizations, depth first (an explicit stack: lattices can be high)."""
-        stack = [start]
-        while stack:
-            node = stack.pop()
-            if tags.tagged[node]:
-                continue
-            self._check(tags, node)
-            stack.extend(reversed(tags.untagged_successors(node)))
 
-    @staticmethod
-    def _check(tags: _Tags, node: Node) -> None:
-        problem = tags.problem
-        evaluation = problem.evaluate(node)
-        tags.tagged[node] = True
-        if evaluation.solution and problem.costing.monotone:
-            tags.tagged[problem.lattice.above(node)] = True
-        elif evaluation.gone > problem.limit:
-            tags.tagged[problem.lattice.below(node)] = True
-        problem.report(lambda: int(tags.tagged.sum()), lambda: -math.inf)
+class FlashTwoPhase:
+    """Two-phase Flash: bisects paths by what is monotone, then searches depth first what may be a solution.
+
+    Where a node of a path has too many rows that are suppressed for good, it fails with all its specializations.
+    The lowest other node of the path is the start of the second phase, which settles all that lies above it.
+
+    Optimal or heuristic
+        Optimal for every model and metric. Where both are monotone it is basic Flash, since the second phase finds
+        nothing left to do; where nothing is, it is depth-first Flash from the end of the first path, which leads
+        down to the bottom.
+    Complexity
+        At most one check per node.
+    Source
+        Kohlmayer, dissertation, 2015, section 3.7.4, algorithm 13. A path starts at the untagged node itself, as in
+        algorithm 7: as printed, a node whose generalizations are all tagged would never be counted.
+    """
+
+    name: ClassVar[str] = "flash_two_phase"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Nothing is refused."""
+        del problem
+        return None
+
+    def run(self, problem: Problem) -> SearchResult:
+        """Search the lattice."""
+        return _search_paths(problem)
+
+
+def find_path(tags: Tags, start: Node, *, taken: AbstractSet[Node] = frozenset()) -> list[Node]:
+    """Go up from a node to one without untagged generalizations, always to the first that is not taken."""
+    path = [start]
+    while free := [up for up in tags.untagged_successors(path[-1]) if up not in taken]:
+        path.append(free[0])
+    return path
+
+
+def middle(path: list[Node]) -> int:
+    """The place of the node that is counted first."""
+    return (len(path) - 1) // 2
+
+
+def _search_paths(problem: Problem) -> SearchResult:
+    tags = Tags(problem, flash_sequence(problem.lattice, problem.marginals))
+    return tags.visit(partial(_search_from, tags))
+
+
+def _search_from(tags: Tags, start: Node) -> None:
+    queue: Queue = []
+    _check_path(tags, find_path(tags, start), queue)
+    while queue:
+        _, node = heapq.heappop(queue)
+        for successor in tags.untagged_successors(node):
+            if not tags.tagged[successor]:
+                _check_path(tags, find_path(tags, successor), queue)
+
+
+def _check_path(tags: Tags, path: list[Node], queue: Queue) -> None:
+    """Bisect a path, then settle what lies above its lowest node that does not fail for good.
+
+    With monotone models and metrics that node is a solution, and all above it is tagged already.
+    """
+    head: Node | None = None
+    while path:
+        place = middle(path)
+        node = path[place]
+        if tags.excludes_finer(tags.check(node)):
+            heapq.heappush(queue, (int(tags.order[node]), node))
+            path = path[place + 1 :]
+        else:
+            head, path = node, path[:place]
+    if head is not None:
+        for successor in tags.untagged_successors(head):
+            tags.descend(successor)

@@ -1,0 +1,65 @@
+"""Samarati's search: bisects the heights of the lattice."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from kohorte.search.base import Problem, SearchResult
+from kohorte.search.tags import Tags, drawn_sequence
+
+
+class Samarati:
+    """Bisects the heights: where a level has a solution it goes on below, otherwise above.
+
+    A level is left at its first solution. Published, that is the answer; but the other solutions of the lowest
+    level cost as much, and ties have one fixed order in this package. So the rest of that level is counted in the
+    end. Nothing is tagged predictively, as published.
+
+    Optimal or heuristic
+        Optimal for monotone models and the metric `height` with equal weights; everything else is refused.
+    Complexity
+        All nodes of O(log height) levels.
+    Source
+        Samarati, Protecting Respondents' Identities in Microdata Release, TKDE 13(6), 2001; Kohlmayer,
+        dissertation, 2015, section 3.5.1, algorithm 1.
+    """
+
+    name: ClassVar[str] = "samarati"
+
+    def refuse(self, problem: Problem) -> str | None:
+        """The levels of the lattice must be the order of the costs, and all nodes above a solution solutions."""
+        if not problem.monotone:
+            return "it needs models that are monotone under this suppression limit"
+        if not problem.costing.rises_with_height:
+            return "it needs the metric height, with the same weight for all attributes"
+        return None
+
+    def run(self, problem: Problem) -> SearchResult:
+        """Search the lattice."""
+        tags = Tags(problem, drawn_sequence(problem.lattice))
+        return tags.result_of(lambda: self._bisect(tags))
+
+    def _bisect(self, tags: Tags) -> None:
+        heights = tags.lattice.heights
+        low, high = 0, int(heights.max())
+        while low <= high:
+            height = (low + high) // 2
+            if self._count_level(tags, height, first=True):
+                tags.tagged[heights > height] = True
+                high = height - 1
+            else:
+                tags.tagged[heights <= height] = True
+                low = height + 1
+        self._count_level(tags, low, first=False)
+
+    @staticmethod
+    def _count_level(tags: Tags, height: int, *, first: bool) -> bool:
+        """Count the nodes of a level that were not counted yet, all or up to the first solution."""
+        solution = False
+        for node in tags.untagged(tags.lattice.heights == height):
+            solution |= tags.problem.evaluate(node).solution
+            tags.tagged[node] = True
+            tags.report()
+            if first and solution:
+                break
+        return solution
