@@ -180,6 +180,7 @@ void bind_workers(nb::module_& module) {
 }  // namespace
 
 NB_MODULE(_native, module) {
+  nb::set_leak_warnings(false);  // objects that live until Python ends are no leak
   bind_histograms(module);
 
   nb::class_<kohorte::Rows>(module, "Rows")

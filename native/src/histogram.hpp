@@ -526,9 +526,10 @@ class Tree {
     for (std::size_t levels = height_ + 1; needed > 0 && levels-- > 0;) {
       const double gain = static_cast<double>(levels) / height - mean - most;
       if (gain <= 0) return rows;  // no rows are left that would help
-      const double taken = std::min(static_cast<double>(by_levels[levels]), needed / gain);
-      removed += taken;
-      needed -= taken * gain;
+      const auto there = static_cast<double>(by_levels[levels]);
+      if (needed <= there * gain) return std::min(removed + needed / gain, rows);
+      removed += there;
+      needed -= there * gain;
     }
     return std::min(removed, rows);
   }

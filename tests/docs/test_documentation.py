@@ -112,7 +112,17 @@ def run_examples(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 
 @pytest.mark.usefixtures("demo")
-@pytest.mark.parametrize("name", ["README.md", "docs/python.md", "docs/how-to/hierarchies.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.md",
+        "docs/python.md",
+        "docs/how-to/hierarchies.md",
+        "docs/how-to/population.md",
+        "docs/how-to/protect-a-diagnosis.md",
+        "docs/how-to/solution-space.md",
+    ],
+)
 def test_the_examples_of_a_document_run_in_the_folder_of_the_demo(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

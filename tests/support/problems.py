@@ -46,7 +46,7 @@ def problem_of(
         costing=evaluator.costing,
         marginals=evaluator.costing.marginals,
         limit=limit,
-        monotone=all(m.monotone_with_suppression if limit else m.monotone for m in models),
+        monotone=evaluator.monotone,
         time_limit=time_limit,
         progress=progress,
     )

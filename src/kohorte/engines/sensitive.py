@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,18 +32,23 @@ def in_order(text: pl.Series, codes: Codes, maps: Sequence[Codes], builder: Buil
     """Renumber codes that follow the values as text (missing last), so that they follow the order of the values."""
     distinct = text.drop_nulls().unique().sort()
     places = None if text.null_count() else _places(distinct, builder)
-    if places is not None:
-        order = np.array(sorted(range(len(places)), key=places.__getitem__), dtype=np.int64)
-        renumbered = np.empty(len(order), dtype=np.uint32)
-        renumbered[order] = np.arange(len(order), dtype=np.uint32)
-        codes = renumbered[codes]
-        maps = [level[order] for level in maps]
-    values = len(distinct) + (text.null_count() > 0)
-    overall = np.bincount(codes, minlength=values)
-    return SensitiveColumn(text.name, codes, Domain(overall, ordered=places is not None, maps=tuple(maps)))
+    if places is None:
+        values = len(distinct) + (text.null_count() > 0)
+        return SensitiveColumn(text.name, codes, Domain(np.bincount(codes, minlength=values), maps=tuple(maps)))
+    if not maps:  # 1 and 1.0 are one value; with a hierarchy, that says what they are
+        order = sorted(set(places))
+        renumbered = np.array([bisect_left(order, place) for place in places], dtype=np.uint32)
+        overall = np.bincount(renumbered[codes], minlength=len(order))
+        return SensitiveColumn(text.name, renumbered[codes], Domain(overall, ordered=True))
+    by_place = np.array(sorted(range(len(places)), key=places.__getitem__), dtype=np.int64)
+    renumbered = np.empty(len(by_place), dtype=np.uint32)
+    renumbered[by_place] = np.arange(len(by_place), dtype=np.uint32)
+    overall = np.bincount(renumbered[codes], minlength=len(by_place))
+    in_place = tuple(level[by_place] for level in maps)
+    return SensitiveColumn(text.name, renumbered[codes], Domain(overall, ordered=True, maps=in_place))
 
 
-def _places(distinct: pl.Series, builder: Builder | None) -> list[int] | list[Decimal] | list[str] | None:
+def _places(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
     """What to sort the values by: as the hierarchy names them, ISO dates or numbers; None where nothing fits."""
     if isinstance(builder, Ordering) and builder.values is not None:
         places = {value: place for place, value in enumerate(builder.values)}

@@ -154,9 +154,10 @@ class Tree:
             gain = level / height - mean - most
             there = _totals(class_of, np.where(levels == level, counts, 0), len(rows)).astype(np.float64)
             hopeless = (needed > 0) & (gain <= 0)
-            taken = np.where(needed > 0, np.minimum(there, needed / np.where(gain > 0, gain, np.inf)), 0.0)
+            enough = (needed > 0) & (needed <= there * gain)
+            taken = np.where(enough, needed / np.where(gain > 0, gain, np.inf), np.where(needed > 0, there, 0.0))
             removed = np.where(hopeless, rows, removed + taken)
-            needed = np.where(hopeless, 0.0, needed - taken * gain)
+            needed = np.where(hopeless | enough, 0.0, needed - taken * gain)
         return np.minimum(removed, rows)
 
 

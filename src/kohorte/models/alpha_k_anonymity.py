@@ -50,7 +50,7 @@ class AlphaKAnonymity(SensitiveModel):
 
     @property
     def _fewest_values(self) -> int:
-        return math.ceil(1.0 / self.alpha - TOLERANCE)
+        return math.ceil(min(1.0 / self.alpha, 2.0**62) - TOLERANCE)
 
     def check(self, domains: Mapping[str, Domain]) -> None:
         """Refuse alpha below 1 / number of values."""

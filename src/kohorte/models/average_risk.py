@@ -40,7 +40,7 @@ class AverageRisk(PrivacyModel):
     def holds(self, groups: Groups) -> bool:
         """Tell whether there are few classes for so many rows."""
         sizes = groups.kept_sizes
-        return len(sizes) <= self.threshold * int(sizes.sum())
+        return not len(sizes) or len(sizes) / int(sizes.sum()) <= self.threshold
 
     def reached(self, groups: Groups) -> float | None:
         """The average risk of all rows."""

@@ -56,7 +56,7 @@ class DeltaDisclosure(SensitiveModel):
         Kept parts have at least `least` of each value: where s of n rows are suppressed, c >= least * (n - s).
         """
         histogram = self.histogram(groups)
-        shares, factor = histogram.domain.shares, 2.0**self.delta
+        shares, factor = histogram.domain.shares, 2.0 ** min(self.delta, 1000.0)
         least = shares[histogram.values] / factor
         below = histogram.largest(np.maximum(1.0 - histogram.shares / least, 0.0)) * groups.sizes
         above = gone_above_caps(histogram, np.minimum(shares * factor, 1.0))

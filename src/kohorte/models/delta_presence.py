@@ -94,5 +94,5 @@ class DeltaPresence(PopulationModel):
         if not len(groups):
             return None
         shares = self._shares(groups)
-        lowest = 0.0 if self._empty(groups) else float(shares.min())
-        return lowest, float(shares.max())
+        somebody_lacks = self.empty_classes == STRICT and self.people(groups).empty_classes > 0
+        return 0.0 if somebody_lacks else float(shares.min()), float(shares.max())

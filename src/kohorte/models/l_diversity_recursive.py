@@ -13,6 +13,9 @@ from kohorte.kernels.arrays import Bools, Counts, Floats
 from kohorte.models.parameters import integer, number
 from kohorte.models.sensitive import SensitiveModel
 
+MOST = 2.0**53
+"""With c above this, only classes with too few values fail."""
+
 
 @dataclass(frozen=True)
 class RecursiveLDiversity(SensitiveModel):
@@ -52,13 +55,18 @@ class RecursiveLDiversity(SensitiveModel):
         self.refuse_too_few_values(domains, self.l)
 
     def _largest_and_tail(self, groups: Groups) -> tuple[Counts, Counts]:
-        largest, tops = self.histogram(groups).tops(self.l - 1)
+        histogram = self.histogram(groups)
+        largest, tops = histogram.tops(min(self.l - 1, len(histogram.domain.overall)))
         return largest, groups.sizes - tops
+
+    @staticmethod
+    def _ratios(largest: Counts, tail: Counts) -> Floats:
+        ratios: Floats = np.divide(largest, tail, out=np.full(len(tail), np.inf), where=tail > 0)
+        return ratios
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether r1 < c * (r_l + ... + r_m)."""
-        largest, tail = self._largest_and_tail(groups)
-        verdict: Bools = largest < self.c * tail
+        verdict: Bools = self._ratios(*self._largest_and_tail(groups)) < self.c
         return verdict
 
     def gone(self, groups: Groups) -> Floats:
@@ -68,12 +76,13 @@ class RecursiveLDiversity(SensitiveModel):
         their size for others. A class with too few different values has no part that holds.
         """
         largest, tail = self._largest_and_tail(groups)
-        return np.where(tail == 0, groups.sizes, np.maximum(largest - self.c * tail, 0.0))
+        excess = largest - min(self.c, MOST) * tail
+        return np.where(tail == 0, groups.sizes, np.maximum(excess, 0.0))
 
     def reached(self, groups: Groups) -> float | None:
         """The largest r1 / (r_l + ... + r_m): with every greater c, the classes are recursive-(c, l)-diverse.
 
         None where a class has fewer than l different values, so that no c would do.
         """
-        largest, tail = self._largest_and_tail(groups)
-        return float((largest / tail).max()) if len(groups) and (tail > 0).all() else None
+        ratios = self._ratios(*self._largest_and_tail(groups))
+        return float(ratios.max()) if len(groups) and np.isfinite(ratios).all() else None

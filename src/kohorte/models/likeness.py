@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,9 +41,13 @@ class Likeness(SensitiveModel):
         return gone_above_caps(histogram, self._caps(histogram.domain))
 
     def reached(self, groups: Groups) -> float | None:
-        """The most that a value gains in a class."""
+        """The most that a value gains in a class; None where no beta would do."""
         if not len(groups):
             return None
         histogram = self.histogram(groups)
         shares = histogram.domain.shares[histogram.values]
-        return max(0.0, float(((histogram.shares - shares) / shares).max()))
+        gained = (histogram.shares - shares) / shares
+        with_any_beta = replace(self, beta=float(np.finfo(float).max)).most_gained(histogram.domain)
+        if not within(gained - with_any_beta[histogram.values]).all():
+            return None
+        return max(0.0, float(gained.max()))

@@ -49,8 +49,9 @@ class NTCloseness(SensitiveModel):
         return within(self._distances(groups, until=self.t) - self.t)
 
     def reached(self, groups: Groups) -> float | None:
-        """The largest distance of a class from the nearest large group: t."""
-        return float(self._distances(groups, until=0.0).max()) if len(groups) else None
+        """The largest distance of a class from the nearest large group: t; None where a class is in no large one."""
+        distances = self._distances(groups, until=0.0)
+        return float(distances.max()) if len(groups) and np.isfinite(distances).all() else None
 
     def _distances(self, groups: Groups, *, until: float) -> Floats:
         """The distance of each class to a group of n rows or more; no nearer one is sought from `until` on."""

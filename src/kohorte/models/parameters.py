@@ -22,10 +22,16 @@ def number(
     wanted = [f"above {above:g}"] if above > -math.inf else []
     wanted += [f"at least {least:g}"] if least > -math.inf else []
     wanted += [f"at most {most:g}"] if most < math.inf else []
-    fits = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
-    if not fits or not (above < value and least <= value <= most):  # type: ignore[operator]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _fits(value, above, least, most):
         raise InputError(f"{name} must be a number {' and '.join(wanted)}, not {value!r}", code="model-parameter")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
+
+
+def _fits(value: float, above: float, least: float, most: float) -> bool:
+    try:
+        return math.isfinite(float(value)) and above < value and least <= value <= most
+    except OverflowError:
+        return False
 
 
 def column(name: str, value: object) -> str:

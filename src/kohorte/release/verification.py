@@ -114,8 +114,8 @@ def refuse_unverified(verification: Verification, release: Release) -> None:
         same = verification.rows == release.rows
         if release.suppressed and not verification.satisfied:
             raise NoSolution(
-                "only a release with nothing but * satisfies the plan, and rows suppressed for missing values cannot be "
-                "told from the others there: together they do not satisfy it; count missing as a value of its own "
+                "only a release with nothing but * satisfies the plan, and rows suppressed for missing values cannot "
+                "be told from the others there: together they do not satisfy it; count missing as a value of its own "
                 "(missing: category)",
                 code="no-solution",
             )

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.engines import LocalEngine, Missing, encode
+from kohorte.engines import LocalEngine, Missing, encode, encode_sensitive
 from kohorte.hierarchy import Redaction
 from kohorte.models import PrivacyModel
 from kohorte.release.anonymization import find_release
@@ -132,3 +132,22 @@ def test_a_model_may_only_look_at_sensitive_attributes_of_the_plan():
     with pytest.raises(ko.InputError, match="'blood', which is not a sensitive attribute") as caught:
         plan_with(AtLeastTwo("blood"))
     assert caught.value.code == "plan-model-attribute"
+
+
+@pytest.mark.parametrize(
+    ("values", "builder", "ordered", "counts"),
+    [
+        (["10", "9", "9", "100"], None, True, [2, 1, 1]),
+        (["1", "1.0", "01", "2"], None, True, [3, 1]),
+        (["2024-05-01", "2023-01-01", "2024-05-01"], None, True, [1, 2]),
+        (["low", "high", "low"], None, False, [1, 2]),
+        (["low", "high", "low"], ko.Ordering(values=["low", "middle", "high"]), True, [2, 1]),
+        (["1", None, "2"], None, False, [1, 1, 1]),
+        (["1", "x"], None, False, [1, 1]),
+    ],
+)
+def test_sensitive_values_are_numbered_in_their_order_where_they_have_one(values, builder, ordered, counts):
+    column = encode_sensitive(pl.Series("s", values, dtype=pl.String), builder)
+    assert column.domain.ordered is ordered
+    assert column.domain.overall.tolist() == counts
+    assert np.array_equal(np.bincount(column.codes, minlength=len(counts)), counts)
