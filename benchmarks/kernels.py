@@ -61,14 +61,14 @@ def _lattice() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _cover() -> Line:
-    from kohorte.kernels import best_cover
+    from kohorte.kernels import best_covers
 
     flags, _, left, right = _lattice()
     barred = np.zeros_like(flags)
-    seconds, answer = _best(lambda: best_cover(list(SHAPE), flags, barred, left, right, False))
-    twin_seconds, expected = _best(lambda: reference.best_cover(list(SHAPE), flags, barred, left, right, False))
+    seconds, answer = _best(lambda: best_covers(list(SHAPE), flags, barred, left, right, False, 1))
+    twin_seconds, expected = _best(lambda: reference.best_covers(list(SHAPE), flags, barred, left, right, False, 1))
     return Line(
-        "kernel best_cover, 12,960 nodes",
+        "kernel best_covers, 12,960 nodes",
         right=answer == expected,
         seconds=seconds,
         target=twin_seconds,

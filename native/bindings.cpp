@@ -266,17 +266,17 @@ NB_MODULE(_native, module) {
       "sizes"_a, "kept"_a, "least"_a);
 
   module.def(
-      "best_cover",
+      "best_covers",
       [](const std::vector<std::size_t>& shape, const Vector<std::uint8_t>& open, const Vector<std::uint8_t>& barred,
-         const Vector<double>& left, const Vector<double>& right, bool upward) {
-        kohorte::Cover cover;
-        {
-          nb::gil_scoped_release release;
-          cover = kohorte::best_cover(shape, view(open), view(barred), view(left), view(right), upward);
-        }
-        return nb::make_tuple(cover.index, cover.gain);
+         const Vector<double>& left, const Vector<double>& right, bool upward, std::size_t most) {
+        const auto covers = unlocked([&] {
+          return kohorte::best_covers(shape, view(open), view(barred), view(left), view(right), upward, most);
+        });
+        nb::list found;
+        for (const auto& cover : covers) found.append(nb::make_tuple(cover.index, cover.gain));
+        return found;
       },
-      "shape"_a, "open"_a, "barred"_a, "left"_a, "right"_a, "upward"_a);
+      "shape"_a, "open"_a, "barred"_a, "left"_a, "right"_a, "upward"_a, "most"_a);
 
   module.def(
       "least_likely",

@@ -157,6 +157,48 @@ Cover best_gain(const std::vector<Number>& counted, Flags barred, Numbers left, 
   return best;
 }
 
+inline Cover best_of(std::span<const Axis> axes, Flags marks, Flags barred, Numbers left, Numbers right, bool upward) {
+  const auto extreme = static_cast<std::size_t>(std::count(marks.begin(), marks.end(), std::uint8_t{1}));
+  if (extreme <= std::numeric_limits<std::uint8_t>::max()) {
+    return best_gain(counts<std::uint8_t>(axes, marks, upward), barred, left, right);
+  }
+  if (extreme <= std::numeric_limits<std::uint16_t>::max()) {
+    return best_gain(counts<std::uint16_t>(axes, marks, upward), barred, left, right);
+  }
+  return best_gain(counts<std::uint32_t>(axes, marks, upward), barred, left, right);
+}
+
+// Which combinations of levels on some axes a node covers.
+inline std::vector<std::uint8_t> covered_levels(std::span<const Axis> axes, std::size_t node, bool upward) {
+  std::vector<std::uint8_t> covered{1};
+  std::vector<std::uint8_t> wider;
+  for (const Axis& axis : axes) {
+    const std::size_t own = node / axis.stride % axis.length;
+    wider.clear();
+    for (std::uint8_t so_far : covered) {
+      for (std::size_t level = 0; level < axis.length; ++level) {
+        wider.push_back(so_far & static_cast<std::uint8_t>(upward ? level >= own : level <= own));
+      }
+    }
+    covered.swap(wider);
+  }
+  return covered;
+}
+
+// Clears the marks that a node covers; the first half of the axes has `rows` combinations of levels.
+inline void clear_covered(std::span<const Axis> axes, std::span<std::uint8_t> marks, std::size_t node, bool upward,
+                          std::size_t rows) {
+  std::size_t half = 0;
+  for (std::size_t size = 1; size < rows; ++half) size *= axes[half].length;
+  const std::vector<std::uint8_t> left = covered_levels(axes.first(half), node, upward);
+  const std::vector<std::uint8_t> right = covered_levels(axes.subspan(half), node, upward);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i] == 0) continue;
+    std::uint8_t* row = marks.data() + i * right.size();
+    for (std::size_t j = 0; j < right.size(); ++j) row[j] &= static_cast<std::uint8_t>(right[j] ^ 1U);
+  }
+}
+
 inline void check(std::size_t size, Numbers left, Numbers right) {
   if (left.size() * right.size() != size) throw std::invalid_argument("arrays do not fit the shape");
 }
@@ -165,24 +207,25 @@ inline void check(std::size_t size, Numbers left, Numbers right) {
 
 // The extreme open nodes (maximal ones, or minimal ones when `upward`) must each be covered by a node above
 // (below) them. A node's gain is the number of extreme nodes that it covers times the probability that it can be
-// excluded, which rises with its score as (1 + s / sqrt(1 + s^2)) / 2. Barred nodes are no candidates.
-inline Cover best_cover(std::span<const std::size_t> shape, Flags open, Flags barred, Numbers left, Numbers right,
-                        bool upward) {
+// excluded, which rises with its score as (1 + s / sqrt(1 + s^2)) / 2. Barred nodes are no candidates. Returns the node of
+// the largest gain, then the best for the extreme nodes that it leaves, and so on, up to so many.
+inline std::vector<Cover> best_covers(std::span<const std::size_t> shape, Flags open, Flags barred, Numbers left,
+                                      Numbers right, bool upward, std::size_t most) {
   std::size_t size = 1;
   for (std::size_t length : shape) size *= length;
   detail::check(size, left, right);
   if (open.size() != size || barred.size() != size) throw std::invalid_argument("arrays do not fit the shape");
-  if (size == 0) return {};
+  std::vector<Cover> found;
+  if (size == 0) return found;
   const std::vector<detail::Axis> axes = detail::axes(shape);
-  const std::vector<std::uint8_t> marks = detail::extremes(axes, open, upward);
-  const auto extreme = static_cast<std::size_t>(std::count(marks.begin(), marks.end(), std::uint8_t{1}));
-  if (extreme <= std::numeric_limits<std::uint8_t>::max()) {
-    return detail::best_gain(detail::counts<std::uint8_t>(axes, marks, upward), barred, left, right);
+  std::vector<std::uint8_t> marks = detail::extremes(axes, open, upward);
+  while (found.size() < most) {
+    const Cover best = detail::best_of(axes, marks, barred, left, right, upward);
+    if (best.index < 0) break;
+    found.push_back(best);
+    if (found.size() < most) detail::clear_covered(axes, marks, static_cast<std::size_t>(best.index), upward, left.size());
   }
-  if (extreme <= std::numeric_limits<std::uint16_t>::max()) {
-    return detail::best_gain(detail::counts<std::uint16_t>(axes, marks, upward), barred, left, right);
-  }
-  return detail::best_gain(detail::counts<std::uint32_t>(axes, marks, upward), barred, left, right);
+  return found;
 }
 
 // The open node of the least value among those that are sure or have a score below 0; -1 where there is none.

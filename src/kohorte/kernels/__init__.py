@@ -54,7 +54,7 @@ else:
     Tree, sort_cells, top_counts = _histograms.Tree, _histograms.sort_cells, _histograms.top_counts
     entropies = _histograms.entropies
     equal_distance, ordered_distance = _histograms.equal_distance, _histograms.ordered_distance
-best_cover = _kernels.best_cover
+best_covers = _kernels.best_covers
 least_likely = _kernels.least_likely
 summarize = _kernels.summarize
 _csv_scan = _kernels.csv_scan if KERNELS == "native" else csv_scan_reference.csv_scan
@@ -82,7 +82,7 @@ __all__ = [
     "Shelf",
     "Tree",
     "Workers",
-    "best_cover",
+    "best_covers",
     "csv_scan",
     "entropies",
     "equal_distance",

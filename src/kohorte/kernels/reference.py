@@ -236,15 +236,19 @@ def _outer_sum(total: Floats, parts: Sequence[Floats]) -> Floats:
     return total
 
 
-def best_cover(
+def best_covers(
     shape: Sequence[int],
     open: Flags,  # noqa: A002
     barred: Flags,
     left: Floats,
     right: Floats,
     upward: bool,
-) -> tuple[int, float]:
-    """Return the node that settles most extreme open nodes if it can be excluded, and its gain; -1 if none."""
+    most: int,
+) -> list[tuple[int, float]]:
+    """Return the node that settles most extreme open nodes if it can be excluded, and its gain.
+
+    Then the best for the extreme nodes that it leaves, and so on, up to so many; none where nothing is left.
+    """
     is_open = open.reshape(shape).astype(bool)
     if upward:
         is_open = np.flip(is_open)
@@ -252,16 +256,22 @@ def best_cover(
     for axis in range(is_open.ndim):
         lower, higher = _neighbours(is_open.ndim, axis)
         extreme[lower] &= ~is_open[higher]
-    covered = extreme.astype(np.int64)
-    for axis in range(covered.ndim):
-        covered = np.cumsum(covered, axis=axis)
-    if upward:
-        covered = np.flip(covered)
     score = np.add.outer(left, right).ravel()
-    gain = covered.ravel() * (0.5 * (1.0 + score / np.sqrt(1.0 + score * score)))
-    gain[barred.astype(bool)] = 0.0
-    index = int(np.argmax(gain))
-    return (index, float(gain[index])) if gain[index] > 0.0 else (-1, 0.0)
+    chance = 0.5 * (1.0 + score / np.sqrt(1.0 + score * score))
+    found: list[tuple[int, float]] = []
+    while len(found) < most:
+        covered = extreme.astype(np.int64)
+        for axis in range(covered.ndim):
+            covered = np.cumsum(covered, axis=axis)
+        gain = (np.flip(covered) if upward else covered).ravel() * chance
+        gain[barred.astype(bool)] = 0.0
+        index = int(np.argmax(gain))
+        if gain[index] <= 0.0:
+            break
+        found.append((index, float(gain[index])))
+        node = np.unravel_index(extreme.size - 1 - index if upward else index, extreme.shape)
+        extreme[tuple(slice(0, int(level) + 1) for level in node)] = False
+    return found
 
 
 def least_likely(values: Floats, open: Flags, sure: Flags, left: Floats, right: Floats) -> int:  # noqa: A002

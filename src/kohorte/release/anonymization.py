@@ -172,7 +172,7 @@ def counting_ahead(setting: Setting, *, always: bool = False) -> Iterator[None]:
     """
     large = setting.engine.distinct_rows >= LARGE
     threads = setting.plan.search.threads or (min(os.cpu_count() or 1, MOST_THREADS) if large or always else 1)
-    setting.problem.ahead = threads
+    setting.problem.ahead = threads + (threads > 1)
     setting.engine.use_threads(threads if large and threads > 1 else threads - 1)
     try:
         yield

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kohorte.kernels import best_cover, least_likely
+from kohorte.kernels import best_covers, least_likely
 from kohorte.kernels.arrays import Bools, Flags, Floats
 from kohorte.lattice import Lattice, Node, Parts
 from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
@@ -19,6 +19,8 @@ from kohorte.search.surrogate import additive_guess, entropies, rare_rows, value
 
 SUPPRESSION_SPREAD = 0.7
 FLOOR_SPREAD = 0.3
+FIRST_CHECKS = 24
+"""So many checks teach the guesses so much that none is begun before the last one is known."""
 COLUMN_DOUBT = 64.0
 """Single columns lie far from a limit above 0, and so tell little of where it is reached."""
 
@@ -50,9 +52,8 @@ class Optimal:
         state = _State(problem)
         complete = True
         try:
-            while state.open.any() or state.under_way:
+            while state.begin_some():
                 problem.watch_time()
-                state.begin_some()
                 state.finish_one()
                 problem.report(state.settled, state.lower_bound)
         except OutOfTime:
@@ -87,6 +88,7 @@ class _State:
         self.closed: Bools = np.zeros(self.lattice.shape, dtype=bool)  # counted, or known to fail
         self.holds: Bools = np.zeros(self.lattice.shape, dtype=bool)  # known to be a solution
         self.open: Bools = np.ones(self.lattice.shape, dtype=bool)
+        self.planned: list[Node] = []
         self.under_way: deque[tuple[Node, Callable[[], Evaluation]]] = deque()
         bits = self._cut(entropies(counts))
         self.best_place = self.lattice.size  # of the best solution, in the order that breaks ties
@@ -105,17 +107,32 @@ class _State:
 
     # What a check settles
 
-    def begin_some(self) -> None:
-        """Begin to count as many nodes as may be under way."""
-        while len(self.under_way) < self.problem.ahead:
-            really_open = self.open
-            if self.under_way:
-                self.open = self._open_after_guesses()
-            node = self.choose() if self.open.any() else None
-            self.open = really_open
+    def begin_some(self) -> bool:
+        """Begin to count as many nodes as may be under way; tell whether any are."""
+        most = 1 if self.problem.checked < FIRST_CHECKS else self.problem.ahead
+        while len(self.under_way) < most:
+            node = self._planned_node() or self._choose_beside()
             if node is None:
                 break
             self._begin(node)
+        return bool(self.under_way)
+
+    def _planned_node(self) -> Node | None:
+        """The next of the nodes that were chosen together, if it still settles anything."""
+        while self.planned:
+            node = self.planned.pop()
+            if not self.closed[node] and not self.holds[node] and self.open[self.lattice.below(node)].any():
+                return node
+        return None
+
+    def _choose_beside(self) -> Node | None:
+        """Choose a node that is worth counting beside those under way."""
+        really_open = self.open
+        if self.under_way:
+            self.open = self._open_after_guesses()
+        node = self.choose()
+        self.open = really_open
+        return node
 
     def _open_after_guesses(self) -> Bools:
         """The nodes that would be open if the nodes under way turned out as guessed: others are worth more."""
@@ -237,7 +254,7 @@ class _State:
         if self.costing.raises_floor and evaluation.floor > 0:
             self.floors.learn(node, math.log2(evaluation.floor), FLOOR_SPREAD**2)
 
-    def choose(self) -> Node:
+    def choose(self) -> Node | None:
         """Return the node to count next: a likely better solution, or else the one that excludes most."""
         best = self.problem.best
         limit = float(self.problem.limit)
@@ -250,6 +267,8 @@ class _State:
             barred = self.closed | self.holds if limit >= self.problem.limit else self.closed
             index = self._widest(barred, fails, rises)
         if index < 0:
+            if not self.open.any():
+                return None
             index = int(np.where(self.open, self.bound, np.inf).argmin())
         return self.lattice.node(index)
 
@@ -269,12 +288,16 @@ class _State:
     def _widest(self, barred: Bools, fails: Score, rises: Score | None) -> int:
         """Return the node whose exclusion downwards (it fails) or upwards (its floor) settles most."""
         shape, is_open = list(self.lattice.shape), _flags(self.open)
-        index, gain = best_cover(shape, is_open, _flags(barred), *fails, False)
+        ahead = self.problem.ahead > 1 and self.problem.checked >= FIRST_CHECKS
+        at_once = 2 if ahead and rises is None else 1  # what comes next is not known any sooner
+        covers = best_covers(shape, is_open, _flags(barred), *fails, False, at_once)
         if rises is not None:
-            upward_index, upward_gain = best_cover(shape, is_open, _flags(self.closed), *rises, True)
-            if upward_gain > gain:
-                index = upward_index
-        return int(index)
+            covers += best_covers(shape, is_open, _flags(self.closed), *rises, True, 1)
+            covers.sort(key=lambda cover: -cover[1])
+        if not covers:
+            return -1
+        self.planned = [self.lattice.node(index) for index, _ in covers[1:at_once]]
+        return int(covers[0][0])
 
     # How far the search is
 

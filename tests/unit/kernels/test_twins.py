@@ -215,24 +215,37 @@ def covers(draw):
     return shape, opened, barred, draw_scores(left) * scale, draw_scores(right) * scale
 
 
-@given(covers(), st.booleans())
-def test_best_cover_twins_agree(task, upward):
-    index, gain = native.best_cover(*task, upward)
-    twin_index, twin_gain = reference.best_cover(*task, upward)
-    assert index == twin_index
-    assert gain == pytest.approx(twin_gain, rel=1e-12)
+@given(covers(), st.booleans(), st.integers(0, 4))
+def test_best_covers_twins_agree(task, upward, most):
+    found = native.best_covers(*task, upward, most)
+    twins = reference.best_covers(*task, upward, most)
+    assert [index for index, _ in found] == [index for index, _ in twins]
+    assert [gain for _, gain in found] == pytest.approx([gain for _, gain in twins], rel=1e-12)
+    assert len(found) <= most
 
 
 @given(covers(), st.booleans())
-def test_best_cover_takes_the_first_node_of_the_largest_gain(task, upward):
+def test_the_best_cover_is_the_first_node_of_the_largest_gain(task, upward):
     shape, opened, barred, left, right = task
-    index, gain = reference.best_cover(*task, upward)
     gains = np.array(obvious_gains(shape, opened, barred, np.add.outer(left, right).ravel(), upward))
-    assert gain == pytest.approx(gains.max(), rel=1e-12)
-    assert index == (-1 if gains.max() == 0 else int(gains.argmax()))
+    found = reference.best_covers(*task, upward, 1)
+    assert [index for index, _ in found] == ([] if gains.max() == 0 else [int(gains.argmax())])
+    assert [gain for _, gain in found] == pytest.approx([gains.max()] * len(found), rel=1e-12)
 
 
-def obvious_gains(shape, opened, barred, scores, upward):
+@given(covers(), st.booleans())
+def test_the_second_best_cover_is_the_best_for_what_the_first_leaves(task, upward):
+    shape, opened, barred, left, right = task
+    (first, _), *others = reference.best_covers(*task, upward, 2) or [(-1, 0.0)]
+    if first < 0:
+        return
+    scores = np.add.outer(left, right).ravel()
+    covered = tuple(np.unravel_index(first, shape))
+    left_over = obvious_gains(shape, opened, barred, scores, upward, but=covered)
+    assert [index for index, _ in others] == ([] if max(left_over) == 0 else [int(np.argmax(left_over))])
+
+
+def obvious_gains(shape, opened, barred, scores, upward, but=None):
     nodes = list(np.ndindex(*shape))
     is_open = {node for node, flag in zip(nodes, opened, strict=True) if flag}
     step = -1 if upward else 1
@@ -245,6 +258,7 @@ def obvious_gains(shape, opened, barred, scores, upward):
     def covers(node, other):
         return all(a <= b if upward else a >= b for a, b in zip(node, other, strict=True))
 
+    extreme = [node for node in extreme if but is None or not covers(but, node)]
     return [
         0.0
         if bar
@@ -270,10 +284,10 @@ def test_least_likely_twins_agree(task, seed):
 @pytest.mark.parametrize("broken", [1, 2, 3, 4])
 def test_arrays_that_do_not_fit_the_shape_are_refused(kernels, broken):
     task = [[2, 3], np.ones(6, np.uint8), np.zeros(6, np.uint8), np.zeros(2), np.zeros(3)]
-    assert kernels.best_cover(*task, True)[0] >= 0
+    assert kernels.best_covers(*task, True, 1)
     task[broken] = task[broken][:-1].copy()
     with pytest.raises((ValueError, IndexError)):
-        kernels.best_cover(*task, True)
+        kernels.best_covers(*task, True, 1)
 
 
 @given(st.lists(st.sampled_from(b'a,"\r\n'), max_size=40).map(bytes), st.integers(0, 3))
