@@ -54,13 +54,6 @@ def class_sizes(classes: int, smallest: int | None) -> str:
     return f"1 class of {rows}" if classes == 1 else f"{classes:,} classes, the smallest with {rows}"
 
 
-def reached_text(reached: float | tuple[float, float] | None) -> str:
-    """The parameter that a table reaches, for people."""
-    if reached is None:
-        return "nothing"
-    return " to ".join(f"{number:.6g}" for number in (reached if isinstance(reached, tuple) else (reached,)))
-
-
 def add_table_options(parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True) -> None:
     """Add what most verbs take: a table, how to read it, a plan, and --json."""
     parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")

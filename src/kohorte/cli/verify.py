@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kohorte.cli.output import add_table_options, class_sizes, print_json, reached_text, read_data
+from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 
 EPILOG = """\
 examples:
@@ -43,10 +43,7 @@ def run(options: argparse.Namespace) -> int:
         return 0 if verification.satisfied else 1
     for model in verification.models:
         parameters = ", ".join(f"{key} = {value}" for key, value in model.parameters.items())
-        verdict = "holds"
-        if not model.satisfied:
-            verdict = f"FAILS in {model.failing_classes:,} classes ({model.failing_rows:,} rows)"
-        print(f"{model.name} ({parameters}): {verdict}; reached {reached_text(model.reached)}")
+        print(f"{model.name} ({parameters}): {model.in_words}; reached {model.reached_in_words}")
     for problem in verification.problems:
         print(f"problem: {problem}")
     sizes = class_sizes(verification.classes, verification.smallest_class)

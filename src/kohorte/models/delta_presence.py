@@ -57,7 +57,9 @@ class DeltaPresence(PopulationModel):
         return super().monotone_under(limit) and (self.minimum == 0 or self.empty_classes == STRICT)
 
     def _shares(self, groups: Groups) -> Floats:
-        shares: Floats = groups.sizes / self.people(groups).counts
+        """The share of a class among the people like it; infinite where there are none, which no table may have."""
+        people = self.people(groups).counts
+        shares: Floats = np.divide(groups.sizes, people, out=np.full(len(people), np.inf), where=people > 0)
         return shares
 
     def satisfied(self, groups: Groups) -> Bools:
@@ -90,9 +92,11 @@ class DeltaPresence(PopulationModel):
         return np.where(shares > self.maximum, excess, np.where(too_few, 1.0, 0.0))
 
     def reached(self, groups: Groups) -> tuple[float, float] | None:
-        """The smallest and the largest share of a class."""
+        """The smallest and the largest share of a class; None where a class is like nobody in the population."""
         if not len(groups):
             return None
         shares = self._shares(groups)
         somebody_lacks = self.empty_classes == STRICT and self.people(groups).empty_classes > 0
+        if not np.isfinite(shares).all():
+            return None
         return 0.0 if somebody_lacks else float(shares.min()), float(shares.max())

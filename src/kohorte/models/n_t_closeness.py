@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Groups, Histogram
+from kohorte.errors import InputError
+from kohorte.groups import Domain, Groups, Histogram
 from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
 from kohorte.models.parameters import integer, number
 from kohorte.models.sensitive import SensitiveModel, within
@@ -43,6 +45,15 @@ class NTCloseness(SensitiveModel):
         super().__post_init__()
         integer("n", self.n, least=1)
         number("t", self.t, least=0, most=1)
+
+    def check(self, domains: Mapping[str, Domain]) -> None:
+        """Refuse groups larger than the table."""
+        rows = domains[self.attribute].rows
+        if rows < self.n:
+            raise InputError(
+                f"model {self.name} asks for groups of {self.n:,} rows, but the table has only {rows:,}",
+                code="model-beyond-rows",
+            )
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it is near a large group."""

@@ -44,6 +44,7 @@ class Setting:
     evaluator: Evaluator = field(repr=False)
     problem: Problem = field(repr=False)
     populations: Populations = field(repr=False)
+    population_hashes: Mapping[str, str]
 
 
 def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Setting:
@@ -88,7 +89,7 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
         time_limit=plan.search.time_limit,
         progress=progress,
     )
-    return Setting(plan, frame, table, engine, evaluator, problem, parts.populations)
+    return Setting(plan, frame, table, engine, evaluator, problem, parts.populations, parts.hashes)
 
 
 def check_models(plan: Plan, domains: Mapping[str, Domain]) -> None:
@@ -139,6 +140,7 @@ def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback 
         ),
         seconds={"encode": encoded - started, "search": searched - encoded},
         populations=setting.populations,
+        population_hashes=setting.population_hashes,
     )
 
 

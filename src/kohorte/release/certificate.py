@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
 
 from kohorte.data import Role, to_polars
 from kohorte.hierarchy import Builder, Ordering
@@ -17,7 +18,7 @@ from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.release.plan import Plan
 from kohorte.release.release import Release
-from kohorte.release.verification import Verification, verify_table
+from kohorte.release.verification import ModelVerdict, Verification, verify_table
 
 FORMAT = 1
 
@@ -74,6 +75,7 @@ def certify(
             "plan_sha256": plan.fingerprint(),
             "plan": plan.to_dict(),
             "hierarchies_sha256": _fixed_hierarchies(release),
+            "populations_sha256": dict(release.population_hashes),
             "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
             "verification": verification.to_dict()
             | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the search"},
@@ -125,7 +127,7 @@ def warnings(release: Release) -> tuple[str, ...]:
         for name, level in release.levels.items()
         if _shows_values(plan.attributes[name].hierarchy) and 0 < level < release.hierarchies[name].top
     ]
-    if plan.smallest_class < 2:
+    if plan.smallest_class < 2 and release.smallest_class == 1:
         found.append("classes of one row are allowed, so a person can stand alone in the release")
     if 0 < release.suppressed < plan.smallest_class:
         found.append(
@@ -196,9 +198,8 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
         *(
-            f"  {_with_parameters(model['name'], _part(model, 'parameters'))}: "
-            f"{'holds' if model['satisfied'] else 'FAILS'}, reached {model['reached']}"
-            for model in _list(verification, "models")
+            f"  {_with_parameters(model.name, model.parameters)}: {model.in_words}, reached {model.reached_in_words}"
+            for model in _verdicts(verification)
         ),
         "",
         f"Rows        {release['rows']:,}, of which {release['suppressed']:,} suppressed "
@@ -240,6 +241,11 @@ def _list(facts: dict[str, object], key: str) -> list[dict[str, object]]:
     part = facts[key]
     assert isinstance(part, list)
     return part
+
+
+def _verdicts(verification: dict[str, object]) -> list[ModelVerdict]:
+    fields: list[dict[str, Any]] = _list(verification, "models")
+    return [ModelVerdict(**field) for field in fields]
 
 
 def _bullets(facts: dict[str, object], key: str) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from kohorte.data import as_text, read_table
+from kohorte.data import TableFile, as_text, read_table
 from kohorte.engines import Missing, People, which_rows
 from kohorte.errors import InputError, nearest
 from kohorte.groups import Groups
@@ -30,11 +30,12 @@ class Parts:
     frame: pl.DataFrame = field(repr=False)
     people: Mapping[str, People] = field(repr=False)
     populations: Populations = field(repr=False)
+    hashes: Mapping[str, str]  # the SHA-256 of each population file, by its name
 
 
 def divide(frame: pl.DataFrame, plan: Plan) -> Parts:
     """Return the rows to be released, with the populations of the plan."""
-    people, populations = {}, {}
+    people, populations, hashes = {}, {}, {}
     released = frame
     if (source := plan.subset) is not None:
         flagged = _flags(frame[source.name])
@@ -42,14 +43,20 @@ def divide(frame: pl.DataFrame, plan: Plan) -> Parts:
         people[source.key] = People(_complete(_quasi_identifiers(frame.filter(~flagged), plan), plan), True)
         populations[source.key] = _complete(_quasi_identifiers(frame, plan), plan)
     for source in plan.population_files:
-        populations[source.key] = read_population(source, plan)
-        people[source.key] = People(populations[source.key])
-    return Parts(released, people, populations)
+        file = read_population(source, plan)
+        populations[source.key], hashes[source.name] = file.frame, file.sha256
+        people[source.key] = People(file.frame)
+    return Parts(released, people, populations, hashes)
 
 
 def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
     """Return the populations that a release of the plan is verified with; `original` is the table it was made from."""
-    found = {source.key: read_population(source, plan) for source in plan.population_files}
+    found = {source.key: read_population(source, plan).frame for source in plan.population_files}
+    if plan.subset is None and original is not None:
+        raise InputError(
+            "the plan releases no subset of a table, so that there is no original table to compare with",
+            code="verify-population-unneeded",
+        )
     if plan.subset is not None:
         if original is None:
             raise InputError(
@@ -57,9 +64,11 @@ def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
                 "table, too (--population FILE)",
                 code="verify-needs-population",
             )
-        if absent := [name for name in plan.quasi_identifiers if name not in original.columns]:
+        needed = (*plan.quasi_identifiers, plan.subset.name)
+        if absent := [name for name in needed if name not in original.columns]:
             hints = ", ".join(repr(name) for name in absent)
-            raise InputError(f"the population lacks quasi-identifiers of the plan: {hints}", code="population-columns")
+            raise InputError(f"the original table lacks columns of the plan: {hints}", code="population-columns")
+        _flags(original[plan.subset.name])
         found[plan.subset.key] = _complete(_quasi_identifiers(original, plan), plan)
     return found
 
@@ -76,9 +85,10 @@ def flagged_rows(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return frame.filter(_flags(frame[plan.subset.name]))
 
 
-def read_population(source: PopulationSource, plan: Plan) -> pl.DataFrame:
-    """Read a population file and return its quasi-identifiers."""
-    frame = read_table(source.folder / source.name).frame
+def read_population(source: PopulationSource, plan: Plan) -> TableFile:
+    """Read a population file, of which only the quasi-identifiers are kept."""
+    file = read_table(source.folder / source.name)
+    frame = file.frame
     if absent := [name for name in plan.quasi_identifiers if name not in frame.columns]:
         hints = ", ".join(repr(name) + nearest(name, frame.columns) for name in absent)
         raise InputError(
@@ -96,7 +106,7 @@ def read_population(source: PopulationSource, plan: Plan) -> pl.DataFrame:
                 "it cannot be said who of the table is meant; fill the gaps or leave these rows out",
                 code="population-missing-values",
             )
-    return frame
+    return replace(file, frame=frame)
 
 
 def refuse_missing_people(classes: Codes, groups: Groups, plan: Plan) -> None:

@@ -16,7 +16,6 @@ from kohorte.errors import InputError
 from kohorte.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.lattice import Node
 from kohorte.release.columns import check_columns
-from kohorte.release.decorrelation import decorrelate
 from kohorte.release.plan import Plan
 from kohorte.release.population import Populations, flagged_rows, without_flag
 from kohorte.search import Evaluation, SearchResult
@@ -40,6 +39,7 @@ class Release:
     all_starred: bool
     seconds: Mapping[str, float]
     populations: Populations
+    population_hashes: Mapping[str, str]
 
     @property
     def levels(self) -> dict[str, int]:
@@ -108,6 +108,12 @@ class Release:
         Values that a hierarchy does not know are refused. A row whose class the release does not keep is suppressed:
         it would stand alone. So `transform` of the original table gives the release again.
         """
+        if self.plan.decorrelate is not None:
+            raise InputError(
+                "a plan with decorrelate suppresses values by chance: doing it again for the same people would show "
+                "what was suppressed before; anonymize all rows together instead",
+                code="transform-decorrelate",
+            )
         table, kind = to_polars(new_rows)
         check_columns(table.columns, self.plan, may_lack=(Role.IDENTIFYING,))
         table = without_flag(flagged_rows(table, self.plan), self.plan)
@@ -134,8 +140,7 @@ class Release:
         if not self.suppressed and kept.all():  # as in the release: what is at level 0 keeps its type
             masked = [column for column, level in zip(masked, self.node, strict=True) if level]
         present = [name for name in self.plan.names(Role.IDENTIFYING) if name in table.columns]
-        data = decorrelate(table.drop(present).with_columns(masked), self.plan)
-        return from_polars(in_order(data, self.plan), kind)
+        return from_polars(in_order(table.drop(present).with_columns(masked), self.plan), kind)
 
 
 def in_order(table: pl.DataFrame, plan: Plan) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import polars as pl
 from kohorte.engines import EncodedColumn, SensitiveColumn, encode
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
+from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.release.hierarchies import hierarchies
 from kohorte.release.plan import Plan
@@ -73,6 +74,12 @@ class Classes:
         keys = others.select(pl.struct(pl.all()).rank("dense") - 1).to_series()
         return keys.cast(pl.UInt32).to_numpy()
 
+    def unmatched_rows(self, population: Population) -> int:
+        """How many rows are shown more often than there are people like them; rows of nothing but `*` aside."""
+        starred = self._classes.select(pl.all_horizontal(pl.exclude(SIZE).eq_missing(pl.lit(SUPPRESSED)))).to_series()
+        sizes = self._classes[SIZE].to_numpy().astype(np.int64)
+        return int(np.maximum(sizes - population.counts, 0)[~starred.to_numpy()].sum())
+
     # Populations
 
     def population(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None) -> Population:
@@ -94,8 +101,11 @@ class Classes:
         return Population(found.to_numpy().astype(np.int64), max(0, alone - suppressed))
 
     def _level(self, column: EncodedColumn) -> int:
-        """The level of the hierarchy at which a column stands: that whose labels it shows."""
+        """The level of the hierarchy at which a column stands: that whose labels it shows, stars aside."""
         shown = set(self._classes[column.name].unique())
+        if shown <= {SUPPRESSED}:
+            return column.hierarchy.top
+        shown -= {SUPPRESSED}
         fitting = [level for level, labels in enumerate(column.labels) if shown <= set(labels)]
         if not fitting:
             raise InputError(

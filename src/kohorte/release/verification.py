@@ -32,6 +32,23 @@ class ModelVerdict:
     failing_classes: int
     failing_rows: int
 
+    @property
+    def in_words(self) -> str:
+        """The verdict for people."""
+        if self.satisfied:
+            return "holds"
+        if not self.failing_classes:
+            return "FAILS for the table as a whole"
+        return f"FAILS in {self.failing_classes:,} classes ({self.failing_rows:,} rows)"
+
+    @property
+    def reached_in_words(self) -> str:
+        """The parameter that the table reaches, for people."""
+        if self.reached is None:
+            return "nothing"
+        numbers = self.reached if isinstance(self.reached, tuple) else (self.reached,)
+        return " to ".join(f"{number:.6g}" for number in numbers)
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -90,10 +107,13 @@ def verify_table(
         suppressed = 0  # too many to be exempt: they must satisfy the models like everybody else
     sensitive = [encode_sensitive(as_text(table[name]), plan.attributes[name].hierarchy) for name in plan.histograms]
     classes = Classes(shown, counted=~starred if suppressed else None)
-    groups = classes.groups(
-        {column.name: column for column in sensitive},
-        {key: classes.population(people, plan, levels) for key, people in populations.items()},
-    )
+    people = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
+    found += [
+        f"{unmatched:,} rows are like fewer people of the {key} than there are such rows: not everybody is in it"
+        for key, population in people.items()
+        if (unmatched := classes.unmatched_rows(population))
+    ]
+    groups = classes.groups({column.name: column for column in sensitive}, people)
     verdicts = tuple(_verdict(model, groups) for model in plan.models)
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),

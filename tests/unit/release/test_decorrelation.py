@@ -97,9 +97,10 @@ def test_the_rows_are_chosen_by_chance() -> None:
     assert len(seen) > 1
 
 
-def test_later_rows_are_treated_alike() -> None:
-    release = ko.anonymize(TABLE_15, plan_of(3))
-    assert release.transform(TABLE_15)["medication"].to_list() == ["*"] * 4
+def test_later_rows_are_refused_because_another_choice_would_show_what_was_suppressed() -> None:
+    with pytest.raises(ko.InputError) as caught:
+        ko.anonymize(TABLE_15, plan_of(3)).transform(TABLE_15)
+    assert caught.value.code == "transform-decorrelate"
 
 
 def test_a_plan_with_the_remedy_is_written_and_read_back() -> None:

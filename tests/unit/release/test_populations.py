@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,40 @@ class TestFile:
     def test_a_population_file_that_is_missing_is_refused(self, citizens: Path) -> None:
         with pytest.raises(ko.KohorteError, match=r"nobody\.csv"):
             ko.anonymize(self.table(), self.plan(citizens, {"model": "k-map", "k": 2, "population": "nobody.csv"}))
+
+    def test_a_table_that_is_no_part_of_the_population_does_not_pass(self, citizens: Path) -> None:
+        plan = self.plan(citizens, {"model": "k-map", "k": 1, "population": "citizens.csv"})
+        twice = pl.concat([self.table()] * 3)
+        verdict = ko.verify(twice, plan)
+        assert not verdict.satisfied
+        assert all(model.satisfied for model in verdict.models)
+        assert "not everybody is in it" in verdict.problems[0]
+
+    def test_rows_like_nobody_in_the_population_reach_nothing(self, citizens: Path) -> None:
+        bounds = {"model": "delta-presence", "minimum": 0, "maximum": 1, "population": "citizens.csv"}
+        stranger = self.table().with_columns(zip=pl.lit("81667"), sex=pl.lit("f"))
+        verdict = ko.verify(stranger, self.plan(citizens, bounds))
+        assert not verdict.satisfied
+        assert verdict.models[0].reached is None
+
+    def test_too_many_stars_do_not_satisfy_the_plan(self, citizens: Path) -> None:
+        bounds = {"model": "delta-presence", "minimum": 0, "maximum": 1, "population": "citizens.csv"}
+        starred = self.table().with_columns(
+            zip=pl.Series(["*", "*", "81667", "80331", "10115"]), sex=pl.Series(["*", "*", "m", "m", "f"])
+        )
+        assert not ko.verify(starred, self.plan(citizens, bounds)).satisfied
+
+    def test_the_certificate_has_the_hash_of_the_population(self, citizens: Path) -> None:
+        plan = self.plan(citizens, {"model": "k-map", "k": 2, "population": "citizens.csv"})
+        facts = ko.certify(ko.anonymize(self.table(), plan)).facts
+        digest = hashlib.sha256((citizens / "citizens.csv").read_bytes()).hexdigest()
+        assert facts["populations_sha256"] == {"citizens.csv": digest}
+
+    def test_an_original_table_is_refused_where_the_plan_has_no_subset(self, citizens: Path) -> None:
+        plan = self.plan(citizens, {"model": "k-map", "k": 2, "population": "citizens.csv"})
+        with pytest.raises(ko.InputError) as caught:
+            ko.verify(self.table(), plan, population=PEOPLE)
+        assert caught.value.code == "verify-population-unneeded"
 
     def test_a_column_at_no_level_of_its_hierarchy_cannot_be_compared(self, citizens: Path) -> None:
         plan = self.plan(citizens, {"model": "k-map", "k": 2, "population": "citizens.csv"})

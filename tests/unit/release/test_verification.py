@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -13,6 +14,13 @@ from hypothesis import strategies as st
 import kohorte as ko
 
 MakePlan = Callable[..., ko.Plan]
+
+
+def test_a_model_about_the_whole_table_fails_in_no_class(patients: pl.DataFrame, patient_plan: ko.Plan) -> None:
+    plan = replace(patient_plan, models=[ko.AverageRisk(threshold=0.01)])
+    (verdict,) = ko.verify(patients, plan).models
+    assert (verdict.satisfied, verdict.failing_classes) == (False, 0)
+    assert verdict.in_words == "FAILS for the table as a whole"
 
 
 def test_a_raw_table_fails_and_its_release_passes(patients: pl.DataFrame, patient_plan: ko.Plan) -> None:
