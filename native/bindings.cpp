@@ -107,10 +107,13 @@ void bind_histograms(nb::module_& module) {
            },
            "starts"_a, "values"_a, "counts"_a)
       .def("removals",
-           [](const kohorte::Tree& self, const Starts& starts, const Codes& values, const Counts& counts, double most) {
-             return to_numpy(unlocked([&] { return self.removals(view(starts), view(values), view(counts), most); }));
+           [](const kohorte::Tree& self, const Starts& starts, const Codes& values, const Counts& counts,
+              const Vector<double>& distances, double most) {
+             return to_numpy(unlocked([&] {
+               return self.removals(view(starts), view(values), view(counts), view(distances), most);
+             }));
            },
-           "starts"_a, "values"_a, "counts"_a, "most"_a);
+           "starts"_a, "values"_a, "counts"_a, "distances"_a, "most"_a);
 }
 
 nb::tuple to_tuple(kohorte::Grouping&& found) {

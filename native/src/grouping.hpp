@@ -147,37 +147,13 @@ class Grouper {
   }
 
   // Groups rows as `group` does, where `attribute` is at a level that does not tell its values apart, and counts the
-  // values that it has in each group. Rows are sorted by group, so that the counts of one group stay in the cache.
+  // values that it has in each group.
   Cells cells(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
               std::size_t attribute) {
     if (attribute >= maps_.size()) throw std::invalid_argument("no such attribute");
-    Grouping grouping = group(rows, weights, levels, true);
-    const Decoder value_of = decoder(attribute);
-    Cells result;
-    result.starts.assign(grouping.sizes.size() + 1, 0);
-    result.values.reserve(rows.size_);
-    result.counts.reserve(rows.size_);
-    result.first.reserve(rows.size_);
-    const std::vector<Code> order = sorted(grouping.ids, grouping.sizes.size());
-    std::vector<std::pair<Code, Code>> seen(domain(attribute), {kNone, 0});  // the last group, and the cell there
-    for (Code row : order) {
-      const Code group = grouping.ids[row];
-      const Code value = value_of(rows.cells_.data() + row * rows.width_);
-      auto& [last, cell] = seen[value];
-      if (last != group) {
-        last = group;
-        cell = static_cast<Code>(result.values.size());
-        result.values.push_back(value);
-        result.counts.push_back(0);
-        result.first.push_back(row);
-        ++result.starts[group + 1];
-      }
-      result.counts[cell] += weights[row];
-    }
-    std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
-    result.representatives = std::move(grouping.representatives);
-    result.sizes = std::move(grouping.sizes);
-    return result;
+    if (levels.size() != maps_.size()) throw std::invalid_argument("one level per attribute, please");
+    return domain(attribute) <= kFewValues ? cells_by_key(rows, weights, levels, attribute)
+                                           : cells_by_sorting(rows, weights, levels, attribute);
   }
 
  private:
@@ -187,6 +163,7 @@ class Grouper {
   static constexpr std::size_t kAhead = 16;
   static constexpr Key kTinySpace = 1024;
   static constexpr std::size_t kLanes = 4;
+  static constexpr std::size_t kFewValues = 64;
 
   // What every packed code adds to the key of its row, per pack.
   template <typename Part>
@@ -265,11 +242,93 @@ class Grouper {
     return {p, values.data()};
   }
 
+  // Few values: there are far fewer cells than rows. Rows are grouped into cells, then cells into groups.
+  Cells cells_by_key(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
+                     std::size_t attribute) {
+    std::vector<std::uint32_t> finer(levels.begin(), levels.end());
+    finer[attribute] = 0;
+    const Grouping cells = group(rows, weights, finer, false);
+    const Rows firsts = rows.take(cells.representatives);
+    Grouping groups = group(firsts, cells.sizes, levels, true);
+    const Decoder value_of = decoder(attribute);
+    Cells result;
+    result.starts.assign(groups.sizes.size() + 1, 0);
+    for (Code group : groups.ids) ++result.starts[group + 1];
+    std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
+    result.values.reserve(cells.sizes.size());
+    result.counts.reserve(cells.sizes.size());
+    result.first.reserve(cells.sizes.size());
+    for (Code cell : sorted(groups.ids, groups.sizes.size())) {
+      result.values.push_back(value_of(firsts.cells_.data() + cell * firsts.width_));
+      result.counts.push_back(cells.sizes[cell]);
+      result.first.push_back(cells.representatives[cell]);
+    }
+    for (Code cell : groups.representatives) result.representatives.push_back(cells.representatives[cell]);
+    result.sizes = std::move(groups.sizes);
+    return result;
+  }
+
+  // Many values: rows are sorted by group, so that the counts of one group stay in the cache.
+  Cells cells_by_sorting(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
+                         std::size_t attribute) {
+    Grouping groups = group(rows, weights, levels, true);
+    const Decoder value_of = decoder(attribute);
+    Cells result;
+    result.starts.assign(groups.sizes.size() + 1, 0);
+    result.values.reserve(rows.size_);
+    result.counts.reserve(rows.size_);
+    result.first.reserve(rows.size_);
+    std::vector<std::pair<Code, Code>> seen(domain(attribute), {kNone, 0});  // the last group, and the cell there
+    for (const Entry& entry : by_group(rows, weights, groups, value_of)) {
+      auto& [last, cell] = seen[entry.value];
+      if (last != entry.group) {
+        last = entry.group;
+        cell = static_cast<Code>(result.values.size());
+        result.values.push_back(entry.value);
+        result.counts.push_back(0);
+        result.first.push_back(entry.row);
+        ++result.starts[entry.group + std::size_t{1}];
+      }
+      result.counts[cell] += entry.weight;
+    }
+    std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
+    result.representatives = std::move(groups.representatives);
+    result.sizes = std::move(groups.sizes);
+    return result;
+  }
+
+  // What is needed of a row to count it in its group, in one place of memory.
+  struct Entry {
+    Count weight;
+    Code row;
+    Code group;
+    Code value;
+  };
+
+  // The rows, those of the first group first.
+  static std::vector<Entry> by_group(const Rows& rows, std::span<const Count> weights, const Grouping& groups,
+                                     Decoder value_of) {
+    std::vector<Code> next = starts_of(groups.ids, groups.sizes.size());
+    std::vector<Entry> entries(rows.size_);
+    const Code* packed = rows.cells_.data();
+    for (std::size_t row = 0; row < rows.size_; ++row, packed += rows.width_) {
+      const Code group = groups.ids[row];
+      entries[next[group]++] = {weights[row], static_cast<Code>(row), group, value_of(packed)};
+    }
+    return entries;
+  }
+
+  // Where each group starts when rows are sorted by group.
+  static std::vector<Code> starts_of(std::span<const Code> ids, std::size_t groups) {
+    std::vector<Code> starts(groups + 1, 0);
+    for (Code id : ids) ++starts[id + 1];
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    return starts;
+  }
+
   // The rows, those of the first group first.
   static std::vector<Code> sorted(std::span<const Code> ids, std::size_t groups) {
-    std::vector<Code> next(groups + 1, 0);
-    for (Code id : ids) ++next[id + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::vector<Code> next = starts_of(ids, groups);
     std::vector<Code> order(ids.size());
     for (std::size_t row = 0; row < ids.size(); ++row) order[next[ids[row]]++] = static_cast<Code>(row);
     return order;

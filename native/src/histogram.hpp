@@ -441,18 +441,28 @@ class Tree {
   // n * distance is convex in the counts of a class. Its slope for a row of value v is f(v) minus the mean of f over the
   // table, f(v) being the share of levels at which the group of v has a positive extra. So taking rows out lowers
   // n * (distance - most) by at most their slopes less `most`; those with the steepest slope count first.
-  std::vector<double> removals(Starts starts, Codes values, Counts counts, double most) const {
+  // `distances` are those of the classes: one that is within `most` needs no second look.
+  std::vector<double> removals(Starts starts, Codes values, Counts counts, std::span<const double> distances,
+                               double most) const {
     const histogram::ClassRows rows = histogram::check(starts, values, counts, values_, table_);
+    if (distances.size() != rows.of.size()) throw std::invalid_argument("classes and distances differ in number");
     std::vector<double> found(rows.of.size());
     std::vector<Count> amounts(overall_.size());
     std::vector<Count> by_levels(height_ + 1);  // the rows whose groups have a positive extra at so many levels
+    std::vector<Share> shares;
     for (std::size_t i = 0; height_ > 0 && i < found.size(); ++i) {
+      if (distances[i] <= most) continue;
       const Codes own = histogram::cells_of(starts, i, values);
       const Counts own_counts = histogram::cells_of(starts, i, counts);
+      const auto own_rows = static_cast<double>(rows.of[i]);
       for (std::size_t k = 0; k < own.size(); ++k) {
         climb(own[k], [&](Code node) { amounts[node] += own_counts[k]; });
       }
-      found[i] = fewest_removed(own, own_counts, static_cast<double>(rows.of[i]), most, amounts, by_levels);
+      shares.clear();
+      for (Code value : own) climb(value, [&](Code node) { add_share(node, amounts, shares); });
+      const double kept = most_kept(shares, own_rows, most);
+      for (const Share& share : shares) amounts[share.node] = -amounts[share.node];  // as they were
+      found[i] = std::max(fewest_removed(own, own_counts, own_rows, most, amounts, by_levels), own_rows - kept);
       for (Code value : own) climb(value, [&](Code node) { amounts[node] = 0; });
     }
     return found;
@@ -497,6 +507,43 @@ class Tree {
       visit(node);
       if (level + 1 < height_) node = parents_[node];
     }
+  }
+
+  // How many rows of a class a group has, and its share of the table.
+  struct Share {
+    double own;
+    double overall;
+    Code node;
+  };
+
+  // Adds a group once; its amount is negated to remember that.
+  void add_share(Code node, std::vector<Count>& amounts, std::vector<Share>& shares) const {
+    if (amounts[node] < 0) return;
+    const double overall = static_cast<double>(overall_[node]) / static_cast<double>(table_);
+    shares.push_back({static_cast<double>(amounts[node]), overall, node});
+    amounts[node] = -amounts[node];
+  }
+
+  // An upper bound for the rows that can stay. Where m rows stay, a group of share q adds at least m - min(own, q * m) to
+  // its level's part of the distance, whichever stay. So the sum of min(own, q * m) over all groups and levels is at
+  // least height * (1 - most) * m. That is concave in m, and Newton's method comes from above.
+  double most_kept(const std::vector<Share>& shares, double rows, double most) const {
+    constexpr int kSteps = 4;
+    const double wanted = static_cast<double>(height_) * (1.0 - most - histogram::kRounding);
+    double kept = rows;
+    for (int step = 0; step < kSteps; ++step) {
+      double surplus = -wanted * kept;
+      double slope = -wanted;
+      for (const Share& share : shares) {
+        const double room = share.overall * kept;
+        surplus += std::min(share.own, room);
+        slope += room < share.own ? share.overall : 0.0;
+      }
+      if (surplus >= 0.0) break;
+      if (slope >= 0.0) return rows;  // no root to the left: rounding, so nothing is said
+      kept -= surplus / slope;
+    }
+    return std::max(kept, 0.0);
   }
 
   double fewest_removed(Codes values, Counts counts, double rows, double most, std::vector<Count>& amounts,

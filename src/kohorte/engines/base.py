@@ -26,6 +26,9 @@ class Engine(Protocol):
     def groups(self, node: Node) -> Groups:
         """Return the classes of the table at a node."""
 
+    def sizes(self, node: Node) -> Groups | None:
+        """Return the classes at a node without what models ask for besides, or None where that saves little."""
+
     def use_threads(self, count: int) -> None:
         """Let so many threads count nodes that are begun; none counts them when they are asked for."""
 

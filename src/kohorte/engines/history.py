@@ -56,6 +56,12 @@ class History:
             self.hits += 1
             return self._snapshots[place]
 
+    def rows_at_hand(self, node: Node) -> int:
+        """How many rows there are to build a node from."""
+        with self._lock:
+            place = self._shelf.find(node)
+            return len(self._base if place < 0 else self._snapshots[place])
+
     def keep(self, snapshot: Snapshot, source: Snapshot) -> None:
         """Remember a node that is much smaller than what it was made from; forget the one used longest ago."""
         if len(snapshot) > WORTH_KEEPING * len(source):

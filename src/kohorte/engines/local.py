@@ -17,6 +17,9 @@ from kohorte.kernels import Grouper, Rows, Workers, sort_cells
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
 
+WORTH_SCREENING = 0.5
+"""Where a node has to be counted from at least this share of all rows, its class sizes are worth knowing first."""
+
 
 class LocalEngine:
     """Groups the rows of an encoded table at any node, from the nearest finer node that it remembers.
@@ -43,6 +46,8 @@ class LocalEngine:
         self._base = Snapshot(bottom, rows, first, sizes)
         self._history = History(self._base)
         self._workers: Workers | None = None
+        plain = replace(table, sensitive=(), populations={})
+        self._plain = LocalEngine(plain) if table.sensitive or table.populations else self
 
     def _codes(self) -> Codes:
         """The codes of all included rows and of all populations, with those of the extra columns."""
@@ -66,7 +71,7 @@ class LocalEngine:
     @property
     def rolled_up(self) -> int:
         """How many nodes were built from a finer node instead of the table itself."""
-        return self._history.hits
+        return self._history.hits + (0 if self._plain is self else self._plain.rolled_up)
 
     def use_threads(self, count: int) -> None:
         """Let so many threads count nodes that are begun; none counts them when they are asked for."""
@@ -80,6 +85,12 @@ class LocalEngine:
             return self._with_histogram(node, source, self._grouper.cells(source.rows, source.sizes, levels, len(node)))
         levels = self._levels(node, starred=False)
         return self._from_cells(node, source, self._grouper.group(source.rows, source.sizes, levels, False))
+
+    def sizes(self, node: Node) -> Groups | None:
+        """Return the classes at a node without what models ask for besides, or None where that saves little."""
+        if self._plain is self or self._history.rows_at_hand(node) < WORTH_SCREENING * len(self._base):
+            return None
+        return self._plain.groups(node)
 
     def begin(self, node: Node) -> Callable[[], Groups]:
         """Begin to count a node; the classes are had by calling what is returned, once."""

@@ -137,9 +137,9 @@ class Histogram:
         """The distance of each class to the whole table where values are as far apart as their hierarchy says."""
         return self.domain.tree.distances(self.starts, self.values, self.counts)
 
-    def removals(self, tree: Tree, most: float) -> Floats:
+    def removals(self, tree: Tree, distances: Floats, most: float) -> Floats:
         """A lower bound for the rows that have to leave each class before its distance in a tree is at most `most`."""
-        return tree.removals(self.starts, self.values, self.counts, most)
+        return tree.removals(self.starts, self.values, self.counts, distances, most)
 
     def of(self, classes: Bools) -> Histogram:
         """The histogram of some classes alone."""

@@ -129,14 +129,17 @@ class Tree:
             parts += _surplus(owners, merged, overall[nodes], (rows.astype(exact), self._table))
         return _ratios(parts, rows.astype(exact) * (self._table * height))
 
-    def removals(self, starts: Counts, values: Codes, counts: Counts, most: float) -> Floats:
+    def removals(self, starts: Counts, values: Codes, counts: Counts, distances: Floats, most: float) -> Floats:
         """Return per class a lower bound for the rows that have to leave it before the others are within `most`.
 
-        See native/src/histogram.hpp. Slopes are the steeper, the more levels there are at which the group of a value
+        `distances` are those of the classes; for one that is within `most` it is 0. See native/src/histogram.hpp:
+        slopes are the steeper, the more levels there are at which the group of a value
         has a larger share of the class than of the table.
         """
         class_of = _check(starts, values, counts, (self._values, self._table))
         rows = _sums(counts, starts).astype(np.float64)
+        if len(distances) != len(rows):
+            raise ValueError("classes and distances differ in number")
         height = len(self._below_top)
         if height == 0 or not len(rows):
             return np.zeros(len(rows))
@@ -158,7 +161,31 @@ class Tree:
             taken = np.where(enough, needed / np.where(gain > 0, gain, np.inf), np.where(needed > 0, there, 0.0))
             removed = np.where(hopeless, rows, removed + taken)
             needed = np.where(hopeless | enough, 0.0, needed - taken * gain)
-        return np.minimum(removed, rows)
+        kept = self._most_kept(class_of, values, counts, rows, most)
+        return np.where(distances <= most, 0.0, np.maximum(np.minimum(removed, rows), rows - kept))
+
+    def _most_kept(self, class_of: Counts, values: Codes, counts: Counts, rows: Floats, most: float) -> Floats:
+        """Return per class an upper bound for the rows that can stay: see native/src/histogram.hpp."""
+        height = len(self._below_top)
+        groups_of_levels = []
+        for groups, overall in self._below_top:
+            keys, cells = np.unique(class_of * len(overall) + groups[values], return_inverse=True)
+            owners, nodes = np.divmod(keys, max(1, len(overall)))
+            groups_of_levels.append((owners, _totals(cells, counts, len(keys)), overall[nodes] / self._table))
+        wanted = height * (1.0 - most - ROUNDING)
+        kept, done = rows.copy(), np.zeros(len(rows), dtype=bool)
+        for _ in range(4):
+            surplus, slope = -wanted * kept, np.full(len(rows), -wanted)
+            for owners, own, share in groups_of_levels:
+                room = share * kept[owners]
+                np.add.at(surplus, owners, np.minimum(own, room))
+                np.add.at(slope, owners, np.where(room < own, share, 0.0))
+            done |= surplus >= 0.0
+            lost = ~done & (slope >= 0.0)
+            kept = np.where(done, kept, kept - surplus / np.where(slope < 0.0, slope, -1.0))
+            kept = np.where(lost, rows, kept)
+            done |= lost
+        return np.maximum(kept, 0.0)
 
 
 def _surplus(class_of: Counts, counts: Counts, overall: Counts, rows: tuple[Exact, int]) -> Exact:

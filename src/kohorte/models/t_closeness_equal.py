@@ -40,4 +40,4 @@ class EqualTCloseness(Closeness):
     def gone(self, groups: Groups) -> Floats:
         """The kept parts of a class are together within t, too: enough rows must leave it for that."""
         histogram = self.histogram(groups)
-        return histogram.removals(histogram.domain.flat_tree, self.t)
+        return histogram.removals(histogram.domain.flat_tree, histogram.equal_distance, self.t)

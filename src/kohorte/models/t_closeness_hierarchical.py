@@ -41,4 +41,4 @@ class HierarchicalTCloseness(Closeness):
     def gone(self, groups: Groups) -> Floats:
         """The kept parts of a class are together within t, too: enough rows must leave it for that."""
         histogram = self.histogram(groups)
-        return histogram.removals(histogram.domain.tree, self.t)
+        return histogram.removals(histogram.domain.tree, histogram.hierarchical_distance, self.t)

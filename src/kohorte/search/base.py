@@ -16,7 +16,10 @@ from kohorte.quality import Costing
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What is known of a node after counting it; `cost` is infinite where the node is no solution."""
+    """What is known of a node after counting it; `cost` is infinite where the node is no solution.
+
+    Of a node that is none, a search may know only some of the suppressed rows, and nothing of its classes.
+    """
 
     node: Node
     solution: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,14 @@ from kohorte.quality import Costing
 from kohorte.search.base import Evaluation
 
 
+@dataclass
+class Screens:
+    """How often a verdict was sought by class sizes alone, and found."""
+
+    tried: int = 0
+    found: int = 0
+
+
 @dataclass(frozen=True)
 class Evaluator:
     """Counts a node with an engine and asks the models and the metric about its groups."""
@@ -28,10 +36,42 @@ class Evaluator:
     costing: Costing
     limit: int
     bounds: bool = True  # what a search excludes nodes by; whoever counts all of them does without
+    _screens: Screens = field(default_factory=Screens, init=False, repr=False, compare=False)
 
     def __call__(self, node: Node) -> Evaluation:
         """Return the verdict and the cost of a node."""
-        return self.judge(self.engine.groups(node))
+        return self._screened(node) or self.judge(self.engine.groups(node))
+
+    def _screened(self, node: Node) -> Evaluation | None:
+        """The verdict on a node with too many rows in classes too small for every model, known by their sizes alone.
+
+        That is not looked for where it saves little, or is rarely found.
+        """
+        least = self.costing.smallest_class
+        worth_it = self.bounds and least > 1 and self._screens.found >= self._screens.tried // 4 - 2
+        groups = self.engine.sizes(node) if worth_it else None
+        if groups is None:
+            return None
+        self._screens.tried += 1
+        small = groups.excluded + summarize(groups.sizes, np.zeros(len(groups), dtype=bool), least)[3]
+        if small <= self.limit:
+            return None
+        self._screens.found += 1
+        return self._too_small(groups, small)
+
+    def _too_small(self, groups: Groups, small: int) -> Evaluation:
+        """The verdict on a node with too many rows in classes that are too small for every model."""
+        return Evaluation(
+            node=groups.node,
+            solution=False,
+            cost=math.inf,
+            suppressed=small,
+            classes=0,
+            smallest_class=None,
+            floor=self.costing.floor(groups) if self.costing.raises_floor else -math.inf,
+            gone=small,
+            small=small,
+        )
 
     def begin(self, node: Node) -> Callable[[], Evaluation]:
         """Begin to count a node; its verdict and cost are had by calling what is returned, once."""

@@ -400,7 +400,8 @@ def test_removals_never_exceed_the_fewest_rows_that_have_to_leave(data):
     values = np.flatnonzero(counts)
     cells = (ints([0, len(values)]), uints(values), ints(counts[values]))
     truth = fewest_removed(counts.tolist(), [level.tolist() for level in maps[:-1]], overall.tolist(), most)
-    bounds = [kernels.Tree(maps, ints(overall)).removals(*cells, float(most))[0] for kernels in ALL]
+    trees = [kernels.Tree(maps, ints(overall)) for kernels in ALL]
+    bounds = [tree.removals(*cells, tree.distances(*cells), float(most))[0] for tree in trees]
     assert all(bound <= truth + 1e-9 for bound in bounds)
     assert bounds == pytest.approx([bounds[0]] * len(bounds))
     within = reference.Tree(maps, ints(overall)).distances(*cells)[0] <= float(most)
@@ -409,8 +410,8 @@ def test_removals_never_exceed_the_fewest_rows_that_have_to_leave(data):
 
 @given(histograms(), st.floats(0, 1))
 def test_both_kernels_bound_removals_alike(task, most):
-    found = [
-        kernels.Tree(task.maps, task.overall).removals(task.starts, task.values, task.counts, most) for kernels in ALL
-    ]
+    cells = (task.starts, task.values, task.counts)
+    trees = [kernels.Tree(task.maps, task.overall) for kernels in ALL]
+    found = [tree.removals(*cells, tree.distances(*cells), most) for tree in trees]
     for bounds in found:
         assert bounds == pytest.approx(found[0], rel=1e-6, abs=1e-6)
