@@ -166,7 +166,8 @@ void bind_workers(nb::module_& module) {
              auto work = [&grouper, &rows, weights = view(weights), levels = view(levels)] {
                return grouper.group(rows, weights, levels, false);
              };
-             return Job(self.submit(work), nb::make_tuple(nb::find(grouper), nb::find(rows), weights, levels));
+             nb::tuple kept = nb::make_tuple(nb::find(grouper), nb::find(rows), weights, levels);
+             return Job(self.submit(work), std::move(kept));
            },
            "grouper"_a, "rows"_a, "weights"_a, "levels"_a)
       .def("cells",
@@ -175,7 +176,8 @@ void bind_workers(nb::module_& module) {
              auto work = [&grouper, &rows, weights = view(weights), levels = view(levels), attribute] {
                return grouper.cells(rows, weights, levels, attribute);
              };
-             return Job(self.submit(work), nb::make_tuple(nb::find(grouper), nb::find(rows), weights, levels));
+             nb::tuple kept = nb::make_tuple(nb::find(grouper), nb::find(rows), weights, levels);
+             return Job(self.submit(work), std::move(kept));
            },
            "grouper"_a, "rows"_a, "weights"_a, "levels"_a, "attribute"_a);
 }

@@ -235,9 +235,11 @@ class Grouper {
         if (!before) divisor *= domain(a);
         if (a == attribute) before = false;
       }
+      std::vector<Code> decoded(size);
       for (std::size_t cell = 0; cell < size; ++cell) {
-        values.push_back(static_cast<Code>(cell / divisor % domain(attribute)));
+        decoded[cell] = static_cast<Code>(cell / divisor % domain(attribute));
       }
+      values = std::move(decoded);
     }
     return {p, values.data()};
   }

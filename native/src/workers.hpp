@@ -10,6 +10,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,8 +19,16 @@ namespace kohorte {
 
 class Workers {
  public:
+  // Where the system does not give as many threads, those that it gives do the work.
   explicit Workers(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+    for (std::size_t i = 0; i < count; ++i) {
+      try {
+        threads_.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {
+        if (threads_.empty()) throw;
+        break;
+      }
+    }
   }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kohorte.groups import Histogram
 from kohorte.models import (
     AlphaKAnonymity,
     BasicBetaLikeness,
@@ -289,12 +290,11 @@ def test_the_attack_that_the_page_of_a_model_shows_still_works(model, table, rea
     place = table.shown(groups).index(("0.0",))
     assert model.satisfied(groups)[place]
     if reached is not None:
-        alone = replace(
-            groups,
-            sizes=groups.sizes[[place]],
-            histograms={"diagnosis": groups.histograms["diagnosis"].of(np.arange(len(groups)) == place)},
-            attributes=0,
-        )
+        histogram = groups.histograms["diagnosis"]
+        cells = slice(*histogram.starts[place : place + 2])
+        own = histogram.values[cells], histogram.counts[cells]
+        only = Histogram(np.array([0, len(own[0])]), *own, histogram.domain)
+        alone = replace(groups, sizes=groups.sizes[[place]], histograms={"diagnosis": only}, attributes=0)
         assert model.reached(alone) == pytest.approx(reached, abs=0.01)
 
 

@@ -158,7 +158,7 @@ def recursive_diversity(node):
         gone += size if size < 2 else 0
     suppressed = 8 - sum(kept)
     cost = 8 / ((len(kept) + (suppressed > 0)) * 2) if suppressed <= 2 else math.inf
-    return Evaluation(node, suppressed <= 2, cost, suppressed, len(kept), min(kept, default=None), gone=gone)
+    return Evaluation(node, suppressed <= 2, cost, suppressed, len(kept), min(kept, default=None), small=gone)
 
 
 class TestTwoPhaseFlash:

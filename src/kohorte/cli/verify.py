@@ -42,8 +42,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(verification.to_dict())
         return 0 if verification.satisfied else 1
     for model in verification.models:
-        parameters = ", ".join(f"{key} = {value}" for key, value in model.parameters.items())
-        print(f"{model.name} ({parameters}): {model.in_words}; reached {model.reached_in_words}")
+        print(f"{model.model_in_words}: {model.in_words}; reached {model.reached_in_words}")
     for problem in verification.problems:
         print(f"problem: {problem}")
     sizes = class_sizes(verification.classes, verification.smallest_class)

@@ -115,27 +115,23 @@ def encode(
 ) -> EncodedTable:
     """Encode quasi-identifiers, sensitive columns and populations, and apply the policy for missing values.
 
-    A hierarchy that depends on the values of the data is made for those of the populations, too.
+    A hierarchy that depends on the values of the data is made for those of the populations, too, but not for those of
+    rows that the policy for missing values excludes.
     """
-    included = np.ones(frame.height, dtype=bool)
+    texts = {name: as_text(frame[name]) for name in hierarchies}
+    included = _included(texts, missing)
     columns: list[EncodedColumn] = []
     of_people: dict[str, list[Codes]] = {key: [] for key in populations}
     for name, hierarchy in hierarchies.items():
-        text = as_text(frame[name])
-        absent = text.is_null()
-        if missing is Missing.REFUSE and absent.any():
-            raise InputError(
-                f"column {name!r} has {which_rows(absent)} without a value, and the plan says 'missing: refuse'",
-                code="missing-refused",
-            )
-        if missing is Missing.SUPPRESS:
-            included &= ~absent.to_numpy()
+        own = texts[name]
+        if populations and not included.all():  # as if they were not there: whoever verifies does not know them
+            own = pl.select(pl.when(pl.Series(included)).then(own)).to_series().alias(name)
         people = [as_text(population.frame[name]) for population in populations.values()]
-        column = _encode_column(pl.concat([text, *people]) if people else text, hierarchy, rows=len(text))
-        own, *others = np.split(column.codes, np.cumsum([len(text), *map(len, people)])[:-1])
-        columns.append(replace(column, codes=own))
-        for key, codes in zip(populations, others, strict=True):
-            of_people[key].append(codes)
+        column = _encode_column(pl.concat([own, *people]) if people else own, hierarchy, rows=len(own))
+        codes, *others = np.split(column.codes, np.cumsum([len(own), *map(len, people)])[:-1])
+        columns.append(replace(column, codes=codes))
+        for key, their_codes in zip(populations, others, strict=True):
+            of_people[key].append(their_codes)
     return EncodedTable(
         rows=frame.height,
         columns=tuple(columns),
@@ -146,6 +142,21 @@ def encode(
             for key, population in populations.items()
         },
     )
+
+
+def _included(texts: Mapping[str, pl.Series], missing: Missing) -> Bools:
+    """Tell which rows take part in classes, by the policy for missing values."""
+    included = np.ones(len(next(iter(texts.values()))), dtype=bool)
+    for name, text in texts.items():
+        absent = text.is_null()
+        if missing is Missing.REFUSE and absent.any():
+            raise InputError(
+                f"column {name!r} has {which_rows(absent)} without a value, and the plan says 'missing: refuse'",
+                code="missing-refused",
+            )
+        if missing is Missing.SUPPRESS:
+            included &= ~absent.to_numpy()
+    return included
 
 
 def encode_sensitive(text: pl.Series, builder: Builder | None) -> SensitiveColumn:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from kohorte.kernels import Tree, entropies, equal_distance, ordered_distance, top_counts
-from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
+from kohorte.kernels.arrays import Codes, Counts, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +140,3 @@ class Histogram:
     def removals(self, tree: Tree, distances: Floats, most: float) -> Floats:
         """A lower bound for the rows that have to leave each class before its distance in a tree is at most `most`."""
         return tree.removals(self.starts, self.values, self.counts, distances, most)
-
-    def of(self, classes: Bools) -> Histogram:
-        """The histogram of some classes alone."""
-        cells = np.repeat(classes, self.distinct)
-        starts = np.append(0, np.cumsum(self.distinct[classes]))
-        return Histogram(starts, self.values[cells], self.counts[cells], self.domain)

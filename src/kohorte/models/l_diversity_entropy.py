@@ -12,7 +12,7 @@ import numpy as np
 from kohorte.groups import Domain, Groups
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.models.parameters import number
-from kohorte.models.sensitive import SensitiveModel, within
+from kohorte.models.sensitive import TOLERANCE, SensitiveModel, within
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class EntropyLDiversity(SensitiveModel):
     @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have: l, rounded up."""
-        return math.ceil(self.l)
+        return math.ceil(self.l - TOLERANCE)
 
     def check(self, domains: Mapping[str, Domain]) -> None:
         """Refuse l above the number of values."""
-        self.refuse_too_few_values(domains, self.l)
+        self.refuse_too_few_values(domains, self.smallest_class)
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether its entropy is at least log l."""
@@ -61,8 +61,8 @@ class EntropyLDiversity(SensitiveModel):
         different values has no part that holds.
         """
         histogram = self.histogram(groups)
-        missing = np.maximum(1.0 - histogram.entropies / math.log(self.l), 0.0)
-        return np.where(histogram.distinct < self.l, 1.0, missing) * groups.sizes
+        missing = np.where(self.satisfied(groups), 0.0, 1.0 - histogram.entropies / math.log(self.l))
+        return np.where(histogram.distinct < self.smallest_class, 1.0, missing) * groups.sizes
 
     def reached(self, groups: Groups) -> float | None:
         """The smallest number of equally frequent values whose entropy a class reaches."""

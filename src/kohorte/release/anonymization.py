@@ -139,6 +139,7 @@ def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback 
             for column, level in zip(setting.table.columns, result.best.node, strict=True)
         ),
         seconds={"encode": encoded - started, "search": searched - encoded},
+        input_rows=frame.height,
         populations=setting.populations,
         population_hashes=setting.population_hashes,
     )
@@ -185,9 +186,9 @@ def counting_ahead(setting: Setting, *, always: bool = False) -> Iterator[None]:
 def _nothing_found(setting: Setting, result: SearchResult) -> NoSolution:
     if not result.optimal:
         return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
-    top = setting.evaluator(setting.problem.lattice.top)
     groups = setting.engine.groups(setting.problem.lattice.top)
-    return no_solution(setting.plan, setting.table, setting.frame, top, groups)
+    everything = replace(setting.evaluator, limit=setting.frame.height)  # how many rows would have to go in the end
+    return no_solution(setting.plan, setting.table, setting.frame, everything.judge(groups), groups)
 
 
 def apply(setting: Setting, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:

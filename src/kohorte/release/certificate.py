@@ -19,6 +19,7 @@ from kohorte.models import PrivacyModel
 from kohorte.release.plan import Plan
 from kohorte.release.release import Release
 from kohorte.release.verification import ModelVerdict, Verification, verify_table
+from kohorte.release.words import model_in_words
 
 FORMAT = 1
 
@@ -69,7 +70,7 @@ def certify(
             "certificate": FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": versions(),
-            "input": _file(source) | {"rows": release.rows},
+            "input": _file(source) | {"rows": release.input_rows},
             "output": _file(output)
             | {"rows": release.rows, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
             "plan_sha256": plan.fingerprint(),
@@ -166,7 +167,6 @@ def _missing(plan: Plan) -> str:
 
 def _section(model: PrivacyModel, title: str) -> Sequence[str]:
     """Return a section of the model's docstring as one sentence, with the model's parameters before it."""
-    parameters = {key: value for key, value in model.to_dict().items() if key != "model"}
     lines = inspect.cleandoc(type(model).__doc__ or "").splitlines()
     if title not in lines:
         return ()
@@ -175,11 +175,7 @@ def _section(model: PrivacyModel, title: str) -> Sequence[str]:
         if line and not line.startswith(" "):
             break
         body.append(line.strip())
-    return (f"{_with_parameters(model.name, parameters)}: {' '.join(body).strip()}",)
-
-
-def _with_parameters(name: object, parameters: dict[str, object]) -> str:
-    return f"{name} ({', '.join(f'{key} = {value}' for key, value in parameters.items())})"
+    return (f"{model_in_words(model)}: {' '.join(body).strip()}",)
 
 
 def _text(facts: dict[str, object]) -> str:
@@ -198,7 +194,7 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
         *(
-            f"  {_with_parameters(model.name, model.parameters)}: {model.in_words}, reached {model.reached_in_words}"
+            f"  {model.model_in_words}: {model.in_words}, reached {model.reached_in_words}"
             for model in _verdicts(verification)
         ),
         "",

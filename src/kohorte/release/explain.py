@@ -10,6 +10,7 @@ from kohorte.errors import NoSolution
 from kohorte.groups import Groups
 from kohorte.models import KAnonymity
 from kohorte.release.plan import Plan
+from kohorte.release.words import model_in_words, reached_in_words
 from kohorte.search import Evaluation
 
 
@@ -29,9 +30,8 @@ def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evalu
         reasons.append(f"k of at most {included:,} would do")
     for model in plan.models:
         if len(groups) and not (model.satisfied(groups).all() and model.holds(groups)):
-            reached = model.reached(groups)
-            parameters = ", ".join(f"{key} = {value}" for key, value in model.to_dict().items() if key != "model")
-            reasons.append(f"model {model.name} ({parameters}) fails there, where {reached} is reached")
+            reached = reached_in_words(model.reached(groups))
+            reasons.append(f"model {model_in_words(model)} fails there, where {reached} is reached")
     if excluded and plan.missing is Missing.SUPPRESS:
         name, count = most_missing(frame, plan)
         reasons.append(

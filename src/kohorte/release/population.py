@@ -40,7 +40,9 @@ def divide(frame: pl.DataFrame, plan: Plan) -> Parts:
     if (source := plan.subset) is not None:
         flagged = _flags(frame[source.name])
         released = frame.filter(flagged)
-        people[source.key] = People(_complete(_quasi_identifiers(frame.filter(~flagged), plan), plan), True)
+        others = _quasi_identifiers(frame.filter(~flagged), plan)
+        _refuse_missing(others, plan)
+        people[source.key] = People(_complete(others, plan), True)
         populations[source.key] = _complete(_quasi_identifiers(frame, plan), plan)
     for source in plan.population_files:
         file = read_population(source, plan)
@@ -124,6 +126,16 @@ def refuse_missing_people(classes: Codes, groups: Groups, plan: Plan) -> None:
 
 def _quasi_identifiers(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return frame.select(pl.Series(frame[name]) for name in plan.quasi_identifiers)
+
+
+def _refuse_missing(others: pl.DataFrame, plan: Plan) -> None:
+    for name in others.columns if plan.missing is Missing.REFUSE else ():
+        if (lacking := as_text(others[name]).null_count()) > 0:
+            raise InputError(
+                f"column {name!r} lacks a value in {lacking:,} rows that are not flagged for release, and the plan "
+                "says 'missing: refuse'",
+                code="missing-refused",
+            )
 
 
 def _complete(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

@@ -38,6 +38,7 @@ class Release:
     kept_classes: pl.DataFrame
     all_starred: bool
     seconds: Mapping[str, float]
+    input_rows: int
     populations: Populations
     population_hashes: Mapping[str, str]
 

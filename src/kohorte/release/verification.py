@@ -19,6 +19,7 @@ from kohorte.release.plan import Plan
 from kohorte.release.population import Populations, whole_populations
 from kohorte.release.release import Release
 from kohorte.release.shown_classes import Classes
+from kohorte.release.words import reached_in_words, with_parameters
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,12 @@ class ModelVerdict:
     @property
     def reached_in_words(self) -> str:
         """The parameter that the table reaches, for people."""
-        if self.reached is None:
-            return "nothing"
-        numbers = self.reached if isinstance(self.reached, tuple) else (self.reached,)
-        return " to ".join(f"{number:.6g}" for number in numbers)
+        return reached_in_words(self.reached)
+
+    @property
+    def model_in_words(self) -> str:
+        """The model with its parameters, for people."""
+        return with_parameters(self.name, self.parameters)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Evaluation:
     smallest_class: int | None
     floor: float = -math.inf  # no generalization costs less
     gone: int = 0  # so many rows are suppressed here and at every specialization, at least
-    small: int = 0  # so many of them are in classes that are too small for every model
+    small: int = 0  # so many of them are in classes below the size that the models ask for
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,16 @@ class Problem:
     def count_ahead(self, nodes: Iterator[Node]) -> Iterator[Evaluation]:
         """Count nodes in their order; the next ones are begun while one is looked at. Nothing is remembered yet."""
         under_way: deque[Callable[[], Evaluation]] = deque()
-        for node in nodes:
-            self.watch_time()
-            under_way.append(self.start(node))
-            if len(under_way) >= self.ahead:
+        try:
+            for node in nodes:
+                self.watch_time()
+                under_way.append(self.start(node))
+                if len(under_way) >= self.ahead:
+                    yield under_way.popleft()()
+        except OutOfTime:
+            while under_way:
                 yield under_way.popleft()()
+            raise
         while under_way:
             yield under_way.popleft()()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from kohorte.lattice import Node
-from kohorte.search.base import Evaluation, Problem, SearchResult
+from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
 from kohorte.search.flash import Flash, Queue, find_path, middle
 from kohorte.search.tags import Tags, flash_sequence, monotone_only
 
@@ -55,14 +55,15 @@ class _Paths:
         self.counting: deque[tuple[list[Node], Callable[[], Evaluation]]] = deque()
 
     def search(self) -> None:
-        """Bisect paths until every node is tagged; whatever ends the search, what was begun is counted."""
+        """Bisect paths until every node is tagged; when the time is over, what was begun is still counted."""
         try:
             while self._start_paths():
                 path, finish = self.counting.popleft()
                 self._go_on(path, self._accept(finish))
-        finally:
+        except OutOfTime:
             while self.counting:
                 self._accept(self.counting.popleft()[1])
+            raise
 
     def _start_paths(self) -> bool:
         """Give every idle thread a path, where there is one; tell whether any thread is busy."""

@@ -119,8 +119,12 @@ class Tags:
             self.tagged[self.lattice.below(evaluation.node)] = True
 
     def excludes_finer(self, evaluation: Evaluation) -> bool:
-        """Tell whether a node fails for good: it is no solution, and neither is any specialization."""
-        return evaluation.gone > self.problem.limit or (self.problem.monotone and not evaluation.solution)
+        """Tell whether a node fails for good: it is no solution, and neither is any specialization.
+
+        As published: by monotone models, or by the class size that the models ask for, which is their monotone part.
+        `optimal` knows more (`Evaluation.gone`).
+        """
+        return evaluation.small > self.problem.limit or (self.problem.monotone and not evaluation.solution)
 
     def descend(self, start: Node) -> None:
         """Count a node unless it is tagged, then its generalizations, depth first.

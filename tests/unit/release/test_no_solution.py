@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -70,3 +71,12 @@ def test_the_suppression_limit_that_is_said_to_do_does(rows: list[tuple[str | No
 def test_without_missing_values_there_is_always_a_solution() -> None:
     frame = pl.DataFrame({"a": ["1", "2", "3"], "b": ["4", "5", "6"]})
     assert ko.anonymize(frame, plan_of(3, 0)).levels == {"a": 1, "b": 1}
+
+
+def test_the_limit_that_is_said_to_do_does_for_models_about_all_classes(make_plan: MakePlan) -> None:
+    table = pl.DataFrame({"a": ["x"] * 8 + [None] * 2})
+    plan = replace(make_plan("a", missing="suppress"), models=[ko.AverageRisk(threshold=0.05)])
+    with pytest.raises(ko.NoSolution) as caught:
+        ko.anonymize(table, plan)
+    assert "would do" not in caught.value.message
+    assert "average-risk (threshold = 0.05) fails there, where 0.125 is reached" in caught.value.message

@@ -151,6 +151,32 @@ class TestSubset:
         assert release.transform(PEOPLE).equals(release.data)
         assert release.transform(PEOPLE.drop("chosen")).height == 10
 
+    def test_a_hierarchy_made_from_the_data_is_the_same_for_search_and_verification(self) -> None:
+        """A value that only an excluded row has must not shift the groups of the others."""
+        table = pl.DataFrame({"a": ["a", "b", "c", "d", "e"] * 2, "b": [None, *"xxxx"] * 2, "in": [1] * 5 + [0] * 5})
+        plan = ko.Plan(
+            attributes={
+                "a": ko.Attribute("quasi-identifying", ko.Ordering(fanouts=[2])),
+                "b": ko.Attribute("quasi-identifying"),
+                "in": ko.Attribute("insensitive"),
+            },
+            models=[ko.KMap(k=4, subset="in")],
+            suppression_limit=0.5,
+            missing="suppress",
+        )
+        release = ko.anonymize(table, plan)
+        assert ko.verify(release.data, plan, population=table).satisfied
+
+    def test_missing_values_of_rows_that_are_not_flagged_are_refused_before_the_search(self) -> None:
+        table = PEOPLE.with_columns(sex=pl.when(pl.col("chosen") == 1).then("sex"))
+        with pytest.raises(ko.InputError, match="not flagged") as caught:
+            ko.anonymize(table, plan_of(self.model, missing="refuse"))
+        assert caught.value.code == "missing-refused"
+
+    def test_the_certificate_counts_the_rows_of_the_input_and_of_the_release(self) -> None:
+        facts = ko.certify(ko.anonymize(PEOPLE, plan_of(self.model))).facts
+        assert (facts["input"]["rows"], facts["output"]["rows"]) == (10, 5)  # type: ignore[index]
+
 
 class TestFile:
     @pytest.fixture

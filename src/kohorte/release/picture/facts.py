@@ -10,6 +10,7 @@ import numpy as np
 
 from kohorte.kernels.arrays import Floats
 from kohorte.lattice import Node
+from kohorte.release.words import model_in_words
 from kohorte.search import Evaluation
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Facts:
     def demand(self) -> str:
         """What the plan asks for."""
         space = self.space
-        models = " and ".join(in_words(model.to_dict()) for model in space.plan.models)
+        models = " and ".join(model_in_words(model) for model in space.plan.models)
         return (
             f"A solution satisfies {models} after at most {space.limit:,} of {counted(space.rows, 'row')} "
             f"({space.plan.suppression_limit * 100:g}\u00a0%) have been suppressed. Solutions are compared by their "
@@ -155,6 +156,11 @@ class Facts:
             return "the same"
         return f"+{(node.cost / best - 1) * 100:.1f}\u00a0%" if best > 0 else f"+{figure(node.cost - best)}"
 
+    @property
+    def at_least(self) -> str:
+        """Models about all classes together are not pursued beyond the limit."""
+        return "at least " if any(model.about_all for model in self.space.plan.models) else ""
+
     def verdict(self, node: Evaluation) -> str:
         """Whether a node is a solution, and what it costs or lacks."""
         if node == self.space.best:
@@ -162,7 +168,7 @@ class Facts:
         if node.solution:
             return f"solution, {self.metric} {figure(node.cost)} ({self.more(node)}), {self.gone(node)}"
         return (
-            f"not a solution, {counted(node.suppressed, 'row')} would have to be suppressed "
+            f"not a solution, {self.at_least}{counted(node.suppressed, 'row')} would have to be suppressed "
             f"(limit {self.space.limit:,})"
         )
 
@@ -173,12 +179,6 @@ class Facts:
             f"{figure(start)} to {figure(end)}" if end > start else figure(end)
             for start, end in zip(starts, self.ends, strict=False)
         ]
-
-
-def in_words(model: dict[str, object]) -> str:
-    """A model with its parameters."""
-    parameters = ", ".join(f"{key} = {value}" for key, value in model.items() if key != "model")
-    return f"{model['model']} ({parameters})" if parameters else str(model["model"])
 
 
 def counted(number: int, noun: str) -> str:

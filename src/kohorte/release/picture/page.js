@@ -35,7 +35,7 @@
     const cost = space.cost[index];
     const gone = space.suppressed[index];
     if (cost === null) {
-      return `not a solution, ${rows(gone)} would have to be suppressed (limit ${whole(space.limit)})`;
+      return `not a solution, ${space.at_least}${rows(gone)} would have to be suppressed (limit ${whole(space.limit)})`;
     }
     const share = ((gone / space.rows) * 100).toFixed(2);
     const what = index === space.middle ? "the optimum" : "solution";

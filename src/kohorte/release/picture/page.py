@@ -162,6 +162,7 @@ def _data(facts: Facts, drawing: Drawing) -> str:
         "names": space.attributes,
         "shape": space.shape,
         "limit": space.limit,
+        "at_least": facts.at_least,
         "rows": space.rows,
         "metric": facts.metric,
         "middle": space.place(facts.middle.node),

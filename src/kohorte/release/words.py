@@ -1,0 +1,25 @@
+"""Facts in words, the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kohorte.models import PrivacyModel
+
+
+def with_parameters(name: str, parameters: Mapping[str, object]) -> str:
+    """A model with its parameters: `k-anonymity (k = 5)`."""
+    listed = ", ".join(f"{key} = {value}" for key, value in parameters.items())
+    return f"{name} ({listed})" if listed else name
+
+
+def model_in_words(model: PrivacyModel) -> str:
+    """A model of a plan with its parameters."""
+    return with_parameters(model.name, {key: value for key, value in model.to_dict().items() if key != "model"})
+
+
+def reached_in_words(reached: float | tuple[float, float] | None) -> str:
+    """The parameter that a table reaches."""
+    if reached is None:
+        return "nothing"
+    return " to ".join(f"{number:.6g}" for number in (reached if isinstance(reached, tuple) else (reached,)))
