@@ -21,6 +21,8 @@ SUPPRESSION_SPREAD = 0.7
 FLOOR_SPREAD = 0.3
 FIRST_CHECKS = 24
 """So many checks teach the guesses so much that none is begun before the last one is known."""
+REACH, REACH_WITHOUT_LIMIT = 3.0, 6.0
+"""What lies further from the limit than this is doubted the more: a limit of 0 is far from everything."""
 COLUMN_DOUBT = 64.0
 """Single columns lie far from a limit above 0, and so tell little of where it is reached."""
 
@@ -246,7 +248,8 @@ class _State:
         seen = self._log_odds(suppressed)
         if suppressed <= self.problem.limit == 0:  # "none" hides by how much the limit was missed
             seen = min(self.suppression.at(node), limit - 1.0)
-        variance = SUPPRESSION_SPREAD**2 * (1.0 + ((seen - limit) / 3.0) ** 2)
+        reach = REACH_WITHOUT_LIMIT if self.problem.limit == 0 else REACH
+        variance = SUPPRESSION_SPREAD**2 * (1.0 + ((seen - limit) / reach) ** 2)
         self.suppression.learn(node, seen, doubt * variance)
 
     def _learn(self, node: Node, evaluation: Evaluation) -> None:
