@@ -7,7 +7,7 @@ NATIVE := $(wildcard native/*.cpp native/src/*.hpp native/CMakeLists.txt)
 PACKAGES := $(wildcard src/kohorte/*/__init__.py src/kohorte/*/*/__init__.py)
 WORKERS ?= 2
 
-.PHONY: setup demo test quick check check-native native-test reference-test fix bench clean
+.PHONY: setup demo test quick check check-native native-test reference-test fix bench reproduce clean
 
 setup: $(STAMP)
 
@@ -61,6 +61,11 @@ fix: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# The evaluation of the source anew, into docs/benchmarks; ARGS=--full runs the slow searches, too.
+reproduce: setup
+	@$(BIN)/python -c "import matplotlib" 2>/dev/null || $(BIN)/python -m pip install --quiet "matplotlib>=3.9"
+	$(BIN)/python -m benchmarks reproduce $(ARGS)
 
 clean:
 	rm -rf build $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis kohorte-demo
