@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,14 @@ class _LossCosting(Costing):
         self._weights = normalized_weights(marginals)
         super().__init__(marginals, smallest_class=smallest_class, limit=limit)
         self.monotone = limit == 0
+
+    @cached_property
+    def _lost(self) -> list[list[Floats]]:
+        """What a cell of each code does not tell, by column and level, weighted."""
+        return [
+            [weight * shares[mapped] for shares, mapped in zip(column.shares, column.maps, strict=True)]
+            for weight, column in zip(self._weights, self.marginals.columns, strict=True)
+        ]
 
     def make_parts(self) -> tuple[Floats, ...]:
         excluded = self.rows - int(self.marginals.columns[0].counts.sum())
@@ -37,9 +46,8 @@ class _LossCosting(Costing):
             return static
         gone = ~kept
         told = np.ones(int(gone.sum()))
-        columns = zip(self.marginals.columns, groups.node, self._weights, groups.codes(gone).T, strict=True)
-        for column, level, weight, codes in columns:
-            told -= weight * column.shares[level][column.maps[level][codes]]
+        for lost, level, codes in zip(self._lost, groups.node, groups.codes(gone).T, strict=True):
+            told -= lost[level][codes]
         return static + float((groups.sizes[gone] * np.maximum(told, 0.0)).sum()) / self.rows
 
 

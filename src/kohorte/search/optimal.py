@@ -15,6 +15,7 @@ from kohorte.kernels import best_covers, least_likely
 from kohorte.kernels.arrays import Bools, Flags, Floats
 from kohorte.lattice import Lattice, Node, Parts
 from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
+from kohorte.search.flash import Flash
 from kohorte.search.surrogate import additive_guess, entropies, rare_rows, value_counts
 
 SUPPRESSION_SPREAD = 0.7
@@ -35,6 +36,9 @@ class Optimal:
     coarser nodes (a row that is suppressed there is suppressed here). The next node to count is the one that
     promises most: a likely better solution, or the exclusion of as many extreme open nodes as possible.
 
+    Without suppression, and where the models ask for no class size, guesses have nothing to begin with; then it
+    bisects paths as basic Flash does.
+
     Optimal or heuristic
         Optimal for every model and metric: it ends when no node is open. Ties are broken by height, then by
         levels from left to right. Guesses decide the order of checks, never the answer.
@@ -51,6 +55,8 @@ class Optimal:
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
+        if _nothing_to_guess_by(problem):
+            return Flash().run(problem)
         state = _State(problem)
         complete = True
         try:
@@ -313,6 +319,14 @@ class _State:
         best = self.problem.best.cost if self.problem.best else math.inf
         begun = min((float(self.bound[node]) for node, _ in self.under_way), default=math.inf)
         return min(best, begun, float(np.min(self.bound, where=self.open, initial=math.inf)))
+
+
+def _nothing_to_guess_by(problem: Problem) -> bool:
+    """Whether nothing is suppressed and the models ask for no class size, so that guesses know neither.
+
+    Where all is monotone, bisecting paths is as good then.
+    """
+    return problem.limit == 0 and problem.costing.smallest_class == 1 and Flash().refuse(problem) is None
 
 
 Score = tuple[Floats, Floats]
