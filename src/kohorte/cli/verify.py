@@ -36,7 +36,9 @@ def run(options: argparse.Namespace) -> int:
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options)
-    population = None if options.population is None else read_table(options.population).frame
+    population = None
+    if options.population is not None:
+        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
     verification = verify(table.frame, plan, population=population)
     if options.json:
         print_json(verification.to_dict())

@@ -73,6 +73,33 @@ class LocalEngine:
         """How many nodes were built from a finer node instead of the table itself."""
         return self._history.hits + (0 if self._plain is self else self._plain.rolled_up)
 
+    def all_rows(self, node: Node) -> Groups:
+        """Return one class of all rows, as they look where everything is `*`: excluded rows cannot be told apart."""
+        table = self._table
+        histograms = {
+            column.name: Histogram(
+                np.array([0, column.domain.distinct]),
+                np.flatnonzero(column.domain.overall).astype(np.uint32),
+                column.domain.overall[column.domain.overall > 0],
+                column.domain,
+            )
+            for column in table.sensitive
+        }
+        own = int(table.included.sum())
+        populations = {
+            key: Population(np.array([len(population.codes) + population.includes_table * own]), 0)
+            for key, population in table.populations.items()
+        }
+        return Groups(
+            node=node,
+            sizes=np.array([table.rows]),
+            codes=lambda which: np.zeros((int(which.sum()), len(node)), dtype=np.uint32),
+            histograms=histograms,
+            populations=populations,
+            joined=lambda _: np.zeros(1, dtype=np.uint32),
+            attributes=len(node),
+        )
+
     def use_threads(self, count: int) -> None:
         """Let so many threads count nodes that are begun; none counts them when they are asked for."""
         self._workers = Workers(count) if count else None

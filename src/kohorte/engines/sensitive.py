@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -32,20 +31,33 @@ def in_order(text: pl.Series, codes: Codes, maps: Sequence[Codes], builder: Buil
     """Renumber codes that follow the values as text (missing last), so that they follow the order of the values."""
     distinct = text.drop_nulls().unique().sort()
     places = None if text.null_count() else _places(distinct, builder)
+    if not maps:  # 1 and 1.0 are one value; where there is a hierarchy, that says what they are
+        kinds = _kinds(distinct)
+        order = sorted(set(kinds)) if places is not None and _comparable(kinds) else list(dict.fromkeys(kinds))
+        numbers = {kind: number for number, kind in enumerate(order)}
+        missing = [len(order)] if text.null_count() else []
+        renumbered = np.array([*(numbers[kind] for kind in kinds), *missing], dtype=np.uint32)
+        overall = np.bincount(renumbered[codes], minlength=len(order) + len(missing))
+        return SensitiveColumn(text.name, renumbered[codes], Domain(overall, ordered=places is not None))
     if places is None:
         values = len(distinct) + (text.null_count() > 0)
         return SensitiveColumn(text.name, codes, Domain(np.bincount(codes, minlength=values), maps=tuple(maps)))
-    if not maps:  # 1 and 1.0 are one value; with a hierarchy, that says what they are
-        order = sorted(set(places))
-        renumbered = np.array([bisect_left(order, place) for place in places], dtype=np.uint32)
-        overall = np.bincount(renumbered[codes], minlength=len(order))
-        return SensitiveColumn(text.name, renumbered[codes], Domain(overall, ordered=True))
     by_place = np.array(sorted(range(len(places)), key=places.__getitem__), dtype=np.int64)
     renumbered = np.empty(len(by_place), dtype=np.uint32)
     renumbered[by_place] = np.arange(len(by_place), dtype=np.uint32)
     overall = np.bincount(renumbered[codes], minlength=len(by_place))
     in_place = tuple(level[by_place] for level in maps)
     return SensitiveColumn(text.name, renumbered[codes], Domain(overall, ordered=True, maps=in_place))
+
+
+def _kinds(distinct: pl.Series) -> list[Any]:
+    """The values, numbers as numbers: however they are written, equal ones are one value."""
+    numeric = number_parts(distinct)["whole"].is_not_null()
+    return [Decimal(value) if number else value for value, number in zip(distinct, numeric, strict=True)]
+
+
+def _comparable(kinds: list[Any]) -> bool:
+    return len({type(kind) for kind in kinds}) <= 1
 
 
 def _places(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:

@@ -44,6 +44,11 @@ class AlphaKAnonymity(SensitiveModel):
         integer("k", self.k, least=1)
 
     @property
+    def promises_nothing(self) -> bool:
+        """A value may have a whole class; k remains."""
+        return self.alpha >= 1
+
+    @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have: k, and enough different values."""
         return max(self.k, self._fewest_values)

@@ -63,6 +63,11 @@ class PrivacyModel:
         return None
 
     @property
+    def promises_nothing(self) -> bool:
+        """Whether every table satisfies the model with these parameters."""
+        return False
+
+    @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have and satisfy the model."""
         return 1

@@ -20,6 +20,11 @@ class Closeness(SensitiveModel):
         super().__post_init__()
         number("t", self.t, least=0, most=1)
 
+    @property
+    def promises_nothing(self) -> bool:
+        """No class is further away than 1."""
+        return self.t >= 1
+
     @staticmethod
     def distances(histogram: Histogram) -> Floats:
         """The distance of each class to the whole table; convex in the distribution of the class."""

@@ -23,12 +23,13 @@ class DeltaPresence(PopulationModel):
 
     Guarantee
         Of the people in the population that look like a class, at least the share `minimum` and at most the share
-        `maximum` are in the release: whoever knows a person's quasi-identifiers can neither be sure that the person is
-        in it, nor that the person is not.
+        `maximum` are in the release: whoever knows a person's quasi-identifiers cannot be surer than `maximum` that the
+        person is in it, nor, with a minimum above 0 and `empty_classes: strict`, surer than 1 - `minimum` that the
+        person is not.
     Leaves open
-        What is known of a person who is in the release: attribute disclosure. With `empty_classes: ignore`, people
-        like whom nobody is in the release are known not to be in it. People of suppressed classes are exempt: they may
-        be among the suppressed rows or not.
+        What is known of a person who is in the release: attribute disclosure. With a minimum of 0 or `empty_classes:
+        ignore`, people like whom nobody is in the release are known not to be in it. People of suppressed classes are
+        exempt: they may be among the suppressed rows or not.
     Monotone
         Without suppression only, with `empty_classes: strict`.
     Source

@@ -38,6 +38,11 @@ class KAnonymity(PrivacyModel):
         integer("k", self.k, least=1)
 
     @property
+    def promises_nothing(self) -> bool:
+        """Every class has one row."""
+        return self.k < 2
+
+    @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have: k."""
         return self.k

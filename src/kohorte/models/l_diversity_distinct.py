@@ -40,6 +40,11 @@ class DistinctLDiversity(SensitiveModel):
         integer("l", self.l, least=1)
 
     @property
+    def promises_nothing(self) -> bool:
+        """Every class has one value."""
+        return self.l < 2
+
+    @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have: l."""
         return self.l

@@ -46,6 +46,11 @@ class RecursiveLDiversity(SensitiveModel):
         integer("l", self.l, least=1)
 
     @property
+    def promises_nothing(self) -> bool:
+        """The most frequent value is always less than c times all rows."""
+        return self.l < 2 and self.c > 1
+
+    @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have: l."""
         return self.l

@@ -46,6 +46,11 @@ class NTCloseness(SensitiveModel):
         integer("n", self.n, least=1)
         number("t", self.t, least=0, most=1)
 
+    @property
+    def promises_nothing(self) -> bool:
+        """Every class is such a group itself, or no further than 1 from the table."""
+        return self.n <= 1 or self.t >= 1
+
     def check(self, domains: Mapping[str, Domain]) -> None:
         """Refuse groups larger than the table."""
         rows = domains[self.attribute].rows

@@ -54,11 +54,11 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
         raise InputError("the table has no rows", code="table-no-rows")
     parts = divide(frame, plan)
     frame = parts.frame
-    for model in plan.models:
+    for number, model in enumerate(plan.models, start=1):
         if model.smallest_class > frame.height:
             raise InputError(
-                f"model {model.name} asks for classes of {model.smallest_class:,} rows, but the table has only "
-                f"{frame.height:,}",
+                f"models: entry {number}: model {model.name} asks for classes of {model.smallest_class:,} rows, but "
+                f"the table has only {frame.height:,}",
                 code="model-beyond-rows",
             )
     table = encode(
@@ -77,7 +77,9 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
     engine = LocalEngine(table)
     if plan.population_files:
         refuse_missing_people(*engine.classes(lattice.bottom), plan)
-    evaluator = Evaluator(engine, plan.models, costing, limit)
+    some_excluded = not table.included.all() and all_starred(table, lattice.top)
+    starred = engine.all_rows(lattice.top) if some_excluded else None
+    evaluator = Evaluator(engine, plan.models, costing, limit, starred)
     problem = Problem(
         lattice=lattice,
         count=evaluator,
@@ -90,6 +92,11 @@ def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | Non
         progress=progress,
     )
     return Setting(plan, frame, table, engine, evaluator, problem, parts.populations, parts.hashes)
+
+
+def all_starred(table: EncodedTable, node: Node) -> bool:
+    """Tell whether a node shows nothing but `*`."""
+    return all(column.labels[level] == (SUPPRESSED,) for column, level in zip(table.columns, node, strict=True))
 
 
 def check_models(plan: Plan, domains: Mapping[str, Domain]) -> None:
@@ -134,10 +141,7 @@ def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback 
         lattice=setting.problem.lattice.size,
         hierarchies={column.name: column.hierarchy for column in setting.table.columns},
         kept_classes=kept_classes,
-        all_starred=all(
-            column.labels[level] == (SUPPRESSED,)
-            for column, level in zip(setting.table.columns, result.best.node, strict=True)
-        ),
+        all_starred=all_starred(setting.table, result.best.node),
         seconds={"encode": encoded - started, "search": searched - encoded},
         input_rows=frame.height,
         populations=setting.populations,

@@ -106,7 +106,8 @@ def versions() -> dict[str, str]:
 def warnings(release: Release) -> tuple[str, ...]:
     """What whoever hands on a release should think about."""
     plan = release.plan
-    protected = {name for model in plan.models for name in model.sensitive} | {*plan.decorrelated_attributes}
+    in_earnest = [model for model in plan.models if not model.promises_nothing]
+    protected = {name for model in in_earnest for name in model.sensitive} | {*plan.decorrelated_attributes}
     found = [
         f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
         "value is known for everybody in the class"

@@ -116,7 +116,7 @@ class Plan:
             if attribute is None or attribute.role not in (Role.INSENSITIVE, Role.IDENTIFYING):
                 raise InputError(
                     f"subset names {source.name!r}, which is not an insensitive or identifying attribute of the plan"
-                    f"{nearest(source.name, self.attributes)}",
+                    f"{nearest(source.name, set(self.attributes) - {source.name})}",
                     code="plan-subset",
                 )
 

@@ -19,8 +19,10 @@ from kohorte.release.plan import Plan
 YES = ("1", "true", "yes", "ja", "wahr")
 NO = ("0", "false", "no", "nein", "falsch")
 
+FLAGGED = "\0flagged"
+
 Populations = Mapping[str, pl.DataFrame]
-"""The quasi-identifiers of all people of each population, by its key."""
+"""The quasi-identifiers of all people of each population, by its key; of a subset, also who is `FLAGGED`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ def divide(frame: pl.DataFrame, plan: Plan) -> Parts:
         others = _quasi_identifiers(frame.filter(~flagged), plan)
         _refuse_missing(others, plan)
         people[source.key] = People(_complete(others, plan), True)
-        populations[source.key] = _complete(_quasi_identifiers(frame, plan), plan)
+        populations[source.key] = _with_flags(frame, flagged, plan)
     for source in plan.population_files:
         file = read_population(source, plan)
         populations[source.key], hashes[source.name] = file.frame, file.sha256
@@ -70,8 +72,7 @@ def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
         if absent := [name for name in needed if name not in original.columns]:
             hints = ", ".join(repr(name) for name in absent)
             raise InputError(f"the original table lacks columns of the plan: {hints}", code="population-columns")
-        _flags(original[plan.subset.name])
-        found[plan.subset.key] = _complete(_quasi_identifiers(original, plan), plan)
+        found[plan.subset.key] = _with_flags(original, _flags(original[plan.subset.name]), plan)
     return found
 
 
@@ -89,7 +90,15 @@ def flagged_rows(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 def read_population(source: PopulationSource, plan: Plan) -> TableFile:
     """Read a population file, of which only the quasi-identifiers are kept."""
-    file = read_table(source.folder / source.name)
+    try:
+        file = read_table(source.folder / source.name)
+    except InputError as error:
+        if error.code != "csv-not-utf-8":
+            raise
+        raise InputError(
+            f"the population table {source.name} is not in UTF-8; convert it, the command's options are for DATA alone",
+            code="population-encoding",
+        ) from None
     frame = file.frame
     if absent := [name for name in plan.quasi_identifiers if name not in frame.columns]:
         hints = ", ".join(repr(name) + nearest(name, frame.columns) for name in absent)
@@ -118,8 +127,8 @@ def refuse_missing_people(classes: Codes, groups: Groups, plan: Plan) -> None:
         if lacking.any():
             rows = pl.Series(lacking[classes])
             raise InputError(
-                f"the population table {source.name} has fewer people than the table has rows like "
-                f"{which_rows(rows)}: everybody of the table must be in the population",
+                f"everybody of the table must be in the population, but {source.name} has too few people like "
+                f"{which_rows(rows)} of the table",
                 code="population-lacks-rows",
             )
 
@@ -136,6 +145,11 @@ def _refuse_missing(others: pl.DataFrame, plan: Plan) -> None:
                 "says 'missing: refuse'",
                 code="missing-refused",
             )
+
+
+def _with_flags(frame: pl.DataFrame, flagged: pl.Series, plan: Plan) -> pl.DataFrame:
+    """The quasi-identifiers of all people, and who of them is flagged for release."""
+    return _complete(_quasi_identifiers(frame, plan).with_columns(flagged.alias(FLAGGED)), plan)
 
 
 def _complete(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

@@ -15,8 +15,9 @@ from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.release.hierarchies import hierarchies
 from kohorte.release.plan import Plan
+from kohorte.release.population import FLAGGED
 
-SIZE, CLASS, VALUE, COUNT = "\0size", "\0class", "\0value", "\0count"
+SIZE, CLASS, VALUE, COUNT, MOST = "\0size", "\0class", "\0value", "\0count", "\0most"
 
 
 class Classes:
@@ -74,31 +75,40 @@ class Classes:
         keys = others.select(pl.struct(pl.all()).rank("dense") - 1).to_series()
         return keys.cast(pl.UInt32).to_numpy()
 
-    def unmatched_rows(self, population: Population) -> int:
-        """How many rows are shown more often than there are people like them; rows of nothing but `*` aside."""
-        starred = self._classes.select(pl.all_horizontal(pl.exclude(SIZE).eq_missing(pl.lit(SUPPRESSED)))).to_series()
-        sizes = self._classes[SIZE].to_numpy().astype(np.int64)
-        return int(np.maximum(sizes - population.counts, 0)[~starred.to_numpy()].sum())
-
     # Populations
 
-    def population(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None) -> Population:
-        """Count the people who look like each class, generalized as the table is.
+    def population(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None) -> tuple[Population, int]:
+        """Count the people who look like each class, generalized as the table is; and the rows that nobody is like.
 
-        People like whom no row is shown may be among the suppressed rows: as many classes as there are such rows.
+        Of a subset it is known who is released. Of a population file it is not: people like whom no row is shown may
+        be among the suppressed rows, as many classes as there are such rows.
         """
-        encoded = encode(people, hierarchies(plan), missing=plan.missing)
-        shown = [
-            column.generalized(self._level(column) if levels is None else levels[column.name])
-            for column in encoded.columns
-        ]
-        counts = pl.DataFrame(shown).group_by(pl.all()).len(name=COUNT)
-        found = self._classes.join(counts, on=self._shown.columns, how="left", nulls_equal=True, maintain_order="left")[
-            COUNT
-        ].fill_null(0)
-        alone = counts.join(self._classes, on=self._shown.columns, how="anti", nulls_equal=True).height
-        suppressed = 0 if self._counted is None else int((~self._counted).sum())
-        return Population(found.to_numpy().astype(np.int64), max(0, alone - suppressed))
+        released = people[FLAGGED] if FLAGGED in people.columns else None
+        encoded = encode(people.drop(FLAGGED, strict=False), hierarchies(plan), missing=plan.missing)
+        shown = pl.DataFrame(
+            [
+                column.generalized(self._level(column) if levels is None else levels[column.name])
+                for column in encoded.columns
+            ]
+        )
+        of_table = pl.lit(value=True) if released is None else pl.Series(released)
+        kinds = (
+            shown.with_columns(of_table.alias(FLAGGED))
+            .group_by(shown.columns)
+            .agg(pl.len().alias(COUNT), pl.col(FLAGGED).sum().alias(MOST))
+        )
+        names = self._shown.columns
+        found = self._classes.join(kinds, on=names, how="left", nulls_equal=True, maintain_order="left")
+        starred = found.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
+        unmatched = (
+            (found[SIZE].cast(pl.Int64) - found[MOST].fill_null(0).cast(pl.Int64)).clip(0).filter(~starred).sum()
+        )
+        if released is None:
+            suppressed = 0 if self._counted is None else int((~self._counted).sum())
+            alone = kinds.join(self._classes, on=names, how="anti", nulls_equal=True).height - suppressed
+        else:
+            alone = kinds.filter(pl.col(MOST) == 0).height
+        return Population(found[COUNT].fill_null(0).to_numpy().astype(np.int64), max(0, alone)), int(unmatched)
 
     def _level(self, column: EncodedColumn) -> int:
         """The level of the hierarchy at which a column stands: that whose labels it shows, stars aside."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from kohorte.data import Role, as_text, to_polars
 from kohorte.engines import Missing, encode_sensitive
-from kohorte.errors import InputError, InternalError, NoSolution
+from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
 from kohorte.hierarchy import SUPPRESSED
 from kohorte.models import PrivacyModel
@@ -110,13 +110,17 @@ def verify_table(
         suppressed = 0  # too many to be exempt: they must satisfy the models like everybody else
     sensitive = [encode_sensitive(as_text(table[name]), plan.attributes[name].hierarchy) for name in plan.histograms]
     classes = Classes(shown, counted=~starred if suppressed else None)
+    if plan.subset is not None and plan.subset.name in table.columns:
+        found.append(f"the column {plan.subset.name!r}, which flags the rows to release, is still there")
     people = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
     found += [
-        f"{unmatched:,} rows are like fewer people of the {key} than there are such rows: not everybody is in it"
-        for key, population in people.items()
-        if (unmatched := classes.unmatched_rows(population))
+        f"{unmatched:,} rows are more than the {key} has people like them: not everybody is in it"
+        for key, (_, unmatched) in people.items()
+        if unmatched
     ]
-    groups = classes.groups({column.name: column for column in sensitive}, people)
+    groups = classes.groups(
+        {column.name: column for column in sensitive}, {key: population for key, (population, _) in people.items()}
+    )
     verdicts = tuple(_verdict(model, groups) for model in plan.models)
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),
@@ -135,13 +139,6 @@ def refuse_unverified(verification: Verification, release: Release) -> None:
     same = (verification.rows, verification.classes, verification.suppressed) == counted
     if release.all_starred:  # suppressed rows cannot be told from the others
         same = verification.rows == release.rows
-        if release.suppressed and not verification.satisfied:
-            raise NoSolution(
-                "only a release with nothing but * satisfies the plan, and rows suppressed for missing values cannot "
-                "be told from the others there: together they do not satisfy it; count missing as a value of its own "
-                "(missing: category)",
-                code="no-solution",
-            )
     if not verification.satisfied or not same:
         raise InternalError(
             "the release does not pass its own verification and was withheld; please report this", code="not-verified"

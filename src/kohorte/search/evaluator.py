@@ -35,6 +35,7 @@ class Evaluator:
     models: Sequence[PrivacyModel]
     costing: Costing
     limit: int
+    starred: Groups | None = None  # at the node of nothing but `*`: all rows, where some are excluded
     bounds: bool = True  # what a search excludes nodes by; whoever counts all of them does without
     _screens: Screens = field(default_factory=Screens, init=False, repr=False, compare=False)
 
@@ -88,7 +89,7 @@ class Evaluator:
         kept = self.kept(groups)
         kept_rows, classes, smallest, small = summarize(groups.sizes, kept, self.costing.smallest_class)
         suppressed = self.costing.rows - kept_rows
-        solution = suppressed <= self.limit
+        solution = suppressed <= self.limit and not self._betrayed(groups)
         return Evaluation(
             node=groups.node,
             solution=solution,
@@ -100,6 +101,17 @@ class Evaluator:
             gone=self._gone(groups, suppressed) if self.bounds else 0,
             small=groups.excluded + small,
         )
+
+    def _betrayed(self, groups: Groups) -> bool:
+        """Whether a node of nothing but `*` fails because excluded rows cannot be told from the others there."""
+        if self.starred is None or groups.node != self.starred.node or self.limit >= self.costing.rows:
+            return False
+        return not self._all_starred_hold
+
+    @cached_property
+    def _all_starred_hold(self) -> bool:
+        assert self.starred is not None
+        return bool(self._satisfying(self.starred).all()) and self._hold(self.starred)
 
     def _gone(self, groups: Groups, suppressed: int) -> int:
         """The rows that are suppressed at every specialization: of each class as many as the strictest model says."""
@@ -127,9 +139,12 @@ class Evaluator:
         return all(model.holds(groups) for model in self.models if model.about_all)
 
     def _satisfying(self, groups: Groups, among: Bools | None = None) -> Bools:
-        """Tell which classes satisfy all models; where that depends on the others, leave out until it is stable."""
-        verdicts = [model.satisfied(groups) for model in self.models]
-        kept = verdicts[0] if len(verdicts) == 1 else np.logical_and.reduce(verdicts)
+        """Tell which classes satisfy all models; where that depends on the others, leave out until it is stable.
+
+        Models that look at one class come first: what they leave out is out for the others.
+        """
+        verdicts = [model.satisfied(groups) for model in self.models if not model.about_others]
+        kept = np.logical_and.reduce(verdicts) if verdicts else np.ones(len(groups), dtype=bool)
         if among is not None:
             kept = kept & among
         looking_around = [model for model in self.models if model.about_others]

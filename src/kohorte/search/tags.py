@@ -124,7 +124,7 @@ class Tags:
         As published: by monotone models, or by the class size that the models ask for, which is their monotone part.
         `optimal` knows more (`Evaluation.gone`).
         """
-        return evaluation.small > self.problem.limit or (self.problem.monotone and not evaluation.solution)
+        return (evaluation.gone if self.problem.monotone else evaluation.small) > self.problem.limit
 
     def descend(self, start: Node) -> None:
         """Count a node unless it is tagged, then its generalizations, depth first.
