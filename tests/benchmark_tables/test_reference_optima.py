@@ -3,29 +3,34 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kohorte.data import read_table
 from kohorte.engines import Missing, encode
 from kohorte.hierarchy import CsvFile
-from kohorte.models import KAnonymity
-from kohorte.search import Flash, FlashDepthFirst, Optimal
+from kohorte.models import model_from_dict
+from kohorte.search import Flash, FlashDepthFirst, FlashTwoPhase, Optimal
 from support.problems import problem_of
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"  # only to name the cases; the fixture skips
 
 
-def load_cases():
+def load_cases(*, sensitive):
     file = FOLDER / "reference_optima.json"
     entries = json.loads(file.read_text()) if file.is_file() else []
-    return [entry for entry in entries if entry["sensitive"] is None]
+    return [entry for entry in entries if (entry["sensitive"] is not None) == sensitive]
 
 
 def title(case):
-    return f"{case['table']}-k{case['models'][0]['k']}-{case['suppression_limit']:.0%}-{case['metric']}"
+    others = "".join(
+        f"-{model['model']}-{model.get('c', '')}{model.get('l', model.get('t'))}" for model in case["models"][1:]
+    )
+    return f"{case['table']}-k{case['models'][0]['k']}{others}-{case['suppression_limit']:.0%}-{case['metric']}"
 
 
-CASES = load_cases()
+CASES = load_cases(sensitive=False)
+SENSITIVE_CASES = load_cases(sensitive=True)
 FLASH_CASES = [case for case in CASES if case["suppression_limit"] == 0.0 and case["metric"] != "aecs"]
 
 pytestmark = pytest.mark.slow
@@ -36,23 +41,24 @@ def tables(benchmark_folder):
     """Each table is read and encoded once."""
     known = {}
 
-    def table(name, attributes):
-        if name not in known:
+    def table(name, attributes, sensitive=None):
+        key = (name, tuple(attributes), sensitive)
+        if key not in known:
             frame = read_table(benchmark_folder / f"{name}.csv").frame
-            files = {
-                a: CsvFile(f"{name}_hierarchy_{a}.csv", folder=benchmark_folder / "hierarchies") for a in attributes
-            }
-            known[name] = encode(frame, files, missing=Missing.REFUSE)
-        return known[name]
+            names = [*attributes, *([sensitive] if sensitive else [])]
+            files = {a: CsvFile(f"{name}_hierarchy_{a}.csv", folder=benchmark_folder / "hierarchies") for a in names}
+            protected = {sensitive: files.pop(sensitive)} if sensitive else {}
+            known[key] = encode(frame, files, missing=Missing.REFUSE, sensitive=protected)
+        return known[key]
 
     return table
 
 
 def make_problem(tables, case):
-    (model,) = case["models"]
-    table = tables(case["table"], case["quasi_identifiers"])
+    table = tables(case["table"], case["quasi_identifiers"], case["sensitive"])
     limit = int(case["suppression_limit"] * table.rows)
-    return problem_of(table, case["metric"], [KAnonymity(k=model["k"])], limit=limit)
+    models = [model_from_dict(entry) for entry in case["models"]]
+    return problem_of(table, case["metric"], models, limit=limit)
 
 
 def check_answer(result, case):
@@ -62,8 +68,42 @@ def check_answer(result, case):
         assert (result.best.suppressed, result.best.classes) == (case["suppressed"], case["classes"])
 
 
-def test_all_forty_cases_are_there(benchmark_folder):
-    assert len(CASES) == 40
+def test_all_cases_are_there(benchmark_folder):
+    assert (len(CASES), len(SENSITIVE_CASES)) == (40, 24)
+
+
+@pytest.mark.parametrize("case", SENSITIVE_CASES, ids=title)
+def test_optimal_search_finds_the_reference_optimum_of_models_for_sensitive_attributes(tables, case):
+    result = Optimal().run(make_problem(tables, case))
+    check_answer(result, case)
+    assert result.best.node == tuple(case["levels"])
+    assert result.checked <= case["arx_checks"]
+
+
+NO_SUPPRESSION = [case for case in CASES + SENSITIVE_CASES if case["suppression_limit"] == 0.0]
+
+
+@pytest.mark.parametrize("case", NO_SUPPRESSION, ids=title)
+def test_optimal_search_never_needs_more_checks_than_two_phase_flash_without_suppression(tables, case):
+    assert Optimal().run(make_problem(tables, case)).checked <= FlashTwoPhase().run(make_problem(tables, case)).checked
+
+
+def test_optimal_search_needs_at_most_half_of_the_checks_of_two_phase_flash(tables):
+    ratios = []
+    for case in CASES:
+        if (
+            case["suppression_limit"] == 0.05
+            and case["metric"] == "non_uniform_entropy"
+            and case["models"][0]["k"] == 5
+        ):
+            for metric in ("non_uniform_entropy", "loss"):
+                pair = [
+                    search().run(make_problem(tables, case | {"metric": metric})) for search in (Optimal, FlashTwoPhase)
+                ]
+                assert pair[0].best == pair[1].best
+                ratios.append(pair[0].checked / pair[1].checked)
+    assert len(ratios) == 4
+    assert np.exp(np.log(ratios).mean()) <= 0.5
 
 
 @pytest.mark.parametrize("case", CASES, ids=title)
