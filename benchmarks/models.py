@@ -10,6 +10,7 @@ import polars as pl
 import kohorte as ko
 from benchmarks import tables
 from benchmarks.report import Line
+from kohorte.quality import metric_named
 from kohorte.release.anonymization import prepare, search
 from kohorte.search import SearchResult
 
@@ -89,7 +90,7 @@ def two_threads() -> list[Line]:
         lines.append(_threads("ADULT k=5, 5 %, non_uniform_entropy", adult, plan, repetitions=15))
     with tables.generated(1_000_000) as (million, plan):
         for metric in ("non_uniform_entropy", "loss"):
-            what, own = f"1,000,000 rows, k=5, 5 %, {metric}", replace(plan, metric=metric)
+            what, own = f"1,000,000 rows, k=5, 5 %, {metric}", replace(plan, metric=metric_named(metric))
             lines.append(_threads(what, million, own, repetitions=2))
     return lines
 

@@ -3,12 +3,14 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include "cells.hpp"
 #include "class_sizes.hpp"
 #include "cover.hpp"
 #include "csv_scan.hpp"
 #include "grouping.hpp"
 #include "histogram.hpp"
 #include "shelf.hpp"
+#include "tree.hpp"
 #include "workers.hpp"
 
 namespace nb = nanobind;
@@ -174,7 +176,7 @@ void bind_workers(nb::module_& module) {
            [](kohorte::Workers& self, kohorte::Grouper& grouper, const kohorte::Rows& rows, const Counts& weights,
               const Codes& levels, std::size_t attribute) {
              auto work = [&grouper, &rows, weights = view(weights), levels = view(levels), attribute] {
-               return grouper.cells(rows, weights, levels, attribute);
+               return kohorte::count_cells(grouper, rows, weights, levels, attribute);
              };
              nb::tuple kept = nb::make_tuple(nb::find(grouper), nb::find(rows), weights, levels);
              return Job(self.submit(work), std::move(kept));
@@ -225,7 +227,9 @@ NB_MODULE(_native, module) {
       .def("cells",
            [](kohorte::Grouper& self, const kohorte::Rows& rows, const Vector<kohorte::Count>& weights,
               const Vector<std::uint32_t>& levels, std::size_t attribute) {
-             return to_tuple(unlocked([&] { return self.cells(rows, view(weights), view(levels), attribute); }));
+             return to_tuple(unlocked([&] {
+               return kohorte::count_cells(self, rows, view(weights), view(levels), attribute);
+             }));
            },
            "rows"_a, "weights"_a, "levels"_a, "attribute"_a);
 

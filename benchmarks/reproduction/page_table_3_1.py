@@ -72,8 +72,7 @@ NOTES = {
     ("discernibility", "k", "adult"): (
         "not explained. 16.80 % would round to 17. It is the optimum: counting all 4,320 nodes finds no cheaper one, "
         "and the cost without suppression is the same as in the next line, which agrees. Neither the monotone variant "
-        "(4.9 %) nor counting suppressed rows among each other (6.1 %) nor the table with all nine columns (21.5 %) "
-        "gives 16. The source may have cut off the decimals here"
+        "(4.9 %) nor the table with all nine columns (21.5 %) gives 16. The source may have cut off the decimals here"
     ),
     ("aecs", "t", "adult"): (
         "it fits if the source does not count the suppressed rows as a class. Five classes without suppression, 24 "

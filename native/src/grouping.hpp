@@ -31,16 +31,6 @@ struct Grouping {
   std::vector<Count> sizes;           // the summed weights of every group
 };
 
-// Classes of rows, and the values of one attribute in each of them, class by class.
-struct Cells {
-  std::vector<Code> representatives;  // the first row of every class
-  std::vector<Count> sizes;           // the summed weights of every class
-  std::vector<Count> starts;          // where the values of every class start, and where the last ones end
-  std::vector<Code> values;           // the different values of a class, in the order in which they appear
-  std::vector<Count> counts;          // the summed weights of each
-  std::vector<Code> first;            // the first row of each
-};
-
 // Rows of packed codes. Only a Grouper makes them, so that their codes are known to be within its maps.
 class Rows {
  public:
@@ -146,15 +136,18 @@ class Grouper {
     return result;
   }
 
-  // Groups rows as `group` does, where `attribute` is at a level that does not tell its values apart, and counts the
-  // values that it has in each group.
-  Cells cells(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
-              std::size_t attribute) {
-    if (attribute >= maps_.size()) throw std::invalid_argument("no such attribute");
-    if (levels.size() != maps_.size()) throw std::invalid_argument("one level per attribute, please");
-    return domain(attribute) <= kFewValues ? cells_by_key(rows, weights, levels, attribute)
-                                           : cells_by_sorting(rows, weights, levels, attribute);
+  // The codes of one attribute.
+  std::vector<Code> values(const Rows& rows, std::size_t attribute) {
+    check_rows(rows);
+    const Decoder value_of = decoder(attribute);
+    std::vector<Code> found(rows.size_);
+    const Code* row = rows.cells_.data();
+    for (std::size_t i = 0; i < rows.size_; ++i, row += rows.width_) found[i] = value_of(row);
+    return found;
   }
+
+  // How many codes an attribute has.
+  std::size_t domain(std::size_t attribute) const { return maps_[attribute].front().size(); }
 
  private:
   static constexpr Code kNone = std::numeric_limits<Code>::max();
@@ -163,7 +156,6 @@ class Grouper {
   static constexpr std::size_t kAhead = 16;
   static constexpr Key kTinySpace = 1024;
   static constexpr std::size_t kLanes = 4;
-  static constexpr std::size_t kFewValues = 64;
 
   // What every packed code adds to the key of its row, per pack.
   template <typename Part>
@@ -243,100 +235,6 @@ class Grouper {
     }
     return {p, values.data()};
   }
-
-  // Few values: there are far fewer cells than rows. Rows are grouped into cells, then cells into groups.
-  Cells cells_by_key(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
-                     std::size_t attribute) {
-    std::vector<std::uint32_t> finer(levels.begin(), levels.end());
-    finer[attribute] = 0;
-    const Grouping cells = group(rows, weights, finer, false);
-    const Rows firsts = rows.take(cells.representatives);
-    Grouping groups = group(firsts, cells.sizes, levels, true);
-    const Decoder value_of = decoder(attribute);
-    Cells result;
-    result.starts.assign(groups.sizes.size() + 1, 0);
-    for (Code group : groups.ids) ++result.starts[group + 1];
-    std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
-    result.values.reserve(cells.sizes.size());
-    result.counts.reserve(cells.sizes.size());
-    result.first.reserve(cells.sizes.size());
-    for (Code cell : sorted(groups.ids, groups.sizes.size())) {
-      result.values.push_back(value_of(firsts.cells_.data() + cell * firsts.width_));
-      result.counts.push_back(cells.sizes[cell]);
-      result.first.push_back(cells.representatives[cell]);
-    }
-    for (Code cell : groups.representatives) result.representatives.push_back(cells.representatives[cell]);
-    result.sizes = std::move(groups.sizes);
-    return result;
-  }
-
-  // Many values: rows are sorted by group, so that the counts of one group stay in the cache.
-  Cells cells_by_sorting(const Rows& rows, std::span<const Count> weights, std::span<const std::uint32_t> levels,
-                         std::size_t attribute) {
-    Grouping groups = group(rows, weights, levels, true);
-    const Decoder value_of = decoder(attribute);
-    Cells result;
-    result.starts.assign(groups.sizes.size() + 1, 0);
-    result.values.reserve(rows.size_);
-    result.counts.reserve(rows.size_);
-    result.first.reserve(rows.size_);
-    std::vector<std::pair<Code, Code>> seen(domain(attribute), {kNone, 0});  // the last group, and the cell there
-    for (const Entry& entry : by_group(rows, weights, groups, value_of)) {
-      auto& [last, cell] = seen[entry.value];
-      if (last != entry.group) {
-        last = entry.group;
-        cell = static_cast<Code>(result.values.size());
-        result.values.push_back(entry.value);
-        result.counts.push_back(0);
-        result.first.push_back(entry.row);
-        ++result.starts[entry.group + std::size_t{1}];
-      }
-      result.counts[cell] += entry.weight;
-    }
-    std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
-    result.representatives = std::move(groups.representatives);
-    result.sizes = std::move(groups.sizes);
-    return result;
-  }
-
-  // What is needed of a row to count it in its group, in one place of memory.
-  struct Entry {
-    Count weight;
-    Code row;
-    Code group;
-    Code value;
-  };
-
-  // The rows, those of the first group first.
-  static std::vector<Entry> by_group(const Rows& rows, std::span<const Count> weights, const Grouping& groups,
-                                     Decoder value_of) {
-    std::vector<Code> next = starts_of(groups.ids, groups.sizes.size());
-    std::vector<Entry> entries(rows.size_);
-    const Code* packed = rows.cells_.data();
-    for (std::size_t row = 0; row < rows.size_; ++row, packed += rows.width_) {
-      const Code group = groups.ids[row];
-      entries[next[group]++] = {weights[row], static_cast<Code>(row), group, value_of(packed)};
-    }
-    return entries;
-  }
-
-  // Where each group starts when rows are sorted by group.
-  static std::vector<Code> starts_of(std::span<const Code> ids, std::size_t groups) {
-    std::vector<Code> starts(groups + 1, 0);
-    for (Code id : ids) ++starts[id + 1];
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    return starts;
-  }
-
-  // The rows, those of the first group first.
-  static std::vector<Code> sorted(std::span<const Code> ids, std::size_t groups) {
-    std::vector<Code> next = starts_of(ids, groups);
-    std::vector<Code> order(ids.size());
-    for (std::size_t row = 0; row < ids.size(); ++row) order[next[ids[row]]++] = static_cast<Code>(row);
-    return order;
-  }
-
-  std::size_t domain(std::size_t attribute) const { return maps_[attribute].front().size(); }
 
   // Largest domains first, each into the first pack that has room.
   void make_packs() {

@@ -1,4 +1,5 @@
 #include "histogram.hpp"
+#include "tree.hpp"
 
 #include <algorithm>
 #include <cmath>

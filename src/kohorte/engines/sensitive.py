@@ -31,33 +31,22 @@ def in_order(text: pl.Series, codes: Codes, maps: Sequence[Codes], builder: Buil
     """Renumber codes that follow the values as text (missing last), so that they follow the order of the values."""
     distinct = text.drop_nulls().unique().sort()
     places = None if text.null_count() else _places(distinct, builder)
-    if not maps:  # 1 and 1.0 are one value; where there is a hierarchy, that says what they are
-        kinds = _kinds(distinct)
-        order = sorted(set(kinds)) if places is not None and _comparable(kinds) else list(dict.fromkeys(kinds))
-        numbers = {kind: number for number, kind in enumerate(order)}
-        missing = [len(order)] if text.null_count() else []
-        renumbered = np.array([*(numbers[kind] for kind in kinds), *missing], dtype=np.uint32)
-        overall = np.bincount(renumbered[codes], minlength=len(order) + len(missing))
-        return SensitiveColumn(text.name, renumbered[codes], Domain(overall, ordered=places is not None))
-    if places is None:
-        values = len(distinct) + (text.null_count() > 0)
-        return SensitiveColumn(text.name, codes, Domain(np.bincount(codes, minlength=values), maps=tuple(maps)))
-    by_place = np.array(sorted(range(len(places)), key=places.__getitem__), dtype=np.int64)
-    renumbered = np.empty(len(by_place), dtype=np.uint32)
-    renumbered[by_place] = np.arange(len(by_place), dtype=np.uint32)
-    overall = np.bincount(renumbered[codes], minlength=len(by_place))
-    in_place = tuple(level[by_place] for level in maps)
-    return SensitiveColumn(text.name, renumbered[codes], Domain(overall, ordered=True, maps=in_place))
+    kinds = list(range(len(distinct))) if maps else _kinds(distinct)  # a hierarchy says what 1 and 1.0 are
+    order = list(dict.fromkeys(kinds))
+    if places is not None:
+        order.sort(key=dict(zip(kinds, places, strict=True)).__getitem__)
+        maps = [level[order] for level in maps]
+    numbers = {kind: number for number, kind in enumerate(order)}
+    missing = [len(order)] if text.null_count() else []
+    renumbered = np.array([*(numbers[kind] for kind in kinds), *missing], dtype=np.uint32)[codes]
+    overall = np.bincount(renumbered, minlength=len(order) + len(missing))
+    return SensitiveColumn(text.name, renumbered, Domain(overall, ordered=places is not None, maps=tuple(maps)))
 
 
 def _kinds(distinct: pl.Series) -> list[Any]:
     """The values, numbers as numbers: however they are written, equal ones are one value."""
     numeric = number_parts(distinct)["whole"].is_not_null()
     return [Decimal(value) if number else value for value, number in zip(distinct, numeric, strict=True)]
-
-
-def _comparable(kinds: list[Any]) -> bool:
-    return len({type(kind) for kind in kinds}) <= 1
 
 
 def _places(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:

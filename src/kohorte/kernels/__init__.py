@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kohorte.errors import InputError
 from kohorte.kernels import csv_scan_reference, histogram_reference, reference
-from kohorte.kernels.arrays import Bytes, Codes, Counts, Floats
+from kohorte.kernels.arrays import Bytes
 from kohorte.kernels.csv_scan_reference import CsvScan
 
 
@@ -65,13 +64,6 @@ def csv_scan(data: Bytes, separator: int, fields: int) -> CsvScan:
     return CsvScan(*_csv_scan(data, separator, fields))
 
 
-def hierarchical_distance(
-    starts: Counts, values: Codes, counts: Counts, overall: Counts, maps: Sequence[Codes]
-) -> Floats:
-    """Return per class the earth mover's distance in a hierarchy; for many calls make the `Tree` once."""
-    return Tree(maps, overall).distances(starts, values, counts)
-
-
 __all__ = [
     "COMPILED_KERNELS_ARE_MISSING",
     "KERNELS",
@@ -86,7 +78,6 @@ __all__ = [
     "csv_scan",
     "entropies",
     "equal_distance",
-    "hierarchical_distance",
     "least_likely",
     "ordered_distance",
     "sort_cells",

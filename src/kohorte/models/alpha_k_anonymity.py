@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Domain, Groups
+from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.models.parameters import integer, number
 from kohorte.models.sensitive import TOLERANCE, SensitiveModel, gone_above_caps, within
@@ -51,15 +50,12 @@ class AlphaKAnonymity(SensitiveModel):
     @property
     def smallest_class(self) -> int:
         """The fewest rows that a class can have: k, and enough different values."""
-        return max(self.k, self._fewest_values)
+        return max(self.k, self.fewest_values)
 
     @property
-    def _fewest_values(self) -> int:
+    def fewest_values(self) -> int:
+        """The fewest different values of a class: 1 / alpha."""
         return math.ceil(min(1.0 / self.alpha, 2.0**62) - TOLERANCE)
-
-    def check(self, domains: Mapping[str, Domain]) -> None:
-        """Refuse alpha below 1 / number of values."""
-        self.refuse_too_few_values(domains, self._fewest_values)
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it is large enough and no value has too large a share of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kohorte.groups import Groups, Histogram
+from kohorte.kernels import Tree
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.models.parameters import number
 from kohorte.models.sensitive import SensitiveModel
@@ -34,6 +35,11 @@ class Closeness(SensitiveModel):
         """Tell for each class whether its distance is at most t."""
         verdict: Bools = self.distances(self.histogram(groups)) <= self.t
         return verdict
+
+    def gone_in_tree(self, groups: Groups, tree: Tree) -> Floats:
+        """The kept parts of a class are together within t, too: enough rows must leave it for that."""
+        histogram = self.histogram(groups)
+        return histogram.removals(tree, self.distances(histogram), self.t)
 
     def reached(self, groups: Groups) -> float | None:
         """The largest distance of a class."""

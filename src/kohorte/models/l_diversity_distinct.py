@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kohorte.groups import Domain, Groups
+from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools
 from kohorte.models.parameters import integer
 from kohorte.models.sensitive import SensitiveModel
@@ -49,9 +48,10 @@ class DistinctLDiversity(SensitiveModel):
         """The fewest rows that a class can have: l."""
         return self.l
 
-    def check(self, domains: Mapping[str, Domain]) -> None:
-        """Refuse l above the number of values."""
-        self.refuse_too_few_values(domains, self.l)
+    @property
+    def fewest_values(self) -> int:
+        """The fewest different values of a class: l."""
+        return self.l
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it has at least l different values."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Domain, Groups
+from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.models.parameters import number
 from kohorte.models.sensitive import TOLERANCE, SensitiveModel, within
@@ -46,9 +45,10 @@ class EntropyLDiversity(SensitiveModel):
         """The fewest rows that a class can have: l, rounded up."""
         return math.ceil(self.l - TOLERANCE)
 
-    def check(self, domains: Mapping[str, Domain]) -> None:
-        """Refuse l above the number of values."""
-        self.refuse_too_few_values(domains, self.smallest_class)
+    @property
+    def fewest_values(self) -> int:
+        """The fewest different values of a class: l."""
+        return self.smallest_class
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether its entropy is at least log l."""

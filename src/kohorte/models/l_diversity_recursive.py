@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Domain, Groups
+from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools, Counts, Floats
 from kohorte.models.parameters import integer, number
 from kohorte.models.sensitive import SensitiveModel
@@ -55,9 +54,10 @@ class RecursiveLDiversity(SensitiveModel):
         """The fewest rows that a class can have: l."""
         return self.l
 
-    def check(self, domains: Mapping[str, Domain]) -> None:
-        """Refuse l above the number of values."""
-        self.refuse_too_few_values(domains, self.l)
+    @property
+    def fewest_values(self) -> int:
+        """The fewest different values of a class: l."""
+        return self.l
 
     def _largest_and_tail(self, groups: Groups) -> tuple[Counts, Counts]:
         histogram = self.histogram(groups)

@@ -32,13 +32,18 @@ class SensitiveModel(PrivacyModel):
         """The histogram of the attribute."""
         return groups.histograms[self.attribute]
 
-    def refuse_too_few_values(self, domains: Mapping[str, Domain], least: float) -> None:
+    @property
+    def fewest_values(self) -> int:
+        """The fewest different values that a class can have and satisfy the model."""
+        return 1
+
+    def check(self, domains: Mapping[str, Domain]) -> None:
         """Refuse a table whose attribute has fewer different values than every class has to have."""
         distinct = domains[self.attribute].distinct
-        if distinct < least:
+        if distinct < self.fewest_values:
             raise InputError(
-                f"model {self.name} asks for {least:g} different values of {self.attribute!r} in every class, but the "
-                f"whole table has only {distinct:,}",
+                f"model {self.name} asks for {self.fewest_values:,} different values of {self.attribute!r} in every "
+                f"class, but the whole table has only {distinct:,}",
                 code="model-beyond-values",
             )
 

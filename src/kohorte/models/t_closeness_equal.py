@@ -38,6 +38,5 @@ class EqualTCloseness(Closeness):
         return histogram.equal_distance
 
     def gone(self, groups: Groups) -> Floats:
-        """The kept parts of a class are together within t, too: enough rows must leave it for that."""
-        histogram = self.histogram(groups)
-        return histogram.removals(histogram.domain.flat_tree, histogram.equal_distance, self.t)
+        """At least as many rows as must leave a class."""
+        return self.gone_in_tree(groups, self.histogram(groups).domain.flat_tree)

@@ -364,7 +364,7 @@ def test_four_threads_share_a_tree(kernels):
 def test_the_chosen_kernels_are_exported():
     task = example([1] * 4, {0: 1, 1: 1}, {3: 1}, maps=[range(4), [0, 0, 1, 1], [0] * 4])
     cells = (task.starts, task.values, task.counts)
-    assert chosen.hierarchical_distance(*cells, task.overall, task.maps).tolist() == [0.5, 0.625]
+    assert chosen.Tree(task.maps, task.overall).distances(*cells).tolist() == [0.5, 0.625]
     assert chosen.Tree.__module__.endswith("_native" if chosen.KERNELS == "native" else "histogram_reference")
 
 
