@@ -1,13 +1,14 @@
 """`make bench`: all benchmarks, each with its expected answer; `make bench` fails on a wrong answer.
 
 `make reproduce` (`python -m benchmarks reproduce`): the evaluation of the source anew, as pages of the documentation.
+`python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
 """
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import commands, kernels, models, optima, tables
+from benchmarks import commands, comparison, kernels, models, optima, recodings, tables
 from benchmarks.reproduction import command
 from kohorte.release import versions
 
@@ -16,9 +17,9 @@ def main() -> int:
     """Run all benchmarks and print a line each; exit code 1 when an answer is wrong, 0 otherwise."""
     print("  ".join(f"{name} {value}" for name, value in versions().items()))
     # Commands first: the peak memory of a child counts what this process had when it was started.
-    benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads]
+    benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads, recodings.million]
     if tables.available():
-        on_tables = [optima.run, optima.exhaustive, models.run, models.fewer_checks]
+        on_tables = [optima.run, optima.exhaustive, models.run, models.fewer_checks, recodings.run]
         benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
     else:
         print("the public benchmark tables are not there: ADULT and CUP are left out")
@@ -31,4 +32,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["compare"]:
+        sys.exit(comparison.main())
     sys.exit(command.main(sys.argv[2:]) if sys.argv[1:2] == ["reproduce"] else main())

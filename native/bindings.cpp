@@ -7,9 +7,12 @@
 #include "class_sizes.hpp"
 #include "cover.hpp"
 #include "csv_scan.hpp"
+#include "cuts.hpp"
 #include "grouping.hpp"
 #include "histogram.hpp"
+#include "k_optimize.hpp"
 #include "shelf.hpp"
+#include "split_sets.hpp"
 #include "tree.hpp"
 #include "workers.hpp"
 
@@ -118,6 +121,40 @@ void bind_histograms(nb::module_& module) {
            "starts"_a, "values"_a, "counts"_a, "distances"_a, "most"_a);
 }
 
+void bind_cuts(nb::module_& module) {
+  nb::class_<kohorte::Cutter>(module, "Cutter")
+      .def("__init__",
+           [](kohorte::Cutter* self, const Matrix<kohorte::Code>& places,
+              const std::vector<Vector<double>>& measures, const std::vector<Codes>& levels, kohorte::Count least,
+              bool relaxed) {
+             if (places.shape(1) != measures.size()) throw std::invalid_argument("not whole rows");
+             std::vector<std::vector<double>> own_measures;
+             for (const auto& measure : views(measures)) own_measures.emplace_back(measure.begin(), measure.end());
+             std::vector<std::vector<kohorte::Code>> own_levels;
+             for (const auto& level : views(levels)) own_levels.emplace_back(level.begin(), level.end());
+             unlocked([&] {
+               return new (self) kohorte::Cutter({places.data(), places.size()}, std::move(own_measures),
+                                                 std::move(own_levels), least, relaxed);
+             });
+           },
+           "places"_a, "measures"_a, "levels"_a, "least"_a, "relaxed"_a)
+      .def("propose",
+           [](kohorte::Cutter& self, const Starts& begins, const Starts& ends, const Starts& attempts) {
+             auto cuts = unlocked([&] { return self.propose(view(begins), view(ends), view(attempts)); });
+             return nb::make_tuple(to_numpy(std::move(cuts.attributes)), to_numpy(std::move(cuts.boundaries)),
+                                   to_numpy(std::move(cuts.left)));
+           },
+           "begins"_a, "ends"_a, "attempts"_a)
+      .def("split",
+           [](kohorte::Cutter& self, const Starts& begins, const Starts& ends, const Vector<std::int32_t>& attributes,
+              const Codes& boundaries, const Counts& left) {
+             nb::gil_scoped_release release;
+             self.split(view(begins), view(ends), view(attributes), view(boundaries), view(left));
+           },
+           "begins"_a, "ends"_a, "attributes"_a, "boundaries"_a, "left"_a)
+      .def("ids", [](const kohorte::Cutter& self) { return to_numpy(std::vector<kohorte::Code>(self.ids())); });
+}
+
 nb::tuple to_tuple(kohorte::Grouping&& found) {
   return nb::make_tuple(to_numpy(std::move(found.ids)), to_numpy(std::move(found.representatives)),
                         to_numpy(std::move(found.sizes)));
@@ -184,11 +221,65 @@ void bind_workers(nb::module_& module) {
            "grouper"_a, "rows"_a, "weights"_a, "levels"_a, "attribute"_a);
 }
 
+void bind_split_sets(nb::module_& module) {
+  using kohorte::SplitSets;
+  using Chosen = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  const auto flags = [](const Chosen& chosen) {
+    return std::span(reinterpret_cast<const std::uint8_t*>(chosen.data()), chosen.shape(0));
+  };
+  const auto to_array = [](const std::vector<kohorte::Count>& costs) {
+    return to_numpy(std::vector<double>(costs.begin(), costs.end()));
+  };
+
+  nb::class_<SplitSets>(module, "SplitSets")
+      .def("__init__",
+           [](SplitSets* self, const Matrix<kohorte::Code>& positions, const Counts& weights, const Codes& sizes,
+              const Matrix<kohorte::Count>& labels, kohorte::Count k, kohorte::Count limit, bool by_label) {
+             if (positions.shape(0) != weights.shape(0)) throw std::invalid_argument("positions and weights differ");
+             if (positions.shape(1) != sizes.shape(0)) throw std::invalid_argument("positions and sizes differ");
+             if (labels.shape(0) != weights.shape(0)) throw std::invalid_argument("labels and weights differ");
+             new (self) SplitSets({positions.data(), positions.size()}, view(weights), view(sizes),
+                                  {labels.data(), labels.size()}, labels.shape(1), k, limit, by_label);
+           },
+           "positions"_a, "weights"_a, "sizes"_a, "labels"_a, "k"_a, "limit"_a, "by_label"_a)
+      .def_prop_ro("splits", &SplitSets::splits)
+      .def("cost",
+           [flags](const SplitSets& self, const Chosen& chosen) {
+             const auto found = unlocked([&] { return self.result(flags(chosen)); });
+             return nb::make_tuple(static_cast<double>(found.cost), found.suppressed, found.kept_classes);
+           },
+           "chosen"_a)
+      .def("neighbours",
+           [flags, to_array](const SplitSets& self, const Chosen& chosen) {
+             auto [costs, suppressed] = unlocked([&] { return self.neighbours(flags(chosen)); });
+             return nb::make_tuple(to_array(costs), to_numpy(std::move(suppressed)));
+           },
+           "chosen"_a)
+      .def("optimize",
+           [flags](const SplitSets& self, const Chosen& start, double seconds, const nb::object& watch) {
+             const auto ask = [&watch](std::int64_t visited, kohorte::Count best, kohorte::Count lower) {
+               nb::gil_scoped_acquire acquire;
+               if (PyErr_CheckSignals() != 0) throw nb::python_error();
+               if (watch.is_none()) return true;
+               return !watch(visited, static_cast<double>(best), static_cast<double>(lower)).is(nb::handle(Py_False));
+             };
+             const auto found = unlocked([&] { return kohorte::KOptimize(self, flags(start), seconds, ask).run(); });
+             auto* best = new std::vector<std::uint8_t>(found.best);
+             nb::capsule owner(best, [](void* all) noexcept { delete static_cast<std::vector<std::uint8_t>*>(all); });
+             Array<bool> chosen(reinterpret_cast<bool*>(best->data()), {best->size()}, owner);
+             return nb::make_tuple(chosen, static_cast<double>(found.cost), static_cast<double>(found.lower_bound),
+                                   found.complete, found.visited);
+           },
+           "start"_a, "seconds"_a, "watch"_a.none());
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);  // objects that live until Python ends are no leak
   bind_histograms(module);
+  bind_cuts(module);
+  bind_split_sets(module);
 
   nb::class_<kohorte::Rows>(module, "Rows")
       .def("__len__", &kohorte::Rows::size)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Intervals,
         Ordering,
         Redaction,
+        SafeHarbor,
         Tree,
         check_hierarchy,
     )
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         PopulationUniqueness,
         PrivacyModel,
         RecursiveLDiversity,
+        SafeHarborRule,
     )
     from kohorte.quality import (
         Aecs,
@@ -71,10 +73,12 @@ if TYPE_CHECKING:
         Verification,
         anonymize,
         certify,
+        safe_harbor_plan,
         solution_space,
         verify,
         write_release,
     )
+    from kohorte.release.comparison import Comparison, compare_algorithms
     from kohorte.search import Progress
 
 _HOME = {
@@ -90,6 +94,7 @@ _HOME = {
         "Intervals",
         "Ordering",
         "Redaction",
+        "SafeHarbor",
         "Tree",
         "check_hierarchy",
     ),
@@ -112,6 +117,7 @@ _HOME = {
         "PopulationUniqueness",
         "PrivacyModel",
         "RecursiveLDiversity",
+        "SafeHarborRule",
     ),
     "quality": (
         "Aecs",
@@ -136,10 +142,12 @@ _HOME = {
         "Verification",
         "anonymize",
         "certify",
+        "safe_harbor_plan",
         "solution_space",
         "verify",
         "write_release",
     ),
+    "release.comparison": ("Comparison", "compare_algorithms"),
     "search": ("Progress",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -152,6 +160,7 @@ __all__ = [
     "BasicBetaLikeness",
     "Bounds",
     "Certificate",
+    "Comparison",
     "CsvFile",
     "Dates",
     "Decorrelation",
@@ -194,6 +203,8 @@ __all__ = [
     "Redaction",
     "Release",
     "Role",
+    "SafeHarbor",
+    "SafeHarborRule",
     "SearchOptions",
     "SolutionSpace",
     "Tree",
@@ -202,7 +213,9 @@ __all__ = [
     "certify",
     "check_hierarchy",
     "cohort",
+    "compare_algorithms",
     "read_table",
+    "safe_harbor_plan",
     "solution_space",
     "verify",
     "write_release",

@@ -1,11 +1,14 @@
 """What reviewers found, so that it stays mended."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte import release
+from kohorte.release.picture import style
 
 
 def plan_of(models, **options):
@@ -91,3 +94,13 @@ def test_one_suppressed_row_excuses_no_empty_class_of_a_subset():
     (verdict,) = ko.verify(pl.DataFrame({"region": [*"AAAAABBBB", "*"]}), plan, population=people).models
     assert not verdict.satisfied
     assert verdict.reached == (0.0, 0.5)
+
+
+@pytest.mark.parametrize("page", ["picture/page.css", "comparison/page.css"])
+def test_the_style_of_a_page_closes_what_it_opens_in_light_and_in_dark(page):
+    """A rule of several lines lost its end in the dark half, and swallowed the rules after it."""
+    rules = (Path(release.__file__).parent / page).read_text(encoding="utf-8")
+    filled = style.css(rules)
+    dark = filled.split("prefers-color-scheme:dark)", 1)[1]
+    assert filled.count("{") == filled.count("}")
+    assert all(line.count("{") == line.count("}") for line in dark.strip().removeprefix("{").splitlines()[1:-1])

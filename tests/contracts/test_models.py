@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte.models
+from kohorte.data import strict_yaml
 from kohorte.engines import Missing
 from kohorte.errors import InputError
 from kohorte.groups import Domain, Groups, Histogram, Population
@@ -32,10 +33,10 @@ from kohorte.models import (
     NTCloseness,
     OrderedTCloseness,
     RecursiveLDiversity,
+    SafeHarborRule,
     model_from_dict,
 )
 from kohorte.quality import METRICS
-from kohorte.release import plan_yaml
 from kohorte.search import search_named
 from support import model_oracle
 from support.problems import evaluator_of, problem_of
@@ -76,6 +77,7 @@ EXAMPLES = {
     EnhancedBetaLikeness: (EnhancedBetaLikeness(DIAGNOSIS, beta=1), EnhancedBetaLikeness(DIAGNOSIS, beta=0.4)),
     NTCloseness: (NTCloseness(DIAGNOSIS, n=4, t=0.3), NTCloseness(DIAGNOSIS, n=1000, t=0.2)),
     AverageRisk: (AverageRisk(threshold=0.05), AverageRisk(threshold=0.5)),
+    SafeHarborRule: (SafeHarborRule(), SafeHarborRule(allow=["center", "visit_no"])),
 }
 OF_THEIR_OWN = {"population-uniqueness"}
 """Models that are about all classes together by an estimate, with tests of their own: tests/unit/estimators."""
@@ -586,7 +588,7 @@ def test_an_unknown_parameter_is_refused_by_name(model):
 
 @every_example
 def test_a_missing_parameter_is_refused_with_an_example(model):
-    needed = [name for name in model.to_dict() if name not in ("model", "empty_classes")]
+    needed = [name for name in model.to_dict() if name not in ("model", "empty_classes", "allow")]
     for name in needed:
         entry = {key: value for key, value in model.to_dict().items() if key != name}
         with pytest.raises(InputError) as caught:
@@ -638,7 +640,7 @@ PAGES = Path(__file__).parents[2] / "docs" / "models"
 def test_the_page_of_a_model_shows_a_plan_that_can_be_read_and_says_what_is_left_open(kind):
     page = (PAGES / f"{kind.name}.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    entries = plan_yaml.load(shown, source="page")["models"]
+    entries = strict_yaml.load(shown, source="page", code="plan-yaml")["models"]
     assert kind in {type(model_from_dict(entry)) for entry in entries}
     titles = re.findall(r"^\*\*([A-Z][a-z ]+?)\.?\*\*", page, re.MULTILINE)
     assert titles == ["Definition", "Protects against", "Leaves open", "Monotone", "Reached", "Source"]
@@ -681,6 +683,7 @@ BAD = {
     EnhancedBetaLikeness: {"beta": [*NO_NUMBERS, 0, -1]},
     NTCloseness: {"n": NO_WHOLE_NUMBERS, "t": [*NO_NUMBERS, -0.1, 1.1]},
     AverageRisk: {"threshold": [*NO_NUMBERS, 0, -1, 1.1]},
+    SafeHarborRule: {"allow": ["center", 5, None, True, {"center": 1}, [5], [""], ["center", "center"]]},
 }
 NO_COLUMNS = ["", 5, None, True, ["diagnosis"]]
 bad_parameters = [

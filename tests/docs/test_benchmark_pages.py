@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kohorte.recoding import RECODERS
 from kohorte.search import SEARCHES
 
 ROOT = Path(__file__).parents[2]
@@ -14,11 +15,13 @@ FOLDER = ROOT / "docs" / "benchmarks"
 
 sys.path.insert(0, str(ROOT))  # benchmarks are no part of the package
 from benchmarks.reproduction import command, page_checks, page_table_3_1  # noqa: E402
+from benchmarks.reproduction.compute import ALL as EVALUATED  # noqa: E402
 from benchmarks.reproduction.cases import LIMITS, NUE, SWEEP  # noqa: E402
 from benchmarks.reproduction.published import TABLES  # noqa: E402
 from benchmarks.reproduction.results import Results, pairs, read_results  # noqa: E402
 
 PAGES = ("table-3-1.md", "checks.md", "run-times.md")
+ALGORITHMS = "algorithms.md"
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +31,7 @@ def results() -> Results:
 
 def test_every_page_is_linked_from_the_map() -> None:
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert [name for name in PAGES if f"(benchmarks/{name})" not in text] == []
+    assert [name for name in (*PAGES, ALGORITHMS) if f"(benchmarks/{name})" not in text] == []
 
 
 def test_the_pages_are_what_the_results_say(results: Results) -> None:
@@ -40,8 +43,16 @@ def test_the_pages_are_what_the_results_say(results: Results) -> None:
 
 
 def test_every_plot_of_a_page_is_there_and_no_other() -> None:
-    shown = {part.split(")")[0] for name in PAGES for part in (FOLDER / name).read_text("utf-8").split("](")[1:]}
+    texts = [(FOLDER / name).read_text("utf-8") for name in (*PAGES, ALGORITHMS)]
+    shown = {part.split(")")[0] for text in texts for part in text.split("](")[1:]}
     assert {name for name in shown if name.endswith(".svg")} == {path.name for path in FOLDER.glob("*.svg")}
+
+
+def test_every_algorithm_is_on_the_page_that_compares_them() -> None:
+    text = (FOLDER / ALGORITHMS).read_text(encoding="utf-8")
+    missing = [member.name for member in (*SEARCHES, *RECODERS) if f"| {member.name} |" not in text]
+    missing = [name for name in missing if f"- `{name}` " not in text]
+    assert missing == [], "run python -m benchmarks compare"
 
 
 def test_no_case_was_left_out_and_every_search_was_measured(results: Results) -> None:
@@ -52,7 +63,7 @@ def test_no_case_was_left_out_and_every_search_was_measured(results: Results) ->
                 assert [entry.models for entry in found] == [f"k={k}" for k in SWEEP]
     assert len(results.of("reference")) == 64
     measured = {run.algorithm for entry in results.entries for run in entry.runs}
-    assert measured == {search.name for search in SEARCHES}
+    assert measured == set(EVALUATED)
 
 
 def test_table_3_1_is_reproduced_but_for_three_explained_numbers(results: Results) -> None:

@@ -16,11 +16,12 @@ import pytest
 
 import kohorte as ko
 from kohorte.cli.main import main, parser
+from kohorte.data import strict_yaml
 from kohorte.data.cohort import hierarchy_files, plan_text
 from kohorte.hierarchy import BUILDERS
 from kohorte.models import MODELS
 from kohorte.quality import METRICS, metric_named
-from kohorte.release import plan_yaml
+from kohorte.recoding import RECODERS
 from kohorte.release.plan import KEYS
 from kohorte.search import SEARCHES
 
@@ -117,9 +118,11 @@ def run_examples(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     [
         "README.md",
         "docs/python.md",
+        "docs/how-to/compare-algorithms.md",
         "docs/how-to/hierarchies.md",
         "docs/how-to/population.md",
         "docs/how-to/protect-a-diagnosis.md",
+        "docs/how-to/safe-harbor.md",
         "docs/how-to/solution-space.md",
     ],
 )
@@ -139,7 +142,7 @@ def test_the_tutorial_can_be_followed_from_an_empty_folder(
 def test_the_plan_that_is_shown_as_a_reference_is_a_plan() -> None:
     shown = re.search(r"^```yaml\n(.*?)^```$", page("plan.md"), re.MULTILINE | re.DOTALL)
     assert shown is not None
-    data = plan_yaml.load(shown[1], source="plan.md")
+    data = strict_yaml.load(shown[1], source="plan.md", code="plan-yaml")
     assert ko.Plan.from_dict(data).quasi_identifiers == ("zip", "birth_date", "sex")
 
 
@@ -209,7 +212,8 @@ def test_the_options_of_the_command_itself_are_documented() -> None:
 def keys_of(answer: object) -> set[str]:
     """All keys of a JSON answer, but those below that are names of attributes or parts of a plan."""
     if isinstance(answer, dict):
-        below = (keys_of(value) for key, value in answer.items() if key not in ("plan", "parameters", "levels"))
+        names_below = ("plan", "parameters", "levels", "costs")
+        below = (keys_of(value) for key, value in answer.items() if key not in names_below)
         return set(answer).union(*below)
     return set().union(*map(keys_of, answer)) if isinstance(answer, list) else set()
 
@@ -223,6 +227,7 @@ def keys_of(answer: object) -> set[str]:
         ("anonymize", "anonymize patients.csv --plan plan.yaml --dry-run"),
         ("verify", "verify patients.csv --plan plan.yaml"),
         ("lattice", "lattice patients.csv --plan plan.yaml"),
+        ("algorithms", "algorithms patients.csv --plan plan.yaml --only optimal,mondrian --task blood_group"),
     ],
 )
 def test_every_key_of_a_json_answer_is_documented(
@@ -253,6 +258,12 @@ def test_every_search_has_a_row_and_a_page() -> None:
     assert all(name in page(f"search/{file}") for name, file in rows)
 
 
+def test_every_recoder_has_a_row_and_a_page() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| \[(\S+)\]", page("recoding/index.md"), re.MULTILINE)
+    assert [name for name, _ in rows] == [recoder.name for recoder in RECODERS]
+    assert all(name in page(f"recoding/{file}") for name, file in rows)
+
+
 def test_every_hierarchy_builder_has_a_section() -> None:
     names = [builder.name for builder in BUILDERS]
     assert [title for title in titles(page("how-to/hierarchies.md"), "##") if title != "Check and show"] == names
@@ -261,7 +272,7 @@ def test_every_hierarchy_builder_has_a_section() -> None:
 def test_the_reference_of_the_plan_names_every_key_and_every_member_of_a_family() -> None:
     text = page("plan.md")
     assert titles(text, "##") == [*KEYS[1:], "How the YAML is read"]
-    families = {"metric": METRICS, "search": SEARCHES, "attributes": BUILDERS}
+    families = {"metric": METRICS, "search": (*SEARCHES, *RECODERS), "attributes": BUILDERS}
     for key, family in families.items():
         assert [member.name for member in family if f"`{member.name}`" not in section(text, key)] == []
 

@@ -56,7 +56,7 @@ def refused(
     return str(ran.err)
 
 
-@pytest.mark.parametrize("verb", ["anonymize", "verify", "lattice", "hierarchy"])
+@pytest.mark.parametrize("verb", ["anonymize", "verify", "lattice", "algorithms", "hierarchy"])
 @pytest.mark.parametrize("what", TABLES)
 def test_a_bad_table_is_refused(hospital: Path, run: Run, snapshot: Snapshot, what: str, verb: str) -> None:
     content, code, words = TABLES[what]
@@ -98,7 +98,7 @@ HIERARCHIES = {
 }
 
 
-@pytest.mark.parametrize("verb", ["anonymize", "lattice"])
+@pytest.mark.parametrize("verb", ["anonymize", "lattice", "algorithms"])
 @pytest.mark.parametrize("what", PLANS)
 def test_a_bad_plan_or_hierarchy_is_refused(hospital: Path, run: Run, snapshot: Snapshot, what: str, verb: str) -> None:
     old, new, code, words = PLANS[what]

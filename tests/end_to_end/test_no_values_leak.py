@@ -141,6 +141,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "verify": ("verify", "in.csv", "--plan", "plan.yaml"),
     "verify json": ("verify", "in.csv", "--plan", "plan.yaml", "--json"),
     "lattice": ("lattice", "in.csv", "--plan", "plan.yaml"),
+    "algorithms": ("algorithms", "in.csv", "--plan", "plan.yaml", "--page", "page.html", "--force", "--task", "note"),
     "check": ("hierarchy", "check", "in.csv", "--plan", "plan.yaml"),
     "check json": ("hierarchy", "check", "in.csv", "--plan", "plan.yaml", "--json"),
     "build": (
@@ -193,7 +194,7 @@ def test_no_verb_tells_a_value_when_all_goes_well(cage: Path, run: Run, log: io.
         code = silent(run, log, *arguments)
         assert code == (1 if verb.startswith("verify") else 0), verb
     assert silent(run, log, "verify", "out.csv", "--plan", "plan.yaml") == 0
-    for name in ("out.certificate.json", "out.certificate.txt"):
+    for name in ("out.certificate.json", "out.certificate.txt", "page.html"):
         assert CANARY not in (cage / name).read_text()
     assert silent(run, log, "anonymize", "in.csv", "--plan", "plan.yaml", "--output", "out.csv") == 2
     assert silent(run, log, "profile", "in.csv", "--write-plan", "first.yaml") == 0
@@ -237,7 +238,7 @@ def test_library_errors_in_the_middle_tell_nothing(
 ) -> None:
     failing = (
         ("kohorte.release.find_release", pl.exceptions.ComputeError),
-        ("kohorte.release.anonymization.encode", ValueError),
+        ("kohorte.release.preparation.encode", ValueError),
         ("kohorte.release.write.fill_table", OSError),
         ("kohorte.release.write.fill_table", pl.exceptions.ComputeError),
         ("kohorte.release.write.verify_table", KeyError),
@@ -267,9 +268,10 @@ def test_an_interrupted_command_tells_nothing(
 
 
 def plan_with(old: str = "", new: str = "") -> ko.Plan:
-    from kohorte.release import plan_yaml
+    from kohorte.data import strict_yaml
 
-    return ko.Plan.from_dict(plan_yaml.load(PLAN.replace(old, new) if old else PLAN, source="plan.yaml"))
+    text = PLAN.replace(old, new) if old else PLAN
+    return ko.Plan.from_dict(strict_yaml.load(text, source="plan.yaml", code="plan-yaml"))
 
 
 def unknown() -> pl.DataFrame:

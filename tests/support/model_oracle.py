@@ -174,6 +174,7 @@ CONDITIONS: dict[str, Callable[[Seen, Entry], bool]] = {
     "beta-likeness_enhanced": enhanced_likeness,
     "n-t-closeness": n_t_closeness,
     "average-risk": nothing,
+    "safe-harbor": nothing,
 }
 
 

@@ -150,4 +150,5 @@ RANDOM_MODELS: dict[type[PrivacyModel], st.SearchStrategy[PrivacyModel]] = {
     models.EnhancedBetaLikeness: _sensitive(models.EnhancedBetaLikeness, beta=_decimals(1, 40, 20)),
     models.NTCloseness: _sensitive(models.NTCloseness, n=st.integers(1, 10), t=_T),
     models.AverageRisk: st.builds(models.AverageRisk, threshold=_decimals(2, 20, 20)),
+    models.SafeHarborRule: st.just(models.SafeHarborRule()),
 }

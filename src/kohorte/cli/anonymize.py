@@ -21,12 +21,24 @@ ALGORITHMS = (
     "flash_parallel",
     "ola",
     "incognito",
+    "incognito_cube",
     "samarati",
     "breadth_first",
     "depth_first",
     "exhaustive",
+    "mingen",
+    "datafly",
+    "mondrian",
+    "mondrian_relaxed",
+    "local_recoding",
+    "cell_suppression",
+    "k_optimize",
+    "hill_climbing",
+    "mingen_cells",
+    "mu_argus",
+    "mu_argus_complete",
 )
-"""The names of the searches, written out: importing these would make the help slow."""
+"""The names of the searches and recodings, written out: importing these would make the help slow."""
 
 EPILOG = """\
 examples:
@@ -113,12 +125,11 @@ def _print_summary(release: Release, output: Path | None, seconds: float) -> Non
     print(class_sizes(release.classes, release.smallest_class))
     for name, level in release.levels.items():
         print(f"  {name:<24} level {level} of {release.hierarchies[name].top}")
-    if release.optimal:
-        verdict = "optimal: no other combination of levels loses less"
-    else:
-        verdict = f"best found in time; the optimum costs at least {release.result.lower_bound:.6g}"
-    print(f"{release.plan.metric.name} {release.cost:.6g} ({verdict})")
-    print(f"{release.checked:,} of {release.lattice:,} combinations counted, {seconds:.2f} s in all")
+    for name, cells in release.recoded.items():
+        levels = f"levels {cells['lowest_level']} to {cells['highest_level']} of {release.hierarchies[name].top}"
+        print(f"  {name:<24} {cells['cells']:,} kinds of cells, {levels}")
+    print(f"{release.plan.metric.name} {release.cost:.6g} ({release.verdict})")
+    print(f"{release.effort}, {seconds:.2f} s in all")
     for warning in warnings(release):
         print(f"note: {warning}")
     if output is None:

@@ -63,5 +63,5 @@ def _print_best(space: SolutionSpace, *, show: int) -> None:
     if solutions:
         header = [*space.attributes, space.plan.metric.name, "suppressed", "classes"]
         shown = solutions[: max(0, show)]
-        rows = [(*node.node, float(f"{node.cost:.8g}"), node.suppressed, node.classes) for node in shown]
+        rows = [(*space.levels(node.node), float(f"{node.cost:.8g}"), node.suppressed, node.classes) for node in shown]
         print_table(header, rows)

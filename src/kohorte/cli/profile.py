@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import polars as pl
+
+    from kohorte.release.plan import Plan
     from kohorte.release.profile import ColumnProfile
 
 EPILOG = """\
@@ -16,6 +20,7 @@ examples:
   kohorte profile patients.csv                                prints the columns and a first plan
   kohorte profile patients.csv --write-plan plan.yaml         writes the plan to a file
   kohorte profile patients.csv --json
+  kohorte profile patients.csv --safe-harbor --zip-populations zip3.csv --write-plan plan.yaml
 
 The roles are guesses from names and contents. Only you know what others can know about your patients:
 read the plan before you use it."""
@@ -27,6 +32,14 @@ HEAD = """\
 #   sensitive          what nobody shall learn about a person: kept as it is
 #   insensitive        kept as it is
 """
+SAFE_HARBOR_HEAD = """\
+# A plan for HIPAA Safe Harbor (45 CFR 164.514(b)(2)), guessed from names and contents. Go through every attribute: what
+# is no identifier although it looks like one goes into the list `allow` of the model, as in
+#   - {model: safe-harbor, allow: [center, visit_no]}
+# Safe Harbor is a rule on columns: a person can still stand alone in the release. To prevent that, add a model:
+#   - {model: k-anonymity, k: 5}
+# minimum_level: 1 keeps the raw value out of the release. Free text has to be removed, or read by people.
+"""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,24 +50,28 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     add_table_options(parser, plan=False)
     parser.add_argument("--write-plan", metavar="PLAN", help="write the first plan to this file")
     parser.add_argument("--force", action="store_true", help="replace an existing plan file")
+    parser.add_argument("--safe-harbor", action="store_true", help="propose a plan for HIPAA Safe Harbor")
+    parser.add_argument(
+        "--zip-populations", metavar="FILE", help="with --safe-harbor: CSV file with ZIP codes and their populations"
+    )
+    parser.add_argument(
+        "--as-of", metavar="DATE", help="with --safe-harbor: the day at which no birth year may tell an age over 89"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read and look."""
     from kohorte.data import atomic_write, refuse_same_file
-    from kohorte.errors import InputError
-    from kohorte.release.profile import first_plan, profile
 
     if options.write_plan is not None:
-        refuse_same_file(options.data, options.write_plan)
+        for source in filter(None, (options.data, options.zip_populations)):
+            refuse_same_file(source, options.write_plan)
+    _refuse_stray_options(options)
     table = read_data(options)
-    columns = profile(table.frame)
-    try:
-        plan = first_plan(columns)
-    except InputError:
-        plan = None  # every column looks like an identifier: there is nothing to plan with
-    text = HEAD + _with_reasons(plan.to_yaml(), columns) if plan else None
+    columns, plan = _look(table.frame, options)
+    head = SAFE_HARBOR_HEAD if options.safe_harbor else HEAD
+    text = head + _with_reasons(plan.to_yaml(), columns) if plan else None
     if options.write_plan is not None and text:
         with atomic_write(Path(options.write_plan), force=options.force) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -72,6 +89,39 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n" + text)
     return 0
+
+
+def _look(frame: pl.DataFrame, options: argparse.Namespace) -> tuple[tuple[ColumnProfile, ...], Plan | None]:
+    """What the columns are, and the plan for them; None where every column looks like an identifier."""
+    from kohorte.errors import InputError
+    from kohorte.release.profile import first_plan, profile
+    from kohorte.release.safe_harbor_proposal import plan_of, safe_harbor_profile
+
+    if options.safe_harbor:
+        folder = Path(options.write_plan or "").parent
+        populations = _relative(options.zip_populations, folder)
+        columns = safe_harbor_profile(frame, zip_populations=populations, as_of=options.as_of, folder=folder)
+    else:
+        columns = profile(frame)
+    try:
+        return columns, plan_of(columns) if options.safe_harbor else first_plan(columns)
+    except InputError:
+        return columns, None
+
+
+def _relative(file: str | None, folder: Path) -> str | None:
+    """The name of a file as a plan in a folder writes it."""
+    return file if file is None or Path(file).is_absolute() else Path(os.path.relpath(file, folder)).as_posix()
+
+
+def _refuse_stray_options(options: argparse.Namespace) -> None:
+    from kohorte.errors import InputError
+
+    for option in ("zip_populations", "as_of"):
+        if getattr(options, option) is not None and not options.safe_harbor:
+            raise InputError(
+                f"--{option.replace('_', '-')} has a meaning with --safe-harbor only", code="safe-harbor-option"
+            )
 
 
 def _with_reasons(text: str, columns: tuple[ColumnProfile, ...]) -> str:

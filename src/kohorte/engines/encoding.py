@@ -30,7 +30,11 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class EncodedColumn:
-    """The codes of one column; `labels[level][generalized code]` is what the output shows, None for missing."""
+    """The codes of one column; `labels[level][generalized code]` is what the output shows, None for missing.
+
+    `values[code]` is the value itself. The levels are those from `finest` on: where that is not 0, the finer ones may
+    not be shown, and level 0 of `maps`, `labels` and `shares` is level `finest` of the hierarchy.
+    """
 
     name: str
     hierarchy: Hierarchy = field(repr=False)
@@ -38,6 +42,20 @@ class EncodedColumn:
     maps: tuple[Codes, ...] = field(repr=False)
     labels: tuple[tuple[str | None, ...], ...] = field(repr=False)
     shares: tuple[Floats, ...] = field(repr=False)
+    values: tuple[str | None, ...] = field(repr=False)
+    finest: int = 0
+
+    def from_level(self, finest: int) -> EncodedColumn:
+        """Return the column without the levels below `finest`."""
+        if finest > self.hierarchy.top:
+            raise InputError(
+                f"column {self.name!r}: minimum_level is {finest}, but the hierarchy ends with level "
+                f"{self.hierarchy.top}",
+                code="minimum-level-beyond",
+            )
+        return replace(
+            self, maps=self.maps[finest:], labels=self.labels[finest:], shares=self.shares[finest:], finest=finest
+        )
 
     def generalized(self, level: int, codes: Codes | None = None) -> pl.Series:
         """The column (or these codes of it) as the output shows it at a level."""
@@ -91,6 +109,7 @@ class EncodedTable:
                     maps=column.maps,
                     shares=column.shares,
                     weight=weights.get(column.name, 1.0),
+                    finest=column.finest,
                 )
                 for column in self.columns
             ),
@@ -112,9 +131,11 @@ def encode(
     missing: Missing,
     sensitive: Mapping[str, Builder | None] = MappingProxyType({}),
     populations: Mapping[str, People] = MappingProxyType({}),
+    finest: Mapping[str, int] = MappingProxyType({}),
 ) -> EncodedTable:
     """Encode quasi-identifiers, sensitive columns and populations, and apply the policy for missing values.
 
+    `finest` is the lowest level of each quasi-identifier that may be shown.
     A hierarchy that depends on the values of the data is made for those of the populations, too, but not for those of
     rows that the policy for missing values excludes.
     """
@@ -129,7 +150,7 @@ def encode(
         people = [as_text(population.frame[name]) for population in populations.values()]
         column = _encode_column(pl.concat([own, *people]) if people else own, hierarchy, rows=len(own))
         codes, *others = np.split(column.codes, np.cumsum([len(own), *map(len, people)])[:-1])
-        columns.append(replace(column, codes=codes))
+        columns.append(replace(column, codes=codes).from_level(finest.get(name, 0)))
         for key, their_codes in zip(populations, others, strict=True):
             of_people[key].append(their_codes)
     return EncodedTable(
@@ -191,6 +212,7 @@ def _encode_column(text: pl.Series, builder: Builder | Hierarchy, *, rows: int) 
     if text.null_count():
         codes = codes.fill_null(len(distinct))
         levels = _with_missing(hierarchy, levels)
+    of_value, values, _ = levels[0]
     return EncodedColumn(
         name=name,
         hierarchy=hierarchy,
@@ -198,6 +220,7 @@ def _encode_column(text: pl.Series, builder: Builder | Hierarchy, *, rows: int) 
         maps=tuple(level[0] for level in levels),
         labels=tuple(level[1] for level in levels),
         shares=tuple(level[2] for level in levels),
+        values=tuple(values[group] for group in of_value.tolist()),
     )
 
 

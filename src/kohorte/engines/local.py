@@ -244,7 +244,7 @@ class LocalEngine:
         nothing_suppressed = bool(kept.all())
         columns = []
         for column, level in zip(self._table.columns, node, strict=True):
-            if level == 0 and nothing_suppressed:
+            if level + column.finest == 0 and nothing_suppressed:
                 columns.append(frame[column.name])
                 continue
             shown = column.generalized(level)

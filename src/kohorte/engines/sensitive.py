@@ -11,11 +11,10 @@ import numpy as np
 import polars as pl
 
 from kohorte.groups import Domain
-from kohorte.hierarchy import Builder, Ordering
+from kohorte.hierarchy import Builder
 from kohorte.hierarchy.decimals import number_parts
+from kohorte.hierarchy.order import sort_keys
 from kohorte.kernels.arrays import Codes
-
-_ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[ T])"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,7 @@ class SensitiveColumn:
 def in_order(text: pl.Series, codes: Codes, maps: Sequence[Codes], builder: Builder | None) -> SensitiveColumn:
     """Renumber codes that follow the values as text (missing last), so that they follow the order of the values."""
     distinct = text.drop_nulls().unique().sort()
-    places = None if text.null_count() else _places(distinct, builder)
+    places = None if text.null_count() else sort_keys(distinct, builder)
     kinds = list(range(len(distinct))) if maps else _kinds(distinct)  # a hierarchy says what 1 and 1.0 are
     order = list(dict.fromkeys(kinds))
     if places is not None:
@@ -47,15 +46,3 @@ def _kinds(distinct: pl.Series) -> list[Any]:
     """The values, numbers as numbers: however they are written, equal ones are one value."""
     numeric = number_parts(distinct)["whole"].is_not_null()
     return [Decimal(value) if number else value for value, number in zip(distinct, numeric, strict=True)]
-
-
-def _places(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
-    """What to sort the values by: as the hierarchy names them, ISO dates or numbers; None where nothing fits."""
-    if isinstance(builder, Ordering) and builder.values is not None:
-        places = {value: place for place, value in enumerate(builder.values)}
-        return [places[value] for value in distinct]
-    if distinct.str.contains(_ISO_DATE).all():
-        return list(distinct)
-    if number_parts(distinct)["whole"].null_count() == 0:
-        return [Decimal(value) for value in distinct]
-    return None

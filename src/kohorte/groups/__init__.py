@@ -3,5 +3,6 @@
 from kohorte.groups.groups import Groups, Population
 from kohorte.groups.histogram import Domain, Histogram
 from kohorte.groups.marginals import Column, Marginals
+from kohorte.groups.recoded import Recoded, RecodedColumn
 
-__all__ = ["Column", "Domain", "Groups", "Histogram", "Marginals", "Population"]
+__all__ = ["Column", "Domain", "Groups", "Histogram", "Marginals", "Population", "Recoded", "RecodedColumn"]

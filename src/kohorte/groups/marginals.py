@@ -15,7 +15,7 @@ class Column:
     """One quasi-identifier: how often each code occurs, and what becomes of it level by level.
 
     `maps[level][code]` is the generalized code, `shares[level][generalized code]` the share of the domain that it
-    no longer tells apart.
+    no longer tells apart. The levels are those of a hierarchy from its level `finest` on.
     """
 
     name: str
@@ -23,11 +23,17 @@ class Column:
     maps: tuple[Codes, ...]
     shares: tuple[Floats, ...]
     weight: float = 1.0
+    finest: int = 0
 
     @property
     def top(self) -> int:
         """The number of the top level."""
         return len(self.maps) - 1
+
+    @property
+    def heights(self) -> Floats:
+        """The levels as the hierarchy counts them."""
+        return np.arange(self.finest, self.finest + len(self.maps), dtype=np.float64)
 
     def frequencies(self, level: int) -> Floats:
         """How many rows share the generalized value of each code."""

@@ -15,6 +15,7 @@ from kohorte.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.hierarchy.intervals import Intervals
 from kohorte.hierarchy.ordering import Ordering
 from kohorte.hierarchy.redaction import Redaction
+from kohorte.hierarchy.safe_harbor import SafeHarbor
 from kohorte.hierarchy.show import show, to_csv
 from kohorte.hierarchy.tree import Tree
 
@@ -31,6 +32,7 @@ __all__ = [
     "Options",
     "Ordering",
     "Redaction",
+    "SafeHarbor",
     "Tree",
     "builder_from_dict",
     "builder_to_dict",
@@ -39,7 +41,7 @@ __all__ = [
     "to_csv",
 ]
 
-BUILDERS: tuple[type[Builder], ...] = (Redaction, Intervals, Ordering, Dates, CsvFile, Tree)
+BUILDERS: tuple[type[Builder], ...] = (Redaction, Intervals, Ordering, Dates, CsvFile, Tree, SafeHarbor)
 
 
 def builder_from_dict(entry: object, *, folder: Path) -> Builder:

@@ -70,6 +70,14 @@ class Dates(Builder):
         periods = [_period(level).alias(str(number)) for number, level in enumerate(self.levels, start=1)]
         return Labels(known.select(pl.col("text").alias("0"), *periods, pl.lit(SUPPRESSED).alias("top")))
 
+    def moments(self, values: pl.Series) -> list[tuple[int, ...]] | None:
+        """The values as (year, month, ...), where all of them are dates of this format."""
+        known = self._reader.read(values)
+        if len(known) < len(values):
+            return None
+        parts = [part for part in ("year", "month", "day", "hour", "minute", "second") if part in known.columns]
+        return known.select(parts).rows()
+
 
 def _level_name(level: object) -> str:
     if not isinstance(level, str) or level not in LEVELS:

@@ -143,6 +143,12 @@ class Intervals(Builder):
             given += [self.lower, self.upper, *(self.widths or ())]
         return [exact_number(number, option="intervals") for number in given]
 
+    @property
+    def range(self) -> float:
+        """How far the ends are apart, values outside them not counted."""
+        edges = self._steps()[0].edges
+        return float(Decimal(edges[-1] - edges[0]).scaleb(-self._decimals))
+
     @cached_property
     def _decimals(self) -> int:
         return max(decimals_of(number) for number in self._numbers)

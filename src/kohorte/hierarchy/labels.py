@@ -148,3 +148,10 @@ def _given_shares(codes: Codes, rows: ArrayLike, *, attribute: str) -> Floats:
     shares = np.zeros(len(np.unique(codes)), dtype=np.float64)
     shares[codes] = given
     return shares
+
+
+def quoted(value: str, signs: str) -> str:
+    """A value in quotation marks where signs of the label itself occur in it."""
+    if any(sign in value for sign in f'{signs}"'):
+        return '"' + value.replace('"', '""') + '"'
+    return value

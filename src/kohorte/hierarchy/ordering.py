@@ -15,7 +15,7 @@ from kohorte.errors import InputError
 from kohorte.hierarchy.builder import Builder, Labels, placeable
 from kohorte.hierarchy.decimals import number_parts
 from kohorte.hierarchy.hierarchy import Hierarchy
-from kohorte.hierarchy.labels import SUPPRESSED
+from kohorte.hierarchy.labels import SUPPRESSED, quoted
 from kohorte.hierarchy.options import choice, distinct_labels, listed, whole_number
 
 ORDERS = ("text", "number", "given")
@@ -101,20 +101,14 @@ class Ordering(Builder):
 
     def _text(self, group: list[list[str]]) -> str:
         if self.labels == "set":
-            return "{" + ", ".join(_quoted(value, ",{}") for place in group for value in place) + "}"
-        first, last = (_quoted(place[0], "–") for place in (group[0], group[-1]))
+            return "{" + ", ".join(quoted(value, ",{}") for place in group for value in place) + "}"
+        first, last = (quoted(place[0], "–") for place in (group[0], group[-1]))
         return first if len(group) == 1 else f"{first} – {last}"
 
     def _notes(self) -> tuple[str, ...]:
         if self.values is not None:
             return ()
         return ("depends on the data: the groups are made of the values in it; list values to fix them",)
-
-
-def _quoted(value: str, signs: str) -> str:
-    if any(sign in value for sign in f'{signs}"'):
-        return '"' + value.replace('"', '""') + '"'
-    return value
 
 
 def _numbers(values: Sequence[str]) -> dict[str, Decimal]:

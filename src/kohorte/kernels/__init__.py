@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kohorte.errors import InputError
-from kohorte.kernels import csv_scan_reference, histogram_reference, reference
+from kohorte.kernels import csv_scan_reference, cuts_reference, histogram_reference, reference, split_sets_reference
 from kohorte.kernels.arrays import Bytes
 from kohorte.kernels.csv_scan_reference import CsvScan
 
@@ -37,6 +37,7 @@ KERNELS, _kernels = _choose()
 COMPILED_KERNELS_ARE_MISSING = KERNELS == "reference" and os.environ.get("KOHORTE_KERNELS") != "reference"
 
 if TYPE_CHECKING:  # both kernels have the same face
+    from kohorte.kernels.cuts_reference import Cutter
     from kohorte.kernels.histogram_reference import (
         Tree,
         entropies,
@@ -46,13 +47,16 @@ if TYPE_CHECKING:  # both kernels have the same face
         top_counts,
     )
     from kohorte.kernels.reference import Grouper, Guess, Rows, Shelf, Workers
+    from kohorte.kernels.split_sets_reference import SplitSets
 else:
     Grouper, Guess, Rows = _kernels.Grouper, _kernels.Guess, _kernels.Rows
     Shelf, Workers = _kernels.Shelf, _kernels.Workers
+    Cutter = _kernels.Cutter if KERNELS == "native" else cuts_reference.Cutter
     _histograms = _kernels if KERNELS == "native" else histogram_reference
     Tree, sort_cells, top_counts = _histograms.Tree, _histograms.sort_cells, _histograms.top_counts
     entropies = _histograms.entropies
     equal_distance, ordered_distance = _histograms.equal_distance, _histograms.ordered_distance
+    SplitSets = _kernels.SplitSets if KERNELS == "native" else split_sets_reference.SplitSets
 best_covers = _kernels.best_covers
 least_likely = _kernels.least_likely
 summarize = _kernels.summarize
@@ -68,10 +72,12 @@ __all__ = [
     "COMPILED_KERNELS_ARE_MISSING",
     "KERNELS",
     "CsvScan",
+    "Cutter",
     "Grouper",
     "Guess",
     "Rows",
     "Shelf",
+    "SplitSets",
     "Tree",
     "Workers",
     "best_covers",

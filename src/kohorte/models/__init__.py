@@ -19,6 +19,7 @@ from kohorte.models.l_diversity_entropy import EntropyLDiversity
 from kohorte.models.l_diversity_recursive import RecursiveLDiversity
 from kohorte.models.n_t_closeness import NTCloseness
 from kohorte.models.population_uniqueness import PopulationUniqueness
+from kohorte.models.safe_harbor import SafeHarborRule
 from kohorte.models.t_closeness_equal import EqualTCloseness
 from kohorte.models.t_closeness_hierarchical import HierarchicalTCloseness
 from kohorte.models.t_closeness_ordered import OrderedTCloseness
@@ -40,6 +41,7 @@ MODELS: tuple[type[PrivacyModel], ...] = (
     NTCloseness,
     AverageRisk,
     PopulationUniqueness,
+    SafeHarborRule,
 )
 
 __all__ = [
@@ -62,6 +64,7 @@ __all__ = [
     "PopulationUniqueness",
     "PrivacyModel",
     "RecursiveLDiversity",
+    "SafeHarborRule",
     "model_from_dict",
 ]
 

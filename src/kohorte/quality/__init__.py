@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from kohorte.errors import member_named
+from dataclasses import fields
+from typing import Any
+
+from kohorte.errors import InputError, member_named
 from kohorte.quality.aecs import Aecs
 from kohorte.quality.base import Costing, Metric
+from kohorte.quality.classification import Classification
 from kohorte.quality.discernibility import Discernibility, DiscernibilityMonotone
 from kohorte.quality.entropy import Entropy, NonUniformEntropy, NonUniformEntropySuppression
 from kohorte.quality.height import Height
@@ -23,10 +27,12 @@ METRICS: tuple[type[Metric], ...] = (
     NonUniformEntropy,
     NonUniformEntropySuppression,
 )
+"""The metrics without parameters: they can be asked of every table."""
 
 __all__ = [
     "METRICS",
     "Aecs",
+    "Classification",
     "Costing",
     "Discernibility",
     "DiscernibilityMonotone",
@@ -42,6 +48,13 @@ __all__ = [
 ]
 
 
-def metric_named(name: str) -> Metric:
-    """Return the metric of a plan's name."""
-    return member_named(name, METRICS, what="metric", code="metric-unknown")()
+def metric_named(name: str, **parameters: Any) -> Metric:
+    """Return the metric of a plan's name, with its parameters where it has any."""
+    family: tuple[Any, ...] = (*METRICS, Classification)
+    metric: Any = member_named(name, family, what="metric", code="metric-unknown")
+    known = [parameter.name for parameter in fields(metric)]
+    if set(parameters) != set(known):
+        wanted = f"needs {', '.join(known)}" if known else "takes no parameters"
+        raise InputError(f"metric {name} {wanted}", code="metric-parameter")
+    found: Metric = metric(**parameters)
+    return found

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Groups, Marginals
+from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.quality.base import Costing, constant_parts
 
@@ -69,6 +69,12 @@ class Aecs:
     """
 
     name: ClassVar[str] = "aecs"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The kept classes, and one more where rows are suppressed."""
+        classes = int(table.kept.sum()) + (table.suppressed > 0)
+        return table.rows / (max(1, classes) * smallest_class)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""

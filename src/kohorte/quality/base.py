@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from kohorte.groups import Groups, Marginals
+from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.lattice import add_up
 
@@ -17,13 +17,15 @@ class Costing:
     `parts[attribute][level]` add up to a lower bound for every node; where `exact`, to the cost itself.
     Sums are written as `(a * b).sum()`: BLAS products wake threads, and may add in another order.
     `monotone` says that among nodes which satisfy the models a generalization never costs less;
-    `rises_with_height`, that this holds for every node with a larger sum of levels.
+    `rises_with_height`, that this holds for every node with a larger sum of levels. `surplus_lasts` says that rows
+    which are suppressed at a node and at a specialization of it add at least as much to the parts there as here.
     """
 
     exact: bool = False
     monotone: bool = False
     raises_floor: bool = False
     rises_with_height: bool = False
+    surplus_lasts: bool = False
 
     def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
         self.marginals = marginals
@@ -65,6 +67,13 @@ class Metric(Protocol):
     """A published measure of information loss; its parameters are its fields."""
 
     name: ClassVar[str]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes whose histograms the metric looks at."""
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The cost of a table whose rows are generalized each in its own way; of a node, the same as its costing."""
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table, the class size that the models ask for and the suppression limit."""

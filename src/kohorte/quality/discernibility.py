@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Groups, Marginals
+from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.quality.base import Costing, constant_parts
 
@@ -77,6 +77,12 @@ class DiscernibilityMonotone:
     """
 
     name: ClassVar[str] = "discernibility_monotone"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """All classes, before suppression."""
+        del smallest_class
+        return float(table.sizes @ table.sizes)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""
@@ -94,6 +100,13 @@ class Discernibility:
     """
 
     name: ClassVar[str] = "discernibility"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The kept classes, and all rows for every suppressed row."""
+        del smallest_class
+        kept = table.sizes[table.kept]
+        return float(kept @ kept + table.rows * table.suppressed)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Column, Groups, Marginals
+from kohorte.groups import Column, Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.quality.base import Costing
 
@@ -75,6 +75,15 @@ class Entropy:
     """
 
     name: ClassVar[str] = "entropy"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The same over cells that are generalized each in its own way."""
+        del smallest_class
+        return sum(
+            column.weight * abs(float((column.counts * column.told * np.log2(column.told)).sum()))
+            for column in table.columns
+        )
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""
@@ -92,6 +101,12 @@ class NonUniformEntropy:
     """
 
     name: ClassVar[str] = "non_uniform_entropy"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The same over cells that are generalized each in its own way."""
+        del smallest_class
+        return sum(column.weight * abs(float((column.counts * np.log2(column.told)).sum())) for column in table.columns)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""
@@ -109,6 +124,15 @@ class NonUniformEntropySuppression:
     """
 
     name: ClassVar[str] = "non_uniform_entropy_suppression"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The same over cells that are generalized each in its own way."""
+        cost = NonUniformEntropy().recoded(table, smallest_class=smallest_class)
+        for column in table.columns:
+            gone = column.suppressed()
+            cost += column.weight * abs(float((gone * np.log2(gone / gone.sum())).sum()))
+        return cost
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from kohorte.groups import Marginals
+from kohorte.groups import Marginals, Recoded
 from kohorte.kernels.arrays import Floats
 from kohorte.quality.base import Costing
 
@@ -18,7 +16,7 @@ class _HeightCosting(Costing):
 
     def make_parts(self) -> tuple[Floats, ...]:
         self.rises_with_height = len(set(self.marginals.weights.tolist())) == 1
-        return tuple(column.weight * np.arange(column.top + 1.0) for column in self.marginals.columns)
+        return tuple(column.weight * column.heights for column in self.marginals.columns)
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,12 @@ class Height:
     """
 
     name: ClassVar[str] = "height"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The mean over all rows of the (weighted) sum of the levels that their cells stand at."""
+        del smallest_class
+        return sum(column.weight * table.mean(column, column.heights) for column in table.columns)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""

@@ -8,13 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from kohorte.groups import Groups, Marginals
+from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.quality.base import Costing
 from kohorte.quality.precision import normalized_weights
 
 
 class _LossCosting(Costing):
+    surplus_lasts = True  # a suppressed row adds what it had still told, and finer cells tell more
+
     def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
         self._weights = normalized_weights(marginals)
         super().__init__(marginals, smallest_class=smallest_class, limit=limit)
@@ -50,6 +52,11 @@ class _LossCosting(Costing):
             told -= lost[level][codes]
         return static + float((groups.sizes[gone] * np.maximum(told, 0.0)).sum()) / self.rows
 
+    def most_suppressed(self, cost: float) -> float:
+        """A suppressed row costs 1, and no row costs less than at the finest levels."""
+        least = sum(float(part.min()) for part in self.parts)
+        return self.rows * (cost - least) / (1.0 - least) if least < 1.0 else self.rows
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -64,6 +71,13 @@ class Loss:
     """
 
     name: ClassVar[str] = "loss"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The mean over all cells; those of suppressed rows count 1."""
+        del smallest_class
+        means = [table.mean_with_suppression(column, column.shares) for column in table.columns]
+        return float((normalized_weights(table) * means).sum())
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from kohorte.errors import InputError
-from kohorte.groups import Groups, Marginals
+from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.quality.base import Costing
 
 
-def normalized_weights(marginals: Marginals) -> Floats:
+def normalized_weights(marginals: Marginals | Recoded) -> Floats:
     """The attribute weights, scaled to the sum 1."""
     total = float(marginals.weights.sum())
     if total <= 0:
@@ -29,7 +29,7 @@ class _MonotoneCosting(Costing):
     def make_parts(self) -> tuple[Floats, ...]:
         weights = normalized_weights(self.marginals)
         return tuple(
-            weight * np.arange(column.top + 1.0) / max(1, column.top)
+            weight * column.heights / max(1.0, column.heights[-1])
             for weight, column in zip(weights, self.marginals.columns, strict=True)
         )
 
@@ -61,6 +61,13 @@ class PrecisionMonotone:
     """
 
     name: ClassVar[str] = "precision_monotone"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The mean over the cells of all rows, suppressed or not."""
+        del smallest_class
+        means = [table.mean(column, column.heights / max(1, column.top)) for column in table.columns]
+        return float((normalized_weights(table) * means).sum())
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""
@@ -78,6 +85,13 @@ class Precision:
     """
 
     name: ClassVar[str] = "precision"
+    attributes: ClassVar[tuple[str, ...]] = ()
+
+    def recoded(self, table: Recoded, *, smallest_class: int) -> float:
+        """The mean over all cells; those of suppressed rows count 1."""
+        del smallest_class
+        means = [table.mean_with_suppression(column, column.heights / max(1, column.top)) for column in table.columns]
+        return float((normalized_weights(table) * means).sum())
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Make the metric ready for a table."""

@@ -4,106 +4,62 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import polars as pl
 
 from kohorte.data import Role, from_polars, to_polars
-from kohorte.engines import EncodedTable, LocalEngine, encode
+from kohorte.engines import LocalEngine
 from kohorte.errors import InputError, NoSolution
-from kohorte.groups import Domain
-from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Bools
-from kohorte.lattice import Lattice, Node
-from kohorte.release.columns import check_columns
+from kohorte.lattice import Node
+from kohorte.release.algorithms import able, is_recoder
 from kohorte.release.decorrelation import decorrelate
 from kohorte.release.explain import no_solution
-from kohorte.release.hierarchies import hierarchies
 from kohorte.release.plan import Plan
-from kohorte.release.plan_parts import Within
-from kohorte.release.population import Populations, divide, refuse_missing_people, without_flag
+from kohorte.release.population import refuse_missing_people, without_flag
+from kohorte.release.preparation import Prepared, encode_for
+from kohorte.release.recoding import find_recoding
 from kohorte.release.release import Release, in_order
 from kohorte.release.verification import refuse_unverified, verify_table
-from kohorte.search import SEARCHES, Evaluator, Problem, ProgressCallback, SearchResult, search_named
+from kohorte.search import (
+    Evaluator,
+    Problem,
+    ProgressCallback,
+    SearchResult,
+    all_starred,
+    full_domain,
+    search_named,
+)
 
 LARGE = 100_000
 MOST_THREADS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
-    """A table made ready for searching: encoded, with an engine and the models and metric of the plan."""
+class Setting(Prepared):
+    """A table made ready for searching its lattice."""
 
-    plan: Plan
-    frame: pl.DataFrame = field(repr=False)
-    table: EncodedTable = field(repr=False)
     engine: LocalEngine = field(repr=False)
     evaluator: Evaluator = field(repr=False)
     problem: Problem = field(repr=False)
-    populations: Populations = field(repr=False)
-    population_hashes: Mapping[str, str]
 
 
 def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Setting:
     """Check a table against a plan, encode it and set up the search."""
-    check_columns(frame.columns, plan)
-    if frame.height == 0:
-        raise InputError("the table has no rows", code="table-no-rows")
-    parts = divide(frame, plan)
-    frame = parts.frame
-    for number, model in enumerate(plan.models, start=1):
-        if model.smallest_class > frame.height:
-            raise InputError(
-                f"models: entry {number}: model {model.name} asks for classes of {model.smallest_class:,} rows, but "
-                f"the table has only {frame.height:,}",
-                code="model-beyond-rows",
-            )
-    table = encode(
-        frame,
-        hierarchies(plan),
-        missing=plan.missing,
-        sensitive={name: plan.attributes[name].hierarchy for name in plan.histograms},
-        populations=parts.people,
-    )
-    check_models(plan, table.domains)
-    weights = {name: float(attribute.weight) for name, attribute in plan.attributes.items()}
-    marginals = table.marginals(weights)
-    limit = plan.most_suppressed(frame.height)
-    lattice = Lattice(table.shape)
-    costing = plan.metric.costing(marginals, smallest_class=plan.smallest_class, limit=limit)
-    engine = LocalEngine(table)
-    if plan.population_files:
-        refuse_missing_people(*engine.classes(lattice.bottom), plan)
-    some_excluded = not table.included.all() and all_starred(table, lattice.top)
-    starred = engine.all_rows(lattice.top) if some_excluded else None
-    evaluator = Evaluator(engine, plan.models, costing, limit, starred)
-    problem = Problem(
-        lattice=lattice,
-        count=evaluator,
-        begin=evaluator.begin,
-        costing=costing,
-        marginals=marginals,
-        limit=limit,
-        monotone=evaluator.monotone,
-        time_limit=plan.search.time_limit,
-        progress=progress,
-    )
-    return Setting(plan, frame, table, engine, evaluator, problem, parts.populations, parts.hashes)
+    return ready(encode_for(frame, plan, progress=progress))
 
 
-def all_starred(table: EncodedTable, node: Node) -> bool:
-    """Tell whether a node shows nothing but `*`."""
-    return all(column.labels[level] == (SUPPRESSED,) for column, level in zip(table.columns, node, strict=True))
-
-
-def check_models(plan: Plan, domains: Mapping[str, Domain]) -> None:
-    """Refuse a table that a model of the plan cannot judge, or that it can never hold for."""
-    for number, model in enumerate(plan.models, start=1):
-        with Within(f"models: entry {number}"):
-            model.check(domains)
+def ready(prepared: Prepared) -> Setting:
+    """Set up the search of an encoded table."""
+    found = full_domain(prepared.table, prepared.goal)
+    if prepared.plan.population_files:
+        refuse_missing_people(*found.engine.classes(found.problem.lattice.bottom), prepared.plan)
+    known = {part.name: getattr(prepared, part.name) for part in fields(prepared)}
+    return Setting(**known, engine=found.engine, evaluator=found.evaluator, problem=found.problem)
 
 
 def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
@@ -122,7 +78,10 @@ def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = 
 def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
     """Return the best release of a polars table, not yet verified: whoever hands it on has to do that."""
     started = time.perf_counter()
-    setting = prepare(frame, plan, progress=progress)
+    prepared = encode_for(frame, plan, progress=progress)
+    if is_recoder(plan.search.algorithm):
+        return find_recoding(prepared, started, input_rows=frame.height)
+    setting = ready(prepared)
     encoded = time.perf_counter()
     result = search(setting)
     if result.best is None:
@@ -154,9 +113,8 @@ def search(setting: Setting) -> SearchResult:
     algorithm = search_named(setting.plan.search.algorithm)
     reason = algorithm.refuse(setting.problem)
     if reason is not None:
-        able = [other.name for other in SEARCHES if other().refuse(setting.problem) is None]
         raise InputError(
-            f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {', '.join(able)}",
+            f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {able(setting, setting.problem)}",
             code="algorithm-unfit",
         )
     problem = setting.problem

@@ -80,6 +80,8 @@ def certify(
             "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
             "verification": verification.to_dict()
             | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the search"},
+            "quality": release.verdict,
+            "effort": release.effort,
             "missing_values": _missing(plan),
             "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
             "protects_against": [sentence for model in plan.models for sentence in _section(model, "Guarantee")],
@@ -128,6 +130,12 @@ def warnings(release: Release) -> tuple[str, ...]:
         f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
         for name, level in release.levels.items()
         if _shows_values(plan.attributes[name].hierarchy) and 0 < level < release.hierarchies[name].top
+    ]
+    found += [
+        f"the intervals of {cells.line.column.name!r} end at values that occur in the data, so that they disclose some "
+        "of them"
+        for cells in (() if release.recoding is None else release.recoding.columns)
+        if cells.shows_ends
     ]
     if plan.smallest_class < 2 and release.smallest_class == 1:
         found.append("classes of one row are allowed, so a person can stand alone in the release")
@@ -182,12 +190,6 @@ def _section(model: PrivacyModel, title: str) -> Sequence[str]:
 def _text(facts: dict[str, object]) -> str:
     release, plan = _part(facts, "release"), _part(facts, "plan")
     verification, source, output = _part(facts, "verification"), _part(facts, "input"), _part(facts, "output")
-    levels = _part(release, "levels")
-    best = (
-        "optimal: no other combination of levels loses less"
-        if release["optimal"]
-        else "the best found in the time given"
-    )
     lines = [
         "CERTIFICATE OF ANONYMIZATION",
         "",
@@ -207,9 +209,9 @@ def _text(facts: dict[str, object]) -> str:
             if release["classes"]
             else ": every row is suppressed"
         ),
-        f"Metric      {release['metric']} = {release['cost']:.6g} ({best})",
-        f"Search      {release['algorithm']}: {release['checked']:,} of {release['lattice']:,} combinations counted",
-        "Levels      " + ", ".join(f"{name} {level}" for name, level in levels.items()),
+        f"Metric      {release['metric']} = {release['cost']:.6g} ({facts['quality']})",
+        f"Search      {release['algorithm']}: {facts['effort']}",
+        "Levels      " + _levels_in_words(release),
         f"Missing     {facts['missing_values']}",
         f"Suppressed  {facts['suppressed_rows']}",
         "",
@@ -226,6 +228,16 @@ def _text(facts: dict[str, object]) -> str:
     if facts["warnings"]:
         lines += ["", "Warnings", *_bullets(facts, "warnings")]
     return "\n".join(lines) + "\n"
+
+
+def _levels_in_words(release: dict[str, object]) -> str:
+    levels, recoded = _part(release, "levels"), _part(release, "recoded")
+    if levels:
+        return ", ".join(f"{name} {level}" for name, level in levels.items())
+    found = {name: _part(recoded, name) for name in recoded}
+    return "different in different rows: " + ", ".join(
+        f"{name} {cells['lowest_level']} to {cells['highest_level']}" for name, cells in found.items()
+    )
 
 
 def _part(facts: dict[str, object], key: str) -> dict[str, object]:

@@ -11,17 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from kohorte.data import Role
+from kohorte.data import Role, strict_yaml
 from kohorte.data.files import unreadable
 from kohorte.engines import Missing
 from kohorte.errors import InputError, nearest
 from kohorte.models import PopulationSource, PrivacyModel
 from kohorte.quality import Loss, Metric
-from kohorte.release import plan_yaml
 from kohorte.release.plan_parts import (
     Attribute,
     Decorrelation,
-    SearchOptions,
     Within,
     as_attribute,
     as_decorrelation,
@@ -29,10 +27,10 @@ from kohorte.release.plan_parts import (
     as_model,
     as_search,
     choice,
-    is_number,
     mapping,
     refuse_unknown,
 )
+from kohorte.release.search_options import SearchOptions, is_number
 
 FORMAT = 1
 ORDERS = ("shuffled", "input")
@@ -70,8 +68,10 @@ class Plan:
         self._set("models", models(self.models, folder=Path()))
         with Within("metric"):
             self._set("metric", as_metric(self.metric))
+            self._check_metric()
         with Within("search"):
             self._set("search", as_search(self.search))
+            self._check_search()
         self._set("missing", choice("missing", self.missing, Missing))
         limit = self.suppression_limit
         if not is_number(limit) or not 0 <= limit <= 1:
@@ -119,6 +119,27 @@ class Plan:
                     f"{nearest(source.name, set(self.attributes) - {source.name})}",
                     code="plan-subset",
                 )
+
+    def _check_metric(self) -> None:
+        """Refuse a metric about an attribute that the release does not show as it is."""
+        for name in self.metric.attributes:
+            if name not in (*self.names(Role.SENSITIVE), *self.names(Role.INSENSITIVE)):
+                raise InputError(
+                    f"attribute names {name!r}, which is not a sensitive or insensitive attribute of the plan"
+                    f"{nearest(name, set(self.attributes) - {name})}",
+                    code="plan-metric-attribute",
+                )
+
+    def _check_search(self) -> None:
+        """Refuse options for attributes that are no quasi-identifiers of the plan."""
+        for option in (self.search.weights, self.search.identification):
+            for name in option:
+                if name not in self.quasi_identifiers:
+                    raise InputError(
+                        f"{name!r} is not a quasi-identifying attribute of the plan"
+                        f"{nearest(name, self.quasi_identifiers)}",
+                        code="plan-search-option",
+                    )
 
     def _check_decorrelation(self) -> None:
         if self.decorrelate is None:
@@ -169,6 +190,11 @@ class Plan:
         return tuple(dict.fromkeys(name for model in self.models for name in model.sensitive))
 
     @property
+    def counted_attributes(self) -> tuple[str, ...]:
+        """The attributes whose histograms the models or the metric ask for."""
+        return tuple(dict.fromkeys((*self.histograms, *self.metric.attributes)))
+
+    @property
     def decorrelated_attributes(self) -> tuple[str, ...]:
         """The sensitive attributes that are suppressed in many rows, so that they tell little about another."""
         if self.decorrelate is None:
@@ -196,6 +222,11 @@ class Plan:
         hierarchies = (path for builder in builders if builder is not None for path in builder.files())
         return (*hierarchies, *(source.folder / source.name for source in self.population_files))
 
+    @property
+    def minimum_levels(self) -> dict[str, int]:
+        """The lowest level at which each quasi-identifier may be released."""
+        return {name: self.attributes[name].minimum_level for name in self.quasi_identifiers}
+
     def most_suppressed(self, rows: int) -> int:
         """How many of so many rows may be suppressed: floor(suppression_limit * rows), exactly."""
         return int(Fraction(str(self.suppression_limit)) * rows)
@@ -213,7 +244,7 @@ class Plan:
             "attributes": {name: attribute.to_dict() for name, attribute in self.attributes.items()},
             "models": [model.to_dict() for model in self.models],
             "suppression_limit": self.suppression_limit,
-            "metric": {"metric": self.metric.name},
+            "metric": {"metric": self.metric.name, **vars(self.metric)},
             "search": self.search.to_dict(),
             "missing": str(self.missing),
             **remedy,
@@ -222,7 +253,7 @@ class Plan:
 
     def to_yaml(self) -> str:
         """The plan as the text of a plan file."""
-        return plan_yaml.dump(self.to_dict())
+        return strict_yaml.dump(self.to_dict())
 
     def fingerprint(self) -> str:
         """The SHA-256 of the plan's content: comments and layout of its file do not matter."""
@@ -238,7 +269,7 @@ class Plan:
             raise InputError(f"{path}: the plan is not UTF-8 text", code="plan-unreadable") from None
         except OSError as error:
             raise InputError(unreadable(path, error).message, code="plan-unreadable") from None
-        return cls.from_dict(plan_yaml.load(text, source=path.name), folder=path.parent)
+        return cls.from_dict(strict_yaml.load(text, source=path.name, code="plan-yaml"), folder=path.parent)
 
     @classmethod
     def from_dict(cls, data: object, *, folder: Path = Path()) -> Self:

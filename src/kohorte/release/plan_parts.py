@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +13,20 @@ from kohorte.errors import InputError, nearest
 from kohorte.hierarchy import Builder, builder_from_dict, builder_to_dict
 from kohorte.models import PrivacyModel, model_from_dict
 from kohorte.quality import Metric, metric_named
-from kohorte.search import search_named
+from kohorte.release.search_options import SearchOptions, is_number
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """The role of a column; for quasi-identifiers also the hierarchy (without one: the value or `*`) and a weight."""
+    """The role of a column; for quasi-identifiers also the hierarchy (without one: the value or `*`) and a weight.
+
+    A quasi-identifier is released at its `minimum_level` or above, whatever finds the release.
+    """
 
     role: Role
     hierarchy: Builder | None = None
     weight: float = 1.0
+    minimum_level: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", choice("role", self.role, Role))  # text is welcome, too
@@ -34,6 +37,15 @@ class Attribute:
             raise InputError("hierarchy: give a builder such as Redaction()", code="plan-type")
         if self.weight != 1.0 and self.role is not Role.QUASI_IDENTIFYING:
             raise InputError(f"a weight has no meaning for a column that is {self.role}", code="plan-weight")
+        if type(self.minimum_level) is not int or self.minimum_level < 0:
+            raise InputError(
+                f"minimum_level must be a whole number of at least 0, not {self.minimum_level!r}",
+                code="plan-minimum-level",
+            )
+        if self.minimum_level and self.role is not Role.QUASI_IDENTIFYING:
+            raise InputError(
+                f"a minimum_level has no meaning for a column that is {self.role}", code="plan-minimum-level"
+            )
 
     def to_dict(self) -> dict[str, object]:
         """The attribute as a plan writes it."""
@@ -42,12 +54,14 @@ class Attribute:
             entry["weight"] = self.weight
         if self.hierarchy is not None:
             entry["hierarchy"] = builder_to_dict(self.hierarchy)
+        if self.minimum_level:
+            entry["minimum_level"] = self.minimum_level
         return entry
 
     @classmethod
     def from_dict(cls, entry: object, *, folder: Path) -> Self:
-        """Read `{role: ..., hierarchy: ..., weight: ...}`."""
-        options = mapping(entry, "{role: ..., hierarchy: ...}", ("role", "hierarchy", "weight"))
+        """Read `{role: ..., hierarchy: ..., weight: ..., minimum_level: ...}`."""
+        options = mapping(entry, "{role: ..., hierarchy: ...}", ("role", "hierarchy", "weight", "minimum_level"))
         if "role" not in options:
             raise InputError("the role is missing", code="plan-role")
         hierarchy = options.get("hierarchy")
@@ -55,37 +69,8 @@ class Attribute:
             role=options["role"],
             hierarchy=None if hierarchy is None else builder_from_dict(hierarchy, folder=folder),
             weight=options.get("weight", 1.0),
+            minimum_level=options.get("minimum_level", 0),
         )
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """Which algorithm searches, for how long at most (in seconds), and with how many threads (None: as fits).
-
-    The number of threads never changes the answer.
-    """
-
-    algorithm: str = "optimal"
-    time_limit: float | None = None
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        search_named(str(self.algorithm))
-        limit = self.time_limit
-        if limit is not None and not (is_number(limit) and limit > 0):
-            raise InputError(f"time_limit must be a number of seconds above 0, not {limit!r}", code="plan-time-limit")
-        object.__setattr__(self, "time_limit", None if limit is None else float(limit))
-        if self.threads is not None and (type(self.threads) is not int or self.threads not in range(1, 257)):
-            raise InputError(f"threads must be a whole number from 1 to 256, not {self.threads!r}", code="plan-threads")
-
-    def to_dict(self) -> dict[str, object]:
-        """The options as a plan writes them."""
-        entry: dict[str, object] = {"algorithm": self.algorithm}
-        if self.time_limit is not None:
-            entry["time_limit"] = self.time_limit
-        if self.threads is not None:
-            entry["threads"] = self.threads
-        return entry
 
 
 @dataclass(frozen=True)
@@ -134,8 +119,9 @@ def as_metric(entry: Any) -> Metric:
     if hasattr(entry, "costing"):
         metric: Metric = entry
         return metric
-    name = entry if isinstance(entry, str) else mapping(entry, "{metric: loss}", ("metric",)).get("metric", "loss")
-    return metric_named(str(name))
+    options = {"metric": entry} if isinstance(entry, str) else mapping(entry, "{metric: loss}", ("metric", "attribute"))
+    name = str(options.pop("metric", "loss"))
+    return metric_named(name, **options)
 
 
 def refuse_class(entry: object) -> None:
@@ -150,7 +136,7 @@ def as_search(entry: Any) -> SearchOptions:
         return entry
     if isinstance(entry, str):
         return SearchOptions(algorithm=entry)
-    return SearchOptions(**mapping(entry, "{algorithm: optimal}", ("algorithm", "time_limit", "threads")))
+    return SearchOptions(**mapping(entry, "{algorithm: optimal}", SearchOptions.keys()))
 
 
 class Within:
@@ -194,8 +180,3 @@ def choice(key: str, value: object, choices: type[Role] | type[Missing]) -> Role
         raise InputError(
             f"{key} is one of {', '.join(known)}, not {str(value)!r}{nearest(str(value), known)}", code=f"plan-{key}"
         ) from None
-
-
-def is_number(value: object) -> bool:
-    """Tell whether something is a finite number, which True is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from kohorte.data import Role, as_text
+from kohorte.data.identifiers import MOSTLY, Form, suspects
 from kohorte.errors import InputError
 from kohorte.hierarchy import Builder, Dates, Intervals, Redaction
 from kohorte.models import KAnonymity
@@ -16,28 +17,12 @@ from kohorte.release.plan import Plan
 from kohorte.release.plan_parts import Attribute
 
 SAMPLE = 10_000
-MOSTLY = 0.95
-UNIQUE = 0.9
-FEW_ROWS = 20
 MOST_EXACT = 1e15
 """Larger numbers are codes rather than measurements, and floats do not hold them exactly."""
 
-IDENTIFIER_NAMES = re.compile(
-    r"name$|^name|(^|_)(ssn|svnr|name|vorname|nachname|surname|firstname|lastname|e?mail|phone|tel|telefon|mobil|fax|url|ip|iban"
-    r"|konto|account|mrn|pid|patient|fallnummer|versicherten\w*|krankenkassen\w*|insurance_number|passport|licence"
-    r"|license|street|strasse|straße|adresse|address|device|serial)(_?(id|nr|no|number|nummer))?($|_)|(^|_)id$"
-)
 SENSITIVE_NAMES = re.compile(
     r"diag|icd|disease|krankheit|befund|therap|medic|hiv|salary|income|gehalt|blood|labor|outcome"
 )
-IDENTIFIER_CONTENTS = {
-    "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}$",
-    "web addresses": r"^https?://",
-    "IP addresses": r"^(\d{1,3}\.){3}\d{1,3}$",
-    "account numbers (IBAN)": r"^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$",
-    "telephone numbers": r"^(\+|00)\d[\d /().-]{6,}$",
-    "social security numbers": r"^(\d{8}[A-Z]\d{3}|\d{3}-\d{2}-\d{4})$",
-}
 DATE_FORMATS = {"%Y-%m-%d": r"^\d{4}-\d{2}-\d{2}$", "%d.%m.%Y": r"^\d{2}\.\d{2}\.\d{4}$"}
 
 
@@ -52,6 +37,7 @@ class ColumnProfile:
     role: Role
     why: str
     hierarchy: Builder | None
+    minimum_level: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """The profile as plain data."""
@@ -83,21 +69,21 @@ def _profile(text: pl.Series, rows: int) -> ColumnProfile:
     sample = present.head(SAMPLE)
     kind, hierarchy = _kind(sample, present)
     distinct = present.n_unique()
-    role, why = _role(text.name.lower(), kind, sample, distinct, rows)
+    role, why = _role(kind, text, rows)
     kept = hierarchy if role is Role.QUASI_IDENTIFYING else None
     return ColumnProfile(text.name, kind, distinct, text.null_count(), role, why, kept)
 
 
-def _role(name: str, kind: str, sample: pl.Series, distinct: int, rows: int) -> tuple[Role, str]:
-    for what, pattern in IDENTIFIER_CONTENTS.items():
-        if _share(sample, pattern) >= MOSTLY:
-            return Role.IDENTIFYING, f"holds {what}"
-    if IDENTIFIER_NAMES.search(name):
-        return Role.IDENTIFYING, "by its name"
-    if SENSITIVE_NAMES.search(name):
+def _role(kind: str, text: pl.Series, rows: int) -> tuple[Role, str]:
+    """The role by what the column is suspected of; ZIP codes, places, dates and ages do not name a person."""
+    found = {suspicion.form: suspicion for suspicion in reversed(suspects(text, rows, sample=SAMPLE))}
+    if Form.DIRECT in found:
+        return Role.IDENTIFYING, found[Form.DIRECT].why
+    if SENSITIVE_NAMES.search(text.name.lower()):
         return Role.SENSITIVE, "by its name"
-    if kind in ("text", "code") and rows >= FEW_ROWS and distinct >= UNIQUE * rows:
-        return Role.IDENTIFYING, "nearly every row has a value of its own"
+    for form in (Form.UNIQUE, Form.FREE_TEXT) if kind != "date" else ():
+        if form in found:
+            return Role.IDENTIFYING, found[form].why
     return Role.QUASI_IDENTIFYING, "others may know it; make it insensitive only if they cannot"
 
 

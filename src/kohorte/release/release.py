@@ -15,6 +15,7 @@ from kohorte.engines import encode
 from kohorte.errors import InputError
 from kohorte.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.lattice import Node
+from kohorte.recoding import Recoding
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
 from kohorte.release.population import Populations, flagged_rows, without_flag
@@ -27,7 +28,7 @@ class Release:
 
     plan: Plan
     data: Any
-    node: Node
+    node: Node | None
     evaluation: Evaluation
     result: SearchResult
     rows: int
@@ -41,11 +42,49 @@ class Release:
     input_rows: int
     populations: Populations
     population_hashes: Mapping[str, str]
+    recoding: Recoding | None = None
 
     @property
     def levels(self) -> dict[str, int]:
-        """The generalization level of every quasi-identifier."""
-        return dict(zip(self.plan.quasi_identifiers, self.node, strict=True))
+        """The generalization level of every quasi-identifier; none where it differs from row to row."""
+        if self.node is None:
+            return {}
+        levels = zip(self.plan.minimum_levels.items(), self.node, strict=True)
+        return {name: finest + level for (name, finest), level in levels}
+
+    @property
+    def recoded(self) -> dict[str, dict[str, object]]:
+        """Where cells differ from row to row: how many kinds there are, and between which levels they stand."""
+        if self.recoding is None:
+            return {}
+        return {
+            cells.line.column.name: {
+                "cells": len(cells.labels),
+                "lowest_level": int(cells.heights.min()),
+                "highest_level": int(cells.heights.max()),
+            }
+            for cells in self.recoding.columns
+        }
+
+    @property
+    def verdict(self) -> str:
+        """How good the release is, in words."""
+        if self.optimal:
+            if self.recoding is not None:
+                return f"optimal: of all {self.recoding.what}, none loses less"
+            return "optimal: no other combination of levels loses less"
+        if self.result.heuristic:
+            return "found by a heuristic: the optimum may lose less"
+        bound = self.result.lower_bound
+        known = f"; the optimum costs at least {bound:.6g}" if bound > float("-inf") else ""
+        return f"the best found in the time given{known}"
+
+    @property
+    def effort(self) -> str:
+        """How much was looked at, in words."""
+        if self.recoding is not None:
+            return f"{self.checked:,} {self.recoding.what} counted"
+        return f"{self.checked:,} of {self.lattice:,} combinations counted"
 
     @property
     def cost(self) -> float:
@@ -81,6 +120,7 @@ class Release:
         """The figures of the release, as `kohorte anonymize --json` prints them."""
         return {
             "levels": self.levels,
+            "recoded": self.recoded,
             "cost": self.cost,
             "metric": self.plan.metric.name,
             "suppressed": self.suppressed,
@@ -90,10 +130,12 @@ class Release:
             "checked": self.checked,
             "rolled_up": self.rolled_up,
             "tagged": self.result.tagged,
-            "lattice": self.lattice,
+            "lattice": self.lattice if self.recoding is None else None,
             "algorithm": self.plan.search.algorithm,
             "optimal": self.optimal,
             "lower_bound": self.result.lower_bound if self.result.lower_bound > float("-inf") else None,
+            "heuristic": self.result.heuristic,
+            "algorithm_facts": {} if self.recoding is None else dict(self.recoding.facts),
             "seconds": dict(self.seconds),
         }
 
@@ -109,6 +151,12 @@ class Release:
         Values that a hierarchy does not know are refused. A row whose class the release does not keep is suppressed:
         it would stand alone. So `transform` of the original table gives the release again.
         """
+        if self.node is None:
+            raise InputError(
+                f"a release by {self.plan.search.algorithm} generalizes each row in its own way and says nothing about "
+                "later rows; anonymize all rows together instead",
+                code="transform-recoded",
+            )
         if self.plan.decorrelate is not None:
             raise InputError(
                 "a plan with decorrelate suppresses values by chance: doing it again for the same people would show "
@@ -124,7 +172,7 @@ class Release:
             name: (self.plan.attributes[name].hierarchy or hierarchy).fixed(hierarchy)
             for name, hierarchy in self.hierarchies.items()
         }
-        encoded = encode(table, fixed, missing=self.plan.missing)
+        encoded = encode(table, fixed, missing=self.plan.missing, finest=self.plan.minimum_levels)
         shown = pl.DataFrame(
             [column.generalized(level) for column, level in zip(encoded.columns, self.node, strict=True)]
         )
@@ -139,7 +187,7 @@ class Release:
         stars = pl.Series([SUPPRESSED]).new_from_index(0, shown.height)
         masked = [column.zip_with(kept, stars) for column in shown.get_columns()]
         if not self.suppressed and kept.all():  # as in the release: what is at level 0 keeps its type
-            masked = [column for column, level in zip(masked, self.node, strict=True) if level]
+            masked = [column for column, level in zip(masked, self.levels.values(), strict=True) if level]
         present = [name for name in self.plan.names(Role.IDENTIFYING) if name in table.columns]
         return from_polars(in_order(table.drop(present).with_columns(masked), self.plan), kind)
 

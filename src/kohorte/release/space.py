@@ -38,6 +38,11 @@ class SolutionSpace:
         """How many rows may be suppressed."""
         return self.plan.most_suppressed(self.rows)
 
+    def levels(self, node: Node) -> Node:
+        """The levels of a node as the hierarchies count them: no attribute is below its minimum_level."""
+        lowest = (self.plan.attributes[name].minimum_level for name in self.attributes)
+        return tuple(least + level for least, level in zip(lowest, node, strict=True))
+
     def place(self, node: Node) -> int:
         """Where a node is among all nodes."""
         return int(np.ravel_multi_index(node, self.shape))
@@ -56,11 +61,11 @@ class SolutionSpace:
         """The solution space as `kohorte lattice --json` prints it."""
         return {
             "attributes": list(self.attributes),
-            "levels": list(self.shape),
-            "best": list(self.best.node) if self.best else None,
+            "levels": [top + 1 for top in self.levels(self.lattice.top)],
+            "best": list(self.levels(self.best.node)) if self.best else None,
             "nodes": [
                 {
-                    "levels": list(node.node),
+                    "levels": list(self.levels(node.node)),
                     "anonymous": node.solution,
                     "cost": node.cost if node.solution else None,
                     "suppressed": node.suppressed,

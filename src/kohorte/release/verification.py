@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -12,8 +12,8 @@ from kohorte.engines import Missing, encode_sensitive
 from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
 from kohorte.hierarchy import SUPPRESSED
-from kohorte.models import PrivacyModel
-from kohorte.release import decorrelation
+from kohorte.models import PrivacyModel, SafeHarborRule
+from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
 from kohorte.release.population import Populations, whole_populations
@@ -103,7 +103,8 @@ def verify_table(
         for name in plan.names(Role.IDENTIFYING)
         if name in table.columns
     ]
-    found += _missing_problems(shown, plan) + decorrelation.problems(table, plan)
+    unsafe = safe_harbor.problems(table, plan)
+    found += _missing_problems(shown, plan) + decorrelation.problems(table, plan) + unsafe
     starred = shown.select(pl.all_horizontal(pl.all().eq_missing(pl.lit(SUPPRESSED)))).to_series()
     suppressed = int(starred.sum())
     if suppressed > plan.most_suppressed(table.height):
@@ -121,7 +122,8 @@ def verify_table(
     groups = classes.groups(
         {column.name: column for column in sensitive}, {key: population for key, (population, _) in people.items()}
     )
-    verdicts = tuple(_verdict(model, groups) for model in plan.models)
+    broken = (SafeHarborRule.name,) if unsafe else ()  # a rule on columns, which no class tells
+    verdicts = tuple(_verdict(model, groups, broken) for model in plan.models)
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),
         models=verdicts,
@@ -153,13 +155,13 @@ def _missing_problems(shown: pl.DataFrame, plan: Plan) -> list[str]:
     return [f"{lacking:,} rows lack a value, which 'missing: {plan.missing}' does not allow"] if lacking else []
 
 
-def _verdict(model: PrivacyModel, groups: Groups) -> ModelVerdict:
+def _verdict(model: PrivacyModel, groups: Groups, broken: Sequence[str] = ()) -> ModelVerdict:
     failing = ~model.satisfied(groups)
     holds = model.holds(groups) if len(groups) else True
     return ModelVerdict(
         name=model.name,
         parameters={key: value for key, value in model.to_dict().items() if key != "model"},
-        satisfied=holds and not bool(failing.any()),
+        satisfied=holds and not bool(failing.any()) and model.name not in broken,
         reached=model.reached(groups),
         failing_classes=int(failing.sum()),
         failing_rows=int(groups.sizes[failing].sum()),

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from kohorte.errors import member_named
-from kohorte.search.base import Evaluation, Problem, Progress, ProgressCallback, Search, SearchResult
+from kohorte.search.base import (
+    Evaluation,
+    Options,
+    OutOfTime,
+    Problem,
+    Progress,
+    ProgressCallback,
+    Search,
+    SearchResult,
+)
+from kohorte.search.datafly import Datafly
 from kohorte.search.evaluator import Evaluator
 from kohorte.search.exhaustive import Exhaustive
 from kohorte.search.flash import Flash, FlashDepthFirst, FlashTwoPhase
 from kohorte.search.flash_parallel import FlashParallel
-from kohorte.search.incognito import Incognito
+from kohorte.search.full_domain import FullDomain, Goal, all_starred, full_domain
+from kohorte.search.incognito import Incognito, IncognitoCube
+from kohorte.search.mingen import MinGen
 from kohorte.search.ola import Ola
 from kohorte.search.optimal import Optimal
 from kohorte.search.samarati import Samarati
@@ -22,15 +34,19 @@ SEARCHES: tuple[type[Search], ...] = (
     FlashParallel,
     Ola,
     Incognito,
+    IncognitoCube,
     Samarati,
     BreadthFirst,
     DepthFirst,
     Exhaustive,
+    MinGen,
+    Datafly,
 )
 
 __all__ = [
     "SEARCHES",
     "BreadthFirst",
+    "Datafly",
     "DepthFirst",
     "Evaluation",
     "Evaluator",
@@ -39,15 +55,23 @@ __all__ = [
     "FlashDepthFirst",
     "FlashParallel",
     "FlashTwoPhase",
+    "FullDomain",
+    "Goal",
     "Incognito",
+    "IncognitoCube",
+    "MinGen",
     "Ola",
     "Optimal",
+    "Options",
+    "OutOfTime",
     "Problem",
     "Progress",
     "ProgressCallback",
     "Samarati",
     "Search",
     "SearchResult",
+    "all_starred",
+    "full_domain",
     "search_named",
 ]
 

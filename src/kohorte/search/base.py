@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -51,6 +51,20 @@ class OutOfTime(Exception):
     """The time limit has passed, or the progress callback asked to stop."""
 
 
+@dataclass(frozen=True)
+class Options:
+    """What single algorithms let a user choose.
+
+    `weights` (Datafly): how readily each attribute is generalized, from 0 (never) to 1. `identification` (mu-Argus):
+    how identifying each attribute is. `steps` and `seed` (hill climbing): when it stops, and where it starts.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    identification: Mapping[str, str] = field(default_factory=dict)
+    steps: int | None = None
+    seed: int = 0
+
+
 @dataclass
 class Problem:
     """One search: evaluates nodes, keeps the best solution, counts, watches the clock, reports progress."""
@@ -61,6 +75,7 @@ class Problem:
     marginals: Marginals
     limit: int
     monotone: bool
+    options: Options = field(default_factory=Options)
     time_limit: float | None = None
     progress: ProgressCallback | None = None
     begin: Callable[[Node], Callable[[], Evaluation]] | None = None
@@ -133,6 +148,7 @@ class Problem:
 class SearchResult:
     """The best node found. `optimal`: no node of the lattice is better; otherwise none costs less than `lower_bound`.
 
+    `heuristic`: the search never asked whether there is a better one.
     `checked` nodes were counted, `tagged` nodes were settled without counting them.
     """
 
@@ -141,6 +157,7 @@ class SearchResult:
     lower_bound: float
     checked: int
     tagged: int
+    heuristic: bool = False
 
 
 class Search(Protocol):

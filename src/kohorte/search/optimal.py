@@ -26,6 +26,8 @@ REACH, REACH_WITHOUT_LIMIT = 3.0, 6.0
 """What lies further from the limit than this is doubted the more: a limit of 0 is far from everything."""
 COLUMN_DOUBT = 64.0
 """Single columns lie far from a limit above 0, and so tell little of where it is reached."""
+ROUNDING = 1e-9
+"""How far a difference of costs may be off."""
 
 
 class Optimal:
@@ -92,6 +94,7 @@ class _State:
         )
         self.floor: Floats = self.lattice.sum(self._cut(self.costing.parts))
         self.gone: Floats = _largest(self._cut(rare)).reshape(self.lattice.shape) + excluded
+        self.surplus: Floats = np.zeros(self.lattice.shape)  # what suppressed rows add to the parts, at least
         self.bound: Floats = self._bound((...,))
         self.closed: Bools = np.zeros(self.lattice.shape, dtype=bool)  # counted, or known to fail
         self.holds: Bools = np.zeros(self.lattice.shape, dtype=bool)  # known to be a solution
@@ -111,7 +114,7 @@ class _State:
     def _bound(self, where: Region) -> Floats:
         if self.costing.exact:
             return self.floor[where]
-        return self.costing.at_least(self.floor[where], self.gone[where])
+        return self.costing.at_least(self.floor[where], self.gone[where]) + self.surplus[where]
 
     # What a check settles
 
@@ -187,6 +190,9 @@ class _State:
             self.open[below] = False
         elif not self.costing.exact:
             np.maximum(self.gone[below], self._gone_beyond_floor(evaluation), out=self.gone[below])
+            if self.costing.surplus_lasts and self.problem.monotone and evaluation.solution:
+                surplus = (evaluation.cost - float(self.floor[node])) * (1.0 - ROUNDING) - ROUNDING
+                np.maximum(self.surplus[below], surplus, out=self.surplus[below])
             self._raise_bound(below)
 
     def _gone_beyond_floor(self, evaluation: Evaluation) -> int:
@@ -271,10 +277,10 @@ class _State:
             limit = min(limit, self.costing.most_suppressed(best.cost))
         fails = self.suppression.scores(self._log_odds(limit), SUPPRESSION_SPREAD)
         rises = self.floors.scores(self._log_best(), FLOOR_SPREAD) if self.costing.raises_floor else None
-        index = self._promising(fails, rises)
+        sure = self.holds if limit >= self.problem.limit else np.zeros_like(self.holds)
+        index = self._promising(sure, fails, rises)
         if index < 0:
-            barred = self.closed | self.holds if limit >= self.problem.limit else self.closed
-            index = self._widest(barred, fails, rises)
+            index = self._widest(self.closed | sure, fails, rises)
         if index < 0:
             if not self.open.any():
                 return None
@@ -285,10 +291,13 @@ class _State:
         best = self.problem.best
         return 1e9 if best is None else math.log2(max(best.cost, 1e-9))
 
-    def _promising(self, fails: Score, rises: Score | None) -> int:
-        """Return the node that is likely a solution and, by its bound or its guessed floor, the best of all."""
+    def _promising(self, sure: Bools, fails: Score, rises: Score | None) -> int:
+        """Return the node that is likely a solution and, by its bound or its guessed floor, the best of all.
+
+        `sure` are known solutions, unless so many rows may be suppressed that hardly any of these can be the best.
+        """
         values = self.bound.ravel() if rises is None else np.add.outer(*rises).ravel()
-        index: int = least_likely(values, _flags(self.open), _flags(self.holds), *fails)
+        index: int = least_likely(values, _flags(self.open), _flags(sure), *fails)
         hope = 0.0 if self.costing.monotone else 1.0  # a floor that is the cost itself is guessed better
         if index >= 0 and rises is not None and values[index] >= hope:
             return -1  # not even the best guess beats the best found

@@ -13,6 +13,7 @@ from kohorte.cli import main as cli
 from kohorte.cli.anonymize import ALGORITHMS
 from kohorte.cli.output import TerminalProgress, print_error, print_json, print_table
 from kohorte.errors import InputError
+from kohorte.recoding import RECODERS
 from kohorte.search import SEARCHES, Progress
 
 
@@ -35,8 +36,8 @@ def test_every_verb_is_one_module(verb: str) -> None:
     assert (Path(cli.__file__).parent / f"{verb}.py").is_file()
 
 
-def test_the_help_of_anonymize_names_every_search() -> None:
-    assert [search.name for search in SEARCHES] == list(ALGORITHMS)
+def test_the_help_of_anonymize_names_every_algorithm() -> None:
+    assert [algorithm.name for algorithm in (*SEARCHES, *RECODERS)] == list(ALGORITHMS)
 
 
 def test_the_modules_beside_the_frame_are_the_verbs() -> None:

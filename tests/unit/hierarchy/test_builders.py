@@ -10,6 +10,7 @@ from kohorte.hierarchy import (
     Intervals,
     Ordering,
     Redaction,
+    SafeHarbor,
     Tree,
     builder_from_dict,
     builder_to_dict,
@@ -35,6 +36,11 @@ ENTRIES = [
     ({"csv": {"path": "country.csv", "separator": ","}}, CsvFile("country.csv", separator=",")),
     ({"tree": "diagnosis.yaml"}, Tree(path="diagnosis.yaml")),
     ({"tree": {"A": {"B": ["x", "y"]}}}, Tree({"A": {"B": ["x", "y"]}})),
+    ({"safe_harbor": {"kind": "zip", "populations": "zip3.csv"}}, SafeHarbor("zip", populations="zip3.csv")),
+    (
+        {"safe_harbor": {"kind": "date", "of": "birth", "as_of": "2026-01-01"}},
+        SafeHarbor("date", of="birth", as_of="2026-01-01"),
+    ),
 ]
 
 

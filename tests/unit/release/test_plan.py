@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.data import strict_yaml
 from kohorte.errors import InputError
-from kohorte.release import plan_yaml
 
 PLAN: dict[str, Any] = {
     "kohorte": 1,
@@ -215,7 +215,7 @@ def test_file_names_in_a_plan_are_relative_to_the_plan(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "zip.csv").write_text("1;*\n2;*\n")
     entry = {"role": "quasi-identifying", "hierarchy": {"csv": "zip.csv"}}
-    (folder / "plan.yaml").write_text(plan_yaml.dump(PLAN | {"attributes": {"zip": entry}}))
+    (folder / "plan.yaml").write_text(strict_yaml.dump(PLAN | {"attributes": {"zip": entry}}))
     plan = ko.Plan.from_yaml(folder / "plan.yaml")
     hierarchy = plan.attributes["zip"].hierarchy
     assert hierarchy is not None

@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.data import strict_yaml
 from kohorte.errors import InputError
 from kohorte.quality import METRICS
-from kohorte.release import plan_yaml
 from kohorte.search import SEARCHES
 
 AWKWARD = [
@@ -131,20 +131,20 @@ def test_a_plan_comes_back_from_yaml_as_it_was(plan: ko.Plan) -> None:
 @example(AWKWARD)
 def test_column_names_stay_text_whatever_they_look_like(columns: list[str]) -> None:
     plan = ko.Plan(attributes=dict.fromkeys(columns, ko.Attribute("quasi-identifying")), models=[ko.KAnonymity(k=2)])
-    again = ko.Plan.from_dict(plan_yaml.load(plan.to_yaml(), source="plan.yaml"))
+    again = ko.Plan.from_dict(strict_yaml.load(plan.to_yaml(), source="plan.yaml", code="plan-yaml"))
     assert list(again.attributes) == columns
 
 
 @pytest.mark.parametrize("name", ["no", "1", "null", "0123", "1e5", "true", "2024-01-01", "~"])
 def test_column_names_need_no_quotes_in_a_plan(name: str) -> None:
     text = HEAD.replace("zip", name)
-    assert list(ko.Plan.from_dict(plan_yaml.load(text, source="plan.yaml")).attributes) == [name]
+    assert list(ko.Plan.from_dict(strict_yaml.load(text, source="plan.yaml", code="plan-yaml")).attributes) == [name]
 
 
 @pytest.mark.parametrize("word", ["yes", "no", "on", "off", "0123", "0x10", "1_000", "1:30", "2024-01-01", "=", "<<"])
 def test_words_that_old_yaml_would_convert_stay_text(word: str) -> None:
     text = HEAD.replace("quasi-identifying}", f"quasi-identifying, hierarchy: {{ordering: {{values: [{word}]}}}}}}")
-    plan = ko.Plan.from_dict(plan_yaml.load(text, source="plan.yaml"))
+    plan = ko.Plan.from_dict(strict_yaml.load(text, source="plan.yaml", code="plan-yaml"))
     assert plan.attributes["zip"].hierarchy == ko.Ordering(values=[word])
 
 

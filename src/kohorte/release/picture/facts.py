@@ -60,9 +60,14 @@ class Facts:
     def steps(self) -> list[Step]:
         """The neighbours of the node in the middle, attribute by attribute."""
         return [
-            Step(name, level, length - 1, self._beside(axis, -1), self._beside(axis, +1))
-            for axis, (name, level, length) in enumerate(
-                zip(self.space.attributes, self.middle.node, self.space.shape, strict=True)
+            Step(name, level, top, self._beside(axis, -1), self._beside(axis, +1))
+            for axis, (name, level, top) in enumerate(
+                zip(
+                    self.space.attributes,
+                    self.space.levels(self.middle.node),
+                    self.space.levels(self.space.lattice.top),
+                    strict=True,
+                )
             )
         ]
 
@@ -143,7 +148,9 @@ class Facts:
 
     def levels(self, node: Evaluation) -> str:
         """The levels of a node, with the names of the attributes."""
-        return ", ".join(f"{name} {level}" for name, level in zip(self.space.attributes, node.node, strict=True))
+        return ", ".join(
+            f"{name} {level}" for name, level in zip(self.space.attributes, self.space.levels(node.node), strict=True)
+        )
 
     def gone(self, node: Evaluation) -> str:
         """How many rows are suppressed at a node."""

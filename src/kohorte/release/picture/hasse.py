@@ -51,7 +51,7 @@ def _rows(facts: Facts) -> dict[int, list[Node]]:
 
 
 def _box_width(facts: Facts) -> float:
-    return len(_label(facts.space.lattice.top)) * CHARACTER + 12
+    return len(_label(facts.space.levels(facts.space.lattice.top))) * CHARACTER + 12
 
 
 def _label(node: Node) -> str:
@@ -77,10 +77,11 @@ def _box(facts: Facts, index: int, places: dict[Node, tuple[float, int]]) -> str
     shade = f"s{facts.shades[index]}" if node.solution else "off dash"
     ink = f"t{facts.shades[index]}" if node.solution else "on-off"
     frame = _frame(facts, node.node, x, y)
+    label = _label(facts.space.levels(node.node))
     return (
         f'<g class="node" data-node="{index}">{tooltip(f"{facts.levels(node)}: {facts.verdict(node)}")}'
         f'<rect class="{shade}" x="{x - width / 2:g}" y="{y - BOX / 2:g}" width="{width:g}" height="{BOX}" rx="5"/>'
-        f'<text class="small mid {ink}" x="{x:g}" y="{y + 4}">{_label(node.node)}</text>{frame}</g>\n'
+        f'<text class="small mid {ink}" x="{x:g}" y="{y + 4}">{label}</text>{frame}</g>\n'
     )
 
 

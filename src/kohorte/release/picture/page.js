@@ -17,7 +17,7 @@
   function levels(index) {
     const found = [];
     for (let axis = shape.length - 1; axis >= 0; axis--) {
-      found.unshift(index % shape[axis]);
+      found.unshift(space.lowest[axis] + (index % shape[axis]));
       index = Math.floor(index / shape[axis]);
     }
     return found;
@@ -54,7 +54,8 @@
 
   function side(index, axis, step) {
     const level = levels(index)[axis];
-    if (level + step < 0 || level + step >= shape[axis]) return element("td", "no further level", "none");
+    const place = level - space.lowest[axis] + step;
+    if (place < 0 || place >= shape[axis]) return element("td", "no further level", "none");
     const other = index + step * stride(axis);
     const solved = space.cost[other] !== null;
     const cell = element("td", "", solved ? "yes" : "no");
@@ -77,7 +78,7 @@
     steps.replaceChildren(...names.map((name, axis) => {
       const row = document.createElement("tr");
       const head = element("th", name);
-      const top = shape[axis] - 1;
+      const top = space.lowest[axis] + shape[axis] - 1;
       const gauge = "■".repeat(level[axis]) + "□".repeat(top - level[axis]);
       head.append(element("span", `${gauge} level ${level[axis]} of ${top}`, "level"));
       row.append(side(index, axis, -1), head, side(index, axis, 1));

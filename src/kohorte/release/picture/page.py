@@ -127,7 +127,7 @@ def _side(facts: Facts, step: Step, node: Evaluation | None) -> str:
 
 def sentence(facts: Facts, step: Step, node: Evaluation) -> str:
     """What happens when one attribute takes one step."""
-    level = node.node[facts.space.attributes.index(step.attribute)]
+    level = facts.space.levels(node.node)[facts.space.attributes.index(step.attribute)]
     return f"{step.attribute} {step.level} → {level}: {facts.verdict(node)}"
 
 
@@ -152,7 +152,14 @@ def row(facts: Facts, number: int, node: Evaluation) -> list[str]:
     """One line of the table of the best."""
     cost = [figure(node.cost), facts.more(node) if number > 1 else "optimum"] if node.solution else ["–", "–"]
     smallest = "–" if node.smallest_class is None else f"{node.smallest_class:,}"
-    return [str(number), *map(str, node.node), *cost, f"{node.suppressed:,}", f"{node.classes:,}", smallest]
+    return [
+        str(number),
+        *map(str, facts.space.levels(node.node)),
+        *cost,
+        f"{node.suppressed:,}",
+        f"{node.classes:,}",
+        smallest,
+    ]
 
 
 def _data(facts: Facts, drawing: Drawing) -> str:
@@ -161,6 +168,7 @@ def _data(facts: Facts, drawing: Drawing) -> str:
     data = {
         "names": space.attributes,
         "shape": space.shape,
+        "lowest": space.levels(space.lattice.bottom),
         "limit": space.limit,
         "at_least": facts.at_least,
         "rows": space.rows,

@@ -1,4 +1,4 @@
-"""Plans as YAML, read strictly: each key stands once, nothing is repeated by reference, `no` and `0123` are text."""
+"""YAML, read strictly: each key stands once, nothing is repeated by reference, `no` and `0123` are text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TYPES = {  # the core types of YAML 1.2, and numbers without leading zeros
 
 
 class _Refused(yaml.YAMLError):
-    """Something that YAML allows and a plan does not."""
+    """Something that YAML allows and we do not."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -68,16 +68,16 @@ for _tag, (_pattern, _first) in _TYPES.items():
         _class.add_implicit_resolver(_tag, _pattern, list(_first))
 
 
-def load(text: str, *, source: str) -> object:
-    """Return what a YAML text says; `source` names it in messages."""
+def load(text: str, *, source: str, code: str) -> object:
+    """Return what a YAML text says; errors have this code, and `source` names the text in them."""
     try:
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter still
     except _Refused as error:
-        raise InputError(f"{source}: {error}", code="plan-yaml") from None
+        raise InputError(f"{source}: {error}", code=code) from None
     except (yaml.YAMLError, RecursionError, ValueError, LookupError, TypeError) as error:  # !!int x, !!bool x
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""
-        raise InputError(f"{source}: not valid YAML{where}", code="plan-yaml") from None
+        raise InputError(f"{source}: not valid YAML{where}", code=code) from None
 
 
 def dump(data: object) -> str:

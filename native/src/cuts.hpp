@@ -1,0 +1,278 @@
+// Where to cut a set of rows in two, for multidimensional partitioning (Mondrian).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "class_sizes.hpp"
+
+namespace kohorte {
+
+// One cut per region: rows whose place in `attribute` is below `boundary` go to the left, and of those that stand at it
+// as many as make `left` rows in all. An attribute of -1: there is no (further) cut.
+struct Cuts {
+  std::vector<std::int32_t> attributes;
+  std::vector<Code> boundaries;
+  std::vector<Count> left;
+};
+
+// Rows as places on lines, one line per attribute. Regions are stretches of the rows, which are moved when one is cut.
+//
+// `measures[a][p]` says how far place p lies from the beginning of line a, as a share of the line: the attribute in
+// which a region is widest is cut first. `levels[a][p]` is the level of the boundary before place p: of the boundaries
+// within a region only the highest may be cut. A relaxed cut needs no boundary: equal rows may go to both sides.
+class Cutter {
+ public:
+  Cutter(std::span<const Code> places, std::vector<std::vector<double>> measures, std::vector<std::vector<Code>> levels,
+         Count least, bool relaxed)
+      : width_(measures.size()),
+        measures_(std::move(measures)),
+        levels_(std::move(levels)),
+        least_(least),
+        relaxed_(relaxed),
+        places_(places.begin(), places.end()) {
+    if (width_ == 0 || levels_.size() != width_ || places.size() % width_ != 0 || least < 1) {
+      throw std::invalid_argument("places, measures and levels do not fit together");
+    }
+    std::size_t longest = 0;
+    for (std::size_t attribute = 0; attribute < width_; ++attribute) {
+      if (levels_[attribute].size() != measures_[attribute].size()) {
+        throw std::invalid_argument("measures and levels of unequal length");
+      }
+      longest = std::max(longest, measures_[attribute].size());
+      flat_.push_back(std::all_of(levels_[attribute].begin(), levels_[attribute].end(), [](Code at) { return at == 0; }));
+    }
+    for (std::size_t index = 0; index < places_.size(); ++index) {
+      if (places_[index] >= measures_[index % width_].size()) throw std::invalid_argument("a place beyond its line");
+    }
+    ids_.resize(places_.size() / width_);
+    for (std::size_t row = 0; row < ids_.size(); ++row) ids_[row] = static_cast<Code>(row);
+    counts_.assign(longest, 0);
+  }
+
+  // The rows in the order in which they stand now.
+  const std::vector<Code>& ids() const { return ids_; }
+
+  // For each region the cut that is next when `attempts` cuts were refused.
+  //
+  // First comes the cut nearest to the median in every attribute, the widest attribute first; then the second nearest
+  // in every attribute, and so on. Only cuts that leave `least` rows on both sides count.
+  Cuts propose(std::span<const std::int64_t> begins, std::span<const std::int64_t> ends,
+               std::span<const std::int64_t> attempts) {
+    check(begins, ends);
+    if (attempts.size() != begins.size()) throw std::invalid_argument("regions and attempts do not fit together");
+    Cuts cuts;
+    for (std::size_t region = 0; region < begins.size(); ++region) {
+      const auto found = cut(static_cast<std::size_t>(begins[region]), static_cast<std::size_t>(ends[region]),
+                             static_cast<std::size_t>(attempts[region]));
+      cuts.attributes.push_back(found.attribute);
+      cuts.boundaries.push_back(found.boundary);
+      cuts.left.push_back(found.left);
+    }
+    return cuts;
+  }
+
+  // Moves the rows of every region: those on the left of its cut first, otherwise in the order in which they stood.
+  void split(std::span<const std::int64_t> begins, std::span<const std::int64_t> ends,
+             std::span<const std::int32_t> attributes, std::span<const Code> boundaries, std::span<const Count> left) {
+    check(begins, ends);
+    if (attributes.size() != begins.size() || boundaries.size() != begins.size() || left.size() != begins.size()) {
+      throw std::invalid_argument("regions and cuts do not fit together");
+    }
+    for (std::size_t region = 0; region < begins.size(); ++region) {
+      if (attributes[region] < 0 || static_cast<std::size_t>(attributes[region]) >= width_) {
+        throw std::invalid_argument("a cut along no attribute");
+      }
+      move(static_cast<std::size_t>(begins[region]), static_cast<std::size_t>(ends[region]),
+           static_cast<std::size_t>(attributes[region]), boundaries[region], left[region]);
+    }
+  }
+
+ private:
+  struct Cut {
+    std::int32_t attribute = -1;
+    Code boundary = 0;
+    Count left = 0;
+  };
+  struct Candidate {
+    Cut cut;
+    std::size_t rank;
+    double span;
+  };
+
+  void check(std::span<const std::int64_t> begins, std::span<const std::int64_t> ends) const {
+    if (begins.size() != ends.size()) throw std::invalid_argument("regions without end");
+    for (std::size_t region = 0; region < begins.size(); ++region) {
+      if (begins[region] < 0 || ends[region] < begins[region] ||
+          static_cast<std::size_t>(ends[region]) > ids_.size()) {
+        throw std::invalid_argument("a region beyond the rows");
+      }
+    }
+  }
+
+  Cut cut(std::size_t begin, std::size_t end, std::size_t attempt) {
+    candidates_.clear();
+    if (end - begin < 2 * static_cast<std::size_t>(least_)) return {};
+    measure(begin, end);
+    for (const std::size_t attribute : widest_) {
+      collect(begin, end, attribute);
+      if (attempt == 0 && !candidates_.empty()) break;  // nothing comes before it
+    }
+    if (relaxed_) drop_narrow();
+    if (attempt >= candidates_.size()) return {};
+    const auto before = [](const Candidate& one, const Candidate& other) {
+      if (one.rank != other.rank) return one.rank < other.rank;
+      if (one.span != other.span) return one.span > other.span;
+      return one.cut.attribute < other.cut.attribute;
+    };
+    const auto wanted = candidates_.begin() + static_cast<std::ptrdiff_t>(attempt);
+    std::nth_element(candidates_.begin(), wanted, candidates_.end(), before);
+    return wanted->cut;
+  }
+
+  // The lowest and the highest place of a region in every attribute, and the attributes by how wide it is in them.
+  void measure(std::size_t begin, std::size_t end) {
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(begin * width_);
+    lowest_.assign(first, first + static_cast<std::ptrdiff_t>(width_));
+    highest_ = lowest_;
+    for (std::size_t row = begin + 1; row < end; ++row) {
+      const Code* places = places_.data() + row * width_;
+      for (std::size_t attribute = 0; attribute < width_; ++attribute) {
+        lowest_[attribute] = std::min(lowest_[attribute], places[attribute]);
+        highest_[attribute] = std::max(highest_[attribute], places[attribute]);
+      }
+    }
+    spans_.clear();
+    widest_.clear();
+    for (std::size_t attribute = 0; attribute < width_; ++attribute) {
+      spans_.push_back(measures_[attribute][highest_[attribute]] - measures_[attribute][lowest_[attribute]]);
+      widest_.push_back(attribute);
+    }
+    std::stable_sort(widest_.begin(), widest_.end(), [this](auto one, auto other) { return spans_[one] > spans_[other]; });
+  }
+
+  // The different places of a region in an attribute and how many rows stand at each, in their order.
+  void count(std::size_t begin, std::size_t end, std::size_t attribute) {
+    here_.clear();
+    const Code lowest = lowest_[attribute], highest = highest_[attribute];
+    if (highest - lowest <= 2 * (end - begin)) {
+      for (std::size_t row = begin; row < end; ++row) ++counts_[places_[row * width_ + attribute]];
+      for (Code place = lowest; place <= highest; ++place) {
+        if (counts_[place] != 0) here_.emplace_back(place, counts_[place]);
+        counts_[place] = 0;
+      }
+      return;
+    }
+    sorted_.clear();
+    for (std::size_t row = begin; row < end; ++row) sorted_.push_back(places_[row * width_ + attribute]);
+    std::sort(sorted_.begin(), sorted_.end());
+    for (const Code place : sorted_) {
+      if (here_.empty() || here_.back().first != place) here_.emplace_back(place, 0);
+      ++here_.back().second;
+    }
+  }
+
+  void collect(std::size_t begin, std::size_t end, std::size_t attribute) {
+    count(begin, end, attribute);
+    const double span = spans_[attribute];
+    const auto rows = static_cast<Count>(end - begin);
+    if (relaxed_) {
+      Count below = 0;
+      for (const auto& [place, count] : here_) {
+        if (2 * (below + count) >= rows) {
+          candidates_.push_back({{static_cast<std::int32_t>(attribute), place, rows / 2}, 0, span});
+          break;
+        }
+        below += count;
+      }
+      return;
+    }
+    if (here_.size() < 2) return;
+    const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
+    collect_boundaries(attribute, rows, span);
+    const auto nearer = [rows](const Candidate& one, const Candidate& other) {
+      const Count of_one = std::abs(2 * one.cut.left - rows), of_other = std::abs(2 * other.cut.left - rows);
+      return of_one != of_other ? of_one < of_other : one.cut.boundary < other.cut.boundary;
+    };
+    std::sort(candidates_.begin() + first, candidates_.end(), nearer);
+    std::size_t rank = 0;
+    for (auto candidate = candidates_.begin() + first; candidate != candidates_.end(); ++candidate) {
+      candidate->rank = rank++;
+    }
+  }
+
+  void collect_boundaries(std::size_t attribute, Count rows, double span) {
+    between_.clear();
+    Code highest = 0;
+    const auto& levels = levels_[attribute];
+    for (std::size_t index = 1; index < here_.size(); ++index) {
+      const Code level = flat_[attribute] ? 0 : *std::max_element(levels.begin() + here_[index - 1].first + 1,
+                                           levels.begin() + here_[index].first + 1);
+      between_.push_back(level);
+      highest = std::max(highest, level);
+    }
+    Count left = 0;
+    for (std::size_t index = 1; index < here_.size(); ++index) {
+      left += here_[index - 1].second;
+      if (between_[index - 1] == highest && left >= least_ && rows - left >= least_) {
+        candidates_.push_back({{static_cast<std::int32_t>(attribute), here_[index].first, left}, 0, span});
+      }
+    }
+  }
+
+  // A cut along an attribute in which all rows are the same tells nothing, unless they are the same in all.
+  void drop_narrow() {
+    const auto narrow = [](const Candidate& candidate) { return candidate.span <= 0; };
+    if (std::all_of(candidates_.begin(), candidates_.end(), narrow)) {
+      candidates_.resize(std::min<std::size_t>(1, candidates_.size()));
+    } else {
+      std::erase_if(candidates_, narrow);
+    }
+  }
+
+  void move(std::size_t begin, std::size_t end, std::size_t attribute, Code boundary, Count left) {
+    Count at_boundary = left;
+    for (std::size_t row = begin; row < end; ++row) at_boundary -= places_[row * width_ + attribute] < boundary;
+    moved_ids_.clear();
+    moved_.clear();
+    std::size_t to = begin;
+    for (std::size_t row = begin; row < end; ++row) {
+      const Code place = places_[row * width_ + attribute];
+      const bool stays = place < boundary || (place == boundary && at_boundary-- > 0);
+      const auto from = places_.begin() + static_cast<std::ptrdiff_t>(row * width_);
+      if (stays) {
+        ids_[to] = ids_[row];
+        std::copy_n(from, width_, places_.begin() + static_cast<std::ptrdiff_t>(to * width_));
+        ++to;
+      } else {
+        moved_ids_.push_back(ids_[row]);
+        moved_.insert(moved_.end(), from, from + static_cast<std::ptrdiff_t>(width_));
+      }
+    }
+    std::copy(moved_ids_.begin(), moved_ids_.end(), ids_.begin() + static_cast<std::ptrdiff_t>(to));
+    std::copy(moved_.begin(), moved_.end(), places_.begin() + static_cast<std::ptrdiff_t>(to * width_));
+  }
+
+  std::size_t width_;
+  std::vector<std::vector<double>> measures_;
+  std::vector<std::vector<Code>> levels_;
+  std::vector<bool> flat_;  // all boundaries of the attribute are of one level
+  Count least_;
+  bool relaxed_;
+  std::vector<Code> places_;  // row by row, in the order of ids_
+  std::vector<Code> ids_;
+  // Scratch memory.
+  std::vector<Count> counts_;
+  std::vector<std::pair<Code, Count>> here_;
+  std::vector<Code> lowest_, highest_, sorted_, between_, moved_, moved_ids_;
+  std::vector<double> spans_;
+  std::vector<std::size_t> widest_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace kohorte

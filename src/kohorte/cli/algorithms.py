@@ -1,0 +1,118 @@
+"""`kohorte algorithms`: all algorithms on one table, compared by time, cost and what their releases are good for."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.release.comparison import Comparison, Outcome
+
+EPILOG = """\
+examples:
+  kohorte algorithms patients.csv --plan plan.yaml                                all of them
+  kohorte algorithms patients.csv --plan plan.yaml --only optimal,mondrian --time-limit 10
+  kohorte algorithms patients.csv --plan plan.yaml --task diagnosis               with the accuracy of a classifier
+  kohorte algorithms patients.csv --plan plan.yaml --page comparison.html         with plots
+
+The plan says what is asked of all; its algorithm is not used. Nothing is released: to get one of the releases, name its
+algorithm in the plan, or with kohorte anonymize --algorithm."""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "algorithms", help="compare all algorithms on one table", description=__doc__, epilog=EPILOG
+    )
+    add_table_options(parser)
+    parser.add_argument("--only", metavar="A,B", help="these algorithms instead of all")
+    parser.add_argument("--task", metavar="COLUMN", help="column that a classifier learns to predict from each release")
+    parser.add_argument("--queries", type=int, default=1000, metavar="N", help="random count queries (default 1000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other queries and test rows (default 0)")
+    parser.add_argument(
+        "--time-limit", type=float, metavar="S", help="seconds for each algorithm (default: the plan's, or 60)"
+    )
+    parser.add_argument("--page", metavar="OUT", help="write table and plots as one page (.html)")
+    parser.add_argument("--force", action="store_true", help="replace an existing page")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, run all algorithms, print and write."""
+    from kohorte.release import Plan
+    from kohorte.release.comparison import compare_algorithms, refuse_page, write_page
+
+    plan = Plan.from_yaml(options.plan)
+    page = Path(options.page) if options.page is not None else None
+    if page is not None:
+        refuse_page(page, needed=(options.data, options.plan, *plan.files()), force=options.force)
+    comparison = compare_algorithms(
+        read_data(options).frame,
+        plan,
+        algorithms=None if options.only is None else [name.strip() for name in options.only.split(",")],
+        task=options.task,
+        queries=options.queries,
+        seed=options.seed,
+        time_limit=options.time_limit,
+        progress=None if options.json or not sys.stderr.isatty() else _show_progress,
+    )
+    if page is not None:
+        write_page(comparison, page, force=options.force)
+    if options.json:
+        print_json(comparison.to_dict())
+    else:
+        _print(comparison)
+        if page is not None:
+            print(f"page: {page}")
+    return 0 if comparison.released else 1
+
+
+def _show_progress(algorithm: str, outcome: Outcome | None) -> None:
+    """A line for each algorithm, begun when it begins."""
+    if outcome is None:
+        print(f"{algorithm} ...", end="", file=sys.stderr, flush=True)
+        return
+    spent = "" if outcome.seconds is None else f", {outcome.seconds:.2f} s"
+    print(f"\r{algorithm}: {outcome.verdict}{spent}", file=sys.stderr, flush=True)
+
+
+def _print(comparison: Comparison) -> None:
+    from kohorte.release.comparison import words
+
+    print(
+        f"{comparison.rows:,} rows, {len(comparison.outcomes)} algorithms, at most {comparison.time_limit:g} s each; "
+        f"{comparison.queries:,} count queries"
+    )
+    if comparison.released:
+        lines = [_line(comparison, outcome) for outcome in comparison.released]
+        print_table(list(lines[0]), [list(line.values()) for line in lines])
+    for name, status, reason in words.reasons(comparison):
+        print(f"{name} {status}: {reason}")
+    for finding in words.findings(comparison):
+        print(finding)
+
+
+def _line(comparison: Comparison, outcome: Outcome) -> dict[str, object]:
+    """The figures of a release by the names of their columns."""
+    metric = comparison.plan.metric.name
+    line: dict[str, object] = {
+        "algorithm": outcome.algorithm,
+        "seconds": _rounded(outcome.seconds, 3),
+        "loss": _rounded(outcome.costs.get("loss"), 4),
+        metric: _rounded(outcome.cost, 4 if metric == "loss" else 6),
+        "classes": outcome.classes,
+        "suppressed": outcome.suppressed,
+    }
+    if outcome.query_error is not None:
+        line["query error %"] = round(100 * outcome.query_error.median, 1)
+    if outcome.accuracy is not None:
+        line["accuracy %"] = round(100 * outcome.accuracy.value, 1)
+    return line | {"verdict": outcome.verdict}
+
+
+def _rounded(value: float | None, digits: int) -> float | str:
+    return "" if value is None else float(f"{value:.{digits}g}")

@@ -1,0 +1,123 @@
+"""What the cells of a column tell: patterns for identifiers, also in the middle of a text, with check digits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from kohorte.data.identifier_classes import Form
+
+_YEAR = r"(?:1[89]|20)[0-9]{2}"
+_DAY = r"(?:0?[1-9]|[12][0-9]|3[01])"
+_MONTH = r"(?:0?[1-9]|1[0-2])"
+_MONTH_NAME = (
+    r"(?:jan(?:uary?|uar)?|jänner|feb(?:ruary?|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
+)
+_IMAGE_FILE = r"(?i)\w\.(?:jpe?g|png|gif|bmp|tiff?|dcm|dicom|heic|webp)(?:$|\W)"
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+
+
+@dataclass(frozen=True)
+class Content:
+    """One thing that cells may hold. `vague`: other things look like it, so that nearly all cells must."""
+
+    number: int
+    what: str
+    pattern: str
+    form: Form = Form.DIRECT
+    vague: bool = False
+    check: Callable[[str], bool] | None = None
+
+    def hits(self, values: pl.Series) -> pl.Series:
+        """Tell for each value whether it holds such a thing."""
+        found = values.str.contains(self.pattern)
+        if self.check is None or not found.any():
+            return found
+        checked = {value for value in values.filter(found) if self._passes(value)}
+        return pl.Series([value in checked for value in values], dtype=pl.Boolean)
+
+    def _passes(self, value: str) -> bool:
+        assert self.check is not None
+        return any(self.check(match.group()) for match in re.finditer(self.pattern, value))
+
+
+def luhn(text: str) -> bool:
+    """Tell whether the last digit is the check digit of a credit card."""
+    digits = [int(sign) for sign in reversed(text) if sign.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
+    return len(set(digits)) > 1 and (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
+def iban(text: str) -> bool:
+    """Tell whether the two check digits of an IBAN fit."""
+    signs = re.sub(r"[^A-Z0-9]", "", text)
+    return int("".join(str(int(sign, 36)) for sign in signs[4:] + signs[:4])) % 97 == 1
+
+
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+_VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (*range(1, 9), *range(1, 6), 7, 9, *range(2, 10)), strict=True))
+
+
+def vin(text: str) -> bool:
+    """Tell whether the ninth sign is the check digit of a vehicle identification number."""
+    signs = re.sub(r"[^A-Z0-9]", "", text)
+    if signs.isdigit():
+        return False
+    total = sum(w * (int(s) if s.isdigit() else _VIN_VALUES[s]) for w, s in zip(_VIN_WEIGHTS, signs, strict=True))
+    return signs[8] == "0123456789X"[total % 11]
+
+
+CONTENTS = (
+    Content(6, "e-mail addresses", r"[\w.%+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"),
+    Content(14, "web addresses", r"(?i)\b(?:https?|ftp)://\S|\bwww\.[a-z0-9-]+\.[a-z]"),
+    Content(15, "IP addresses", rf"(?:^|[^0-9.])(?:{_OCTET}\.){{3}}{_OCTET}(?:$|[^0-9.]|\.$|\.\s)"),
+    Content(15, "IP addresses", r"(?:^|[^\w:])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?:$|[^\w:])"),
+    Content(15, "IP addresses", r"(?:^|[^\w:])(?:[0-9A-Fa-f]{1,4}:){1,6}(?::[0-9A-Fa-f]{1,4}){1,6}(?:$|[^\w:])"),
+    Content(
+        13, "network addresses of devices (MAC)", r"(?:^|[^\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?:$|[^\w:-])"
+    ),
+    Content(7, "social security numbers", r"(?:^|[^\w-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?:$|[^\w-])"),
+    Content(7, "social security numbers", r"\b[0-9]{2} ?[0-9]{6} ?[A-Z] ?[0-9]{3}\b"),
+    Content(4, "telephone numbers", r"(?:^|[^\w+.-])\+[1-9][0-9 /().-]{6,}[0-9]"),
+    Content(4, "telephone numbers", r"(?:^|[^\w.-])(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-.][0-9]{4}(?:$|[^\w-])"),
+    Content(4, "telephone numbers", r"^00[0-9][0-9 /().-]{6,}$|^0[0-9]{2,4}[ /-][0-9][0-9 -]{3,}$", vague=True),
+    Content(4, "telephone numbers", r"^(?:\+|00)[0-9][0-9 /().-]{6,}$|^1?[2-9][0-9]{2}[2-9][0-9]{6}$", vague=True),
+    Content(10, "account numbers (IBAN)", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}\b", check=iban),
+    Content(10, "account numbers (IBAN)", r"^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$", vague=True),
+    Content(
+        10,
+        "credit card numbers",
+        r"(?:^|[^\w.,-])(?:[3-6][0-9]{3}(?:[ -]?[0-9]{4}){3}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?:$|[^\w.-]|\.$)",
+        check=luhn,
+    ),
+    Content(12, "vehicle identification numbers", r"\b[A-HJ-NPR-Z0-9]{17}\b", check=vin),
+    Content(12, "license plates", r"^[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}[- ]?[0-9]{1,4}[EH]?$", vague=True),
+    Content(17, "images", r"data:image/|^(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR)"),
+    Content(17, "names of image files", _IMAGE_FILE),
+    Content(18, "unique codes (UUID)", r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
+    Content(1, "names of people", r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? (?:Dr\.? )?[A-ZÄÖÜ][a-zäöüß]{2,}"),
+    Content(2, "ZIP codes", r"^[0-9]{5}-[0-9]{4}$", Form.ZIP, vague=True),
+    Content(3, "dates", rf"(?:^|[^0-9]){_YEAR}[-/.]{_MONTH}[-/.]{_DAY}(?:$|[^0-9])", Form.DATE),
+    Content(3, "dates", rf"(?:^|[^0-9]){_DAY}[-/.] ?{_DAY}[-/.] ?{_YEAR}(?:$|[^0-9])", Form.DATE),
+    Content(3, "dates", rf"(?i)\b{_MONTH_NAME}[ -](?:{_DAY}(?:st|nd|rd|th)?,? )?{_YEAR}\b", Form.DATE),
+    Content(3, "dates", rf"(?i)\b{_DAY}\.?[ -]{_MONTH_NAME}[ -]{_YEAR}\b", Form.DATE),
+    Content(
+        3,
+        "dates",
+        rf"^{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[T ]?[0-9]{{4,6}})?$",
+        Form.DATE,
+        vague=True,
+    ),
+    Content(3, "dates", rf"^{_DAY}[-/.]{_DAY}[-/.][0-9]{{2}}$", Form.DATE, vague=True),
+    Content(3, "months", rf"^{_YEAR}-(?:0[1-9]|1[0-2])$|^(?:0[1-9]|1[0-2])[/.]{_YEAR}$", Form.DATE, vague=True),
+    Content(3, "quarters or weeks", rf"^{_YEAR}-?[QW][0-9]{{1,2}}$", Form.DATE, vague=True),
+)
+YEARS_ONLY = rf"(?i)^[\[(<>=≥≤ ]*{_YEAR}(?: ?[-–,] ?{_YEAR})?[\])]?(?: or (?:earlier|later|before|after))?$"
+"""Cells of a column of dates that tell no more than years."""
+HAS_MONTH_NAME = rf"(?i)\b{_MONTH_NAME}(?:$|\W)"
+OLDEST_AGES = r"(?i)^(?:(?:>=|≥) ?90|90 ?(?:\+|(?:or|and) (?:older|over|above|more)|(?:und|oder) (?:älter|mehr)))$"
+"""The one category in which ages over 89 may stand."""

@@ -1,0 +1,97 @@
+"""Where to cut a set of rows in two, in plain NumPy: the fallback without a compiler, and the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kohorte.kernels.arrays import Codes, Counts, Floats
+
+Axes: TypeAlias = NDArray[np.int32]
+Candidate: TypeAlias = tuple[int, float, int, int, int]  # rank, -span, attribute, boundary, left
+
+
+class Cutter:
+    """Rows as places on lines; regions are stretches of the rows, which are moved when one is cut."""
+
+    def __init__(
+        self, places: Codes, measures: Sequence[Floats], levels: Sequence[Codes], least: int, relaxed: bool
+    ) -> None:
+        lengths = [len(measure) for measure in measures]
+        if not lengths or places.shape[1] != len(lengths) or [len(level) for level in levels] != lengths or least < 1:
+            raise ValueError("places, measures and levels do not fit together")
+        if len(places) and (places >= np.array(lengths)).any():
+            raise ValueError("a place beyond its line")
+        self._places = places.copy()
+        self._measures = measures
+        self._levels = levels
+        self._least = least
+        self._relaxed = relaxed
+        self._ids = np.arange(len(places), dtype=np.uint32)
+
+    def ids(self) -> Codes:
+        """The rows in the order in which they stand now."""
+        return self._ids.copy()
+
+    def propose(self, begins: Counts, ends: Counts, attempts: Counts) -> tuple[Axes, Codes, Counts]:
+        """For each region the cut that is next when `attempts` cuts were refused; an attribute of -1 where none is."""
+        self._check(begins, ends)
+        if len(attempts) != len(begins):
+            raise ValueError("regions and attempts do not fit together")
+        cuts = [self._cut(*region) for region in zip(begins.tolist(), ends.tolist(), attempts.tolist(), strict=True)]
+        found = np.array(cuts, dtype=np.int64).reshape(-1, 3)
+        return found[:, 0].astype(np.int32), found[:, 1].astype(np.uint32), found[:, 2].copy()
+
+    def split(self, begins: Counts, ends: Counts, attributes: Axes, boundaries: Codes, left: Counts) -> None:
+        """Move the rows of every region: those on the left of its cut first."""
+        self._check(begins, ends)
+        if not len(attributes) == len(boundaries) == len(left) == len(begins):
+            raise ValueError("regions and cuts do not fit together")
+        for begin, end, attribute, boundary, count in zip(begins, ends, attributes, boundaries, left, strict=True):
+            if not 0 <= attribute < len(self._measures):
+                raise ValueError("a cut along no attribute")
+            places = self._places[begin:end, attribute]
+            below, at = places < boundary, places == boundary
+            stays = below | (at & (np.cumsum(at) <= count - below.sum()))
+            order = begin + np.concatenate([np.flatnonzero(stays), np.flatnonzero(~stays)])
+            self._places[begin:end] = self._places[order]
+            self._ids[begin:end] = self._ids[order]
+
+    def _check(self, begins: Counts, ends: Counts) -> None:
+        if len(begins) != len(ends):
+            raise ValueError("regions without end")
+        if ((begins < 0) | (ends < begins) | (ends > len(self._ids))).any():
+            raise ValueError("a region beyond the rows")
+
+    def _cut(self, begin: int, end: int, attempt: int) -> tuple[int, int, int]:
+        candidates: list[Candidate] = []
+        if end - begin >= 2 * self._least:
+            for attribute in range(len(self._measures)):
+                candidates += self._candidates(self._places[begin:end, attribute], attribute)
+        if self._relaxed:
+            wide = [candidate for candidate in candidates if candidate[1] < 0]
+            candidates = wide or candidates[:1]
+        if attempt >= len(candidates):
+            return -1, 0, 0
+        return sorted(candidates)[attempt][2:]
+
+    def _candidates(self, places: Codes, attribute: int) -> list[Candidate]:
+        here, counts = np.unique(places, return_counts=True)
+        below = np.cumsum(counts)
+        rows = len(places)
+        span = -float(self._measures[attribute][here[-1]] - self._measures[attribute][here[0]])
+        if self._relaxed:
+            middle = int(np.argmax(2 * below >= rows))
+            return [(0, span, attribute, int(here[middle]), rows // 2)]
+        levels = self._levels[attribute]
+        between = [int(levels[low + 1 : high + 1].max()) for low, high in pairwise(here)]
+        allowed = [
+            (abs(2 * int(left) - rows), int(boundary), int(left))
+            for level, boundary, left in zip(between, here[1:], below, strict=False)
+            if level == max(between) and left >= self._least and rows - left >= self._least
+        ]
+        return [(rank, span, attribute, *cut[1:]) for rank, cut in enumerate(sorted(allowed))]

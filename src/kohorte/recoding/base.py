@@ -1,0 +1,169 @@
+"""What every recoding algorithm gets and gives: an encoded table, and cells that may differ from row to row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from kohorte.engines import EncodedTable
+from kohorte.groups import Groups, Histogram, Recoded
+from kohorte.hierarchy import Builder
+from kohorte.kernels import Grouper
+from kohorte.kernels.arrays import Bools, Codes
+from kohorte.models import PrivacyModel
+from kohorte.recoding.cells import Recoding
+from kohorte.recoding.line import Line, line_of
+from kohorte.search import Goal, OutOfTime, Progress
+
+
+@dataclass
+class RecodingProblem:
+    """One table and what is asked of its release; asks the models about classes, watches the clock."""
+
+    table: EncodedTable = field(repr=False)
+    goal: Goal
+    builders: Mapping[str, Builder | None] = field(repr=False)
+    started: float = field(default_factory=time.monotonic)
+    _reported: float = 0.0
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The quasi-identifiers, each as a line of its values."""
+        return tuple(line_of(column, self.builders[column.name]) for column in self.table.columns)
+
+    @cached_property
+    def rows(self) -> Codes:
+        """The numbers of the rows that take part in classes."""
+        return np.flatnonzero(self.table.included).astype(np.uint32)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The codes of the rows that take part in classes, one column per quasi-identifier."""
+        return np.stack([column.codes[self.table.included] for column in self.table.columns], axis=1)
+
+    @cached_property
+    def places(self) -> Codes:
+        """The same rows by their places on the lines."""
+        columns = [line.places[codes] for line, codes in zip(self.lines, self.codes.T, strict=True)]
+        return np.stack(columns, axis=1)
+
+    def whole(self, of_included: Codes) -> Codes:
+        """Numbers of the rows that take part, as numbers of all rows; the others get 0."""
+        numbers = np.zeros(self.table.rows, dtype=np.uint32)
+        numbers[self.table.included] = of_included
+        return numbers
+
+    def groups(self, class_of: Codes, classes: int, rows: Codes | None = None) -> Groups:
+        """The classes of rows that take part (or of some of them), with the histograms that the models ask for."""
+        sizes = np.bincount(class_of, minlength=classes)
+        histograms = {}
+        for column in self.table.sensitive:
+            values = column.codes[self.table.included]
+            width = len(column.domain.overall)
+            cells = class_of.astype(np.int64) * width + (values if rows is None else values[rows])
+            keys, counts = np.unique(cells, return_counts=True)
+            starts = np.searchsorted(keys, np.arange(classes + 1) * width)
+            histograms[column.name] = Histogram(starts, (keys % width).astype(np.uint32), counts, column.domain)
+        return Groups(
+            node=(),
+            sizes=sizes,
+            codes=_no_codes,
+            histograms=histograms,
+            attributes=len(self.table.columns),
+        )
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Tell for each class whether it satisfies all models."""
+        verdicts: Bools = np.logical_and.reduce([model.satisfied(groups) for model in self.goal.models])
+        return verdicts
+
+    def counted(self, recoding: Recoding) -> tuple[Recoded, Bools]:
+        """A recoding as metrics see it, and for each of its classes whether it satisfies the models."""
+        included = self.table.included
+        kinds = np.stack([column.kinds[included] for column in recoding.columns], axis=1)
+        grouper = Grouper([[np.arange(len(column.labels), dtype=np.uint32)] for column in recoding.columns])
+        levels = np.zeros(len(recoding.columns), dtype=np.uint32)
+        class_of, first, _ = grouper.group(grouper.pack(kinds), np.ones(len(kinds), dtype=np.int64), levels, True)
+        kept_row = recoding.kept[included]
+        class_of, kept = _apart(class_of, len(first), kept_row)
+        groups = self.groups(class_of, len(kept))
+        columns = tuple(
+            cells.counted(included, recoding.kept, self.goal.weights.get(cells.line.column.name, 1.0))
+            for cells in recoding.columns
+        )
+        excluded = self.table.rows - len(self.rows)
+        recoded = Recoded(self.table.rows, excluded, groups.sizes, kept, columns, groups.histograms)
+        return recoded, self.satisfied(groups)
+
+    def cost(self, recoding: Recoding) -> float:
+        """What a recoding costs by the metric that is asked for."""
+        recoded, _ = self.counted(recoding)
+        return self.goal.metric.recoded(recoded, smallest_class=self.goal.smallest_class)
+
+    # Time
+
+    def watch_time(self) -> None:
+        """End the algorithm when its time is over."""
+        limit = self.goal.time_limit
+        if limit is not None and time.monotonic() - self.started > limit:
+            raise OutOfTime
+
+    def report(self, progress: Progress) -> None:
+        """Tell the progress callback where the algorithm is, a few times a second."""
+        now = time.monotonic()
+        if self.goal.progress is None or now - self._reported < 0.1:
+            return
+        self._reported = now
+        if self.goal.progress(progress) is False:
+            raise OutOfTime
+
+
+class Recoder(Protocol):
+    """A way to recode a table, by its published name. `options` names those of `Options` that it knows."""
+
+    name: ClassVar[str]
+    options: ClassVar[tuple[str, ...]]
+
+    def refuse(self, problem: RecodingProblem) -> str | None:
+        """Say why this algorithm cannot solve the problem, or None when it can."""
+
+    def run(self, problem: RecodingProblem) -> Recoding:
+        """Recode the table."""
+
+
+def refuse_unordered(problem: RecodingProblem) -> str | None:
+    """The reason of algorithms that cut between neighbours: every attribute needs an order or a hierarchy."""
+    for line in problem.lines:
+        if not line.ordered:
+            return (
+                f"attribute {line.column.name!r} has neither an order nor a hierarchy to cut along: its values are no "
+                "numbers or dates, and the plan gives it no hierarchy"
+            )
+    return None
+
+
+def refuse_models(models: Sequence[PrivacyModel]) -> str | None:
+    """The reason of algorithms that judge classes one by one, and whose classes may come together in the end."""
+    for model in models:
+        if model.population_source is not None:
+            return f"model {model.name} compares with a population, which needs the same levels in all rows"
+        if model.about_all or model.about_others:
+            return f"model {model.name} is about all classes together, and cells may differ from row to row"
+        if not model.monotone:
+            return f"model {model.name} is not monotone: classes that satisfy it might not do so together"
+    return None
+
+
+def _apart(class_of: Codes, classes: int, kept: Bools) -> tuple[Codes, Bools]:
+    """Make two classes of one of which only some rows are kept; return the new numbers, and which are kept."""
+    keys, class_of_row = np.unique(class_of.astype(np.int64) + classes * ~kept, return_inverse=True)
+    return class_of_row.astype(np.uint32), keys < classes
+
+
+def _no_codes(which: Bools) -> Codes:
+    raise AssertionError(f"a recoding has no codes of its classes ({len(which)})")

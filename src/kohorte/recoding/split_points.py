@@ -1,0 +1,141 @@
+"""One table, one set of split points per attribute: what k-Optimize and hill climbing share."""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cached_property
+
+import numpy as np
+
+from kohorte.errors import NoSolution
+from kohorte.kernels import Grouper, SplitSets
+from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.models import KAnonymity
+from kohorte.quality import Classification, Discernibility
+from kohorte.recoding.base import RecodingProblem, refuse_unordered
+from kohorte.recoding.cells import Cells, Recoding
+from kohorte.search import Progress
+
+WHAT = "sets of split points"
+
+
+def refuse_beyond_k(problem: RecodingProblem) -> str | None:
+    """Split points need orders, and their bounds know nothing but the sizes of classes."""
+    for model in problem.goal.models:
+        if not isinstance(model, KAnonymity):
+            return f"model {model.name} is more than a class size, and it was made for k-anonymity alone"
+    if not problem.table.included.all():
+        return "rows that lack a value would be suppressed beforehand; count missing as a value (missing: category)"
+    return refuse_unordered(problem)
+
+
+class SplitPoints:
+    """A table whose rows fall into intervals of the lines: a split tells the places before it from the others.
+
+    What is minimized is the discernibility of the classes, or the classification cost where the plan says so.
+    """
+
+    def __init__(self, problem: RecodingProblem) -> None:
+        self.problem = problem
+        metric = problem.goal.metric
+        self.by_label = isinstance(metric, Classification)
+        self.measured_by_plan = isinstance(metric, Classification | Discernibility)
+        self._row_of, first, people = self._distinct_rows()
+        self.sets = SplitSets(
+            problem.places[first],
+            people,
+            np.array([line.length for line in problem.lines], dtype=np.uint32),
+            self._labels(len(first)),
+            problem.goal.smallest_class,
+            problem.goal.limit,
+            self.by_label,
+        )
+        if self.sets.cost(self.nothing)[1] > problem.goal.limit:
+            raise NoSolution(
+                f"the table has fewer rows than one class of {problem.goal.smallest_class:,}, and the limit allows no "
+                "more than are suppressed",
+                code="recoding-no-solution",
+            )
+
+    @property
+    def nothing(self) -> Bools:
+        """The set without any split: everybody in one class."""
+        return np.zeros(self.sets.splits, dtype=bool)
+
+    def _distinct_rows(self) -> tuple[Codes, Codes, Counts]:
+        return _grouped(self.problem.places, [line.length for line in self.problem.lines])
+
+    def _labels(self, rows: int) -> Counts:
+        """How many people of each distinct row have each value of the attribute that is to be told."""
+        if not isinstance(self.problem.goal.metric, Classification):
+            return np.zeros((rows, 0), dtype=np.int64)
+        name = self.problem.goal.metric.attribute
+        column = next(column for column in self.problem.table.sensitive if column.name == name)
+        labels = len(column.domain.overall)
+        keys = self._row_of.astype(np.int64) * labels + column.codes[self.problem.table.included]
+        return np.bincount(keys, minlength=rows * labels).reshape(rows, labels)
+
+    @cached_property
+    def metric_name(self) -> str:
+        """What is minimized."""
+        return Classification.name if self.by_label else Discernibility.name
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the search may still take."""
+        limit = self.problem.goal.time_limit
+        return math.inf if limit is None else max(0.0, limit - (time.monotonic() - self.problem.started))
+
+    def report(self, visited: int, best: float, bound: float) -> bool:
+        """Tell the progress callback; False when it asks to stop."""
+        callback = self.problem.goal.progress
+        share = int(1000 * bound / best) if best > 0 and bound > 0 else 0
+        return callback is None or callback(Progress(visited, 1000, share, best, bound)) is not False
+
+    def _large_enough(self, intervals: Codes) -> Bools:
+        """Tell which rows are in a class that may be kept."""
+        class_of, _, sizes = _grouped(intervals, [line.length for line in self.problem.lines])
+        kept = sizes[class_of] >= self.problem.goal.smallest_class
+        return self.problem.whole(kept.astype(np.uint32)).astype(bool)
+
+    def recoding(self, chosen: Bools, visited: int, bound: float, *, proven: bool, heuristic: bool) -> Recoding:
+        """The table as a set of splits shows it."""
+        problem = self.problem
+        columns, intervals = [], []
+        begin = 0
+        for axis, line in enumerate(problem.lines):
+            own = chosen[begin : begin + line.length - 1]
+            begin += line.length - 1
+            starts = np.concatenate([[0], np.flatnonzero(own) + 1])
+            ends = np.append(starts[1:] - 1, line.length - 1)
+            interval_of = (np.searchsorted(starts, problem.places[:, axis], side="right") - 1).astype(np.uint32)
+            intervals.append(interval_of)
+            lows, highs = starts.astype(np.uint32), ends.astype(np.uint32)
+            columns.append(Cells.of_intervals(line, lows, highs, problem.whole(interval_of)))
+        cost = self.sets.cost(chosen)[0]
+        facts = {
+            "minimized": self.metric_name,
+            "minimized_cost": cost,
+            "minimized_lower_bound": bound if bound > -math.inf else None,
+            "splits": int(chosen.sum()),
+            "possible_splits": int(self.sets.splits),
+        }
+        by_plan = self.measured_by_plan
+        return Recoding(
+            tuple(columns),
+            self._large_enough(np.stack(intervals, axis=1)),
+            visited,
+            WHAT,
+            optimal=proven and by_plan,
+            heuristic=heuristic or not by_plan,
+            lower_bound=bound if by_plan else -math.inf,
+            facts=facts,
+        )
+
+
+def _grouped(rows: Codes, lengths: list[int]) -> tuple[Codes, Codes, Counts]:
+    """The group of each row, the first row of each group and how many it has."""
+    grouper = Grouper([[np.arange(length, dtype=np.uint32)] for length in lengths])
+    ones = np.ones(len(rows), dtype=np.int64)
+    return grouper.group(grouper.pack(rows), ones, np.zeros(len(lengths), dtype=np.uint32), True)

@@ -1,0 +1,61 @@
+"""A table as whoever gets it sees it: in every row and attribute a cell, which covers places of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from kohorte.kernels.arrays import Counts, Floats
+from kohorte.recoding import Cells, Line, Recoding
+
+COUNT = "rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Row `r` shows in attribute `a` the cell `kinds[a][r]`, which covers the places `lows[a]` to `highs[a]` of it."""
+
+    kinds: tuple[Counts, ...] = field(repr=False)
+    lows: tuple[Counts, ...] = field(repr=False)
+    highs: tuple[Counts, ...] = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.kinds[0])
+
+    @cached_property
+    def _classes(self) -> pl.DataFrame:
+        """The rows that show the same in all attributes, counted."""
+        frame = pl.DataFrame({str(axis): kinds for axis, kinds in enumerate(self.kinds)})
+        return frame.group_by(pl.all(), maintain_order=True).len(COUNT)
+
+    def counted(self, attributes: Sequence[int]) -> tuple[list[Counts], Floats]:
+        """What rows show in these attributes, each combination once: the cells, and how many rows show them."""
+        names = [str(axis) for axis in attributes]
+        counted = self._classes.group_by(names, maintain_order=True).agg(pl.col(COUNT).sum())
+        return [counted[name].to_numpy() for name in names], counted[COUNT].to_numpy().astype(np.float64)
+
+
+def original(lines: Sequence[Line]) -> Shown:
+    """The original rows: every cell is one place."""
+    places = tuple(np.arange(line.length, dtype=np.int64) for line in lines)
+    return Shown(tuple(line.places[line.column.codes].astype(np.int64) for line in lines), places, places)
+
+
+def shown(recoding: Recoding) -> Shown:
+    """A recoded table: what a suppressed row shows covers the whole line."""
+    return Shown(
+        tuple(_kinds(cells, recoding) for cells in recoding.columns),
+        tuple(np.append(cells.lows, 0).astype(np.int64) for cells in recoding.columns),
+        tuple(np.append(cells.highs, cells.line.length - 1).astype(np.int64) for cells in recoding.columns),
+    )
+
+
+def _kinds(cells: Cells, recoding: Recoding) -> Counts:
+    kinds: Counts = np.where(recoding.kept, cells.kinds, len(cells.labels)).astype(np.int64)
+    return kinds

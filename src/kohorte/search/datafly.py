@@ -1,0 +1,95 @@
+"""Datafly: generalize the attribute with the most distinct values, again and again, then suppress what is left."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from kohorte.errors import NoSolution
+from kohorte.groups import Marginals
+from kohorte.lattice import Node
+from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
+
+
+class Datafly:
+    """Datafly: one path upwards, always along the attribute with the most distinct values.
+
+    As long as more than k rows are in classes that fail, the attribute with the most distinct values at its present
+    level is generalized by one level; of equals, the first of the plan. Then the classes that fail are suppressed.
+    k is the class size that the models ask for. Published are those k rows, whatever the table's size; here the
+    suppression limit of the plan applies as well, so that the path ends where both are kept. Where nothing is left to
+    generalize, the limit of the plan alone decides.
+
+    A weight from 0 to 1 (option `weights`, 1 without one) is a factor of the distinct values: an attribute of weight 0
+    is never generalized. No node beside the path is counted, also when time is over: then the end of the path is
+    taken, where everything that may be generalized is at its top.
+
+    Optimal or heuristic
+        Heuristic: the result satisfies the models, but may be generalized far more than needed. Where it finds nothing,
+        there may be a solution beside its path (`NoSolution`), unless the path ends at the top of the lattice and the
+        models are monotone (a result without a best).
+    Complexity
+        At most one check per level of each hierarchy.
+    Source
+        Sweeney, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System, AMIA 1997; Achieving k-Anonymity
+        Privacy Protection Using Generalization and Suppression, 2002, section 6.
+    """
+
+    name: ClassVar[str] = "datafly"
+    options: ClassVar[tuple[str, ...]] = ("weights",)
+
+    def refuse(self, problem: Problem) -> str | None:
+        """Nothing is refused."""
+        del problem
+        return None
+
+    def run(self, problem: Problem) -> SearchResult:
+        """Climb until few enough rows are left in classes that fail, or nothing can be generalized."""
+        weights = [problem.options.weights.get(column.name, 1.0) for column in problem.marginals.columns]
+        try:
+            last = self._climb(problem, weights)
+        except OutOfTime:
+            last = problem.start(_end(problem, weights))()
+        if last.solution:
+            return SearchResult(problem.accept(last), False, -math.inf, problem.checked, tagged=0, heuristic=True)
+        if problem.monotone and last.node == problem.lattice.top:  # then there is no solution anywhere
+            return SearchResult(None, True, -math.inf, problem.checked, tagged=0, heuristic=True)
+        raise NoSolution(
+            f"datafly found no release: with everything generalized that may be, at least {last.suppressed:,} rows "
+            f"would have to be suppressed, and the limit allows {problem.limit:,}; give attributes of weight 0 a "
+            "higher one, or take a search that looks at more than one path, such as optimal",
+            code="datafly-no-solution",
+        )
+
+    @staticmethod
+    def _climb(problem: Problem, weights: list[float]) -> Evaluation:
+        """Follow the path to its end; nodes on it that satisfy the plan are not yet accepted as its answer."""
+        excluded = problem.marginals.rows - int(problem.marginals.columns[0].counts.sum())
+        node = problem.lattice.bottom
+        while True:
+            problem.watch_time()
+            evaluation = problem.start(node)()
+            if evaluation.solution and evaluation.suppressed - excluded <= problem.costing.smallest_class:
+                return evaluation
+            axis = _most_distinct(problem.marginals, node, weights)
+            if axis is None:
+                return evaluation
+            problem.report(lambda: problem.checked, lambda: -math.inf)
+            node = (*node[:axis], node[axis] + 1, *node[axis + 1 :])
+
+
+def _most_distinct(marginals: Marginals, node: Node, weights: list[float]) -> int | None:
+    """The attribute to generalize next, or None where all that may be generalized are at their tops."""
+    distinct = {
+        axis: weights[axis] * len(np.unique(column.maps[level][column.counts > 0]))
+        for axis, (column, level) in enumerate(zip(marginals.columns, node, strict=True))
+        if level < column.top and weights[axis] > 0
+    }
+    return max(distinct, key=distinct.__getitem__, default=None)
+
+
+def _end(problem: Problem, weights: list[float]) -> Node:
+    """The node at which every path ends."""
+    return tuple(top if weight > 0 else 0 for top, weight in zip(problem.lattice.top, weights, strict=True))
