@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -25,7 +26,8 @@ struct Cuts {
 //
 // `measures[a][p]` says how far place p lies from the beginning of line a, as a share of the line: the attribute in
 // which a region is widest is cut first. `levels[a][p]` is the level of the boundary before place p: of the boundaries
-// within a region only the highest may be cut. A relaxed cut needs no boundary: equal rows may go to both sides.
+// within a region only the highest may be cut. A relaxed cut needs no boundary: equal rows may go to both sides. Where it
+// is allowed, it is what is left when no boundary can be cut.
 class Cutter {
  public:
   Cutter(std::span<const Code> places, std::vector<std::vector<double>> measures, std::vector<std::vector<Code>> levels,
@@ -123,7 +125,7 @@ class Cutter {
       collect(begin, end, attribute);
       if (attempt == 0 && !candidates_.empty()) break;  // nothing comes before it
     }
-    if (relaxed_) drop_narrow();
+    if (relaxed_ && attempt >= candidates_.size()) collect_relaxed(begin, end);
     if (attempt >= candidates_.size()) return {};
     const auto before = [](const Candidate& one, const Candidate& other) {
       if (one.rank != other.rank) return one.rank < other.rank;
@@ -181,17 +183,6 @@ class Cutter {
     count(begin, end, attribute);
     const double span = spans_[attribute];
     const auto rows = static_cast<Count>(end - begin);
-    if (relaxed_) {
-      Count below = 0;
-      for (const auto& [place, count] : here_) {
-        if (2 * (below + count) >= rows) {
-          candidates_.push_back({{static_cast<std::int32_t>(attribute), place, rows / 2}, 0, span});
-          break;
-        }
-        below += count;
-      }
-      return;
-    }
     if (here_.size() < 2) return;
     const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
     collect_boundaries(attribute, rows, span);
@@ -225,13 +216,18 @@ class Cutter {
     }
   }
 
-  // A cut along an attribute in which all rows are the same tells nothing, unless they are the same in all.
-  void drop_narrow() {
-    const auto narrow = [](const Candidate& candidate) { return candidate.span <= 0; };
-    if (std::all_of(candidates_.begin(), candidates_.end(), narrow)) {
-      candidates_.resize(std::min<std::size_t>(1, candidates_.size()));
-    } else {
-      std::erase_if(candidates_, narrow);
+  // Cuts in the middle of the rows, where equal ones may go to both sides; they come after all others. One along an
+  // attribute in which all rows are the same tells nothing, unless they are the same in all.
+  void collect_relaxed(std::size_t begin, std::size_t end) {
+    const auto rows = static_cast<Count>(end - begin);
+    for (const std::size_t attribute : widest_) {
+      if (spans_[attribute] <= 0 && attribute != widest_.front()) break;
+      count(begin, end, attribute);
+      Count below = 0;
+      std::size_t middle = 0;
+      while (2 * (below + here_[middle].second) < rows) below += here_[middle++].second;
+      const Cut cut{static_cast<std::int32_t>(attribute), here_[middle].first, rows / 2};
+      candidates_.push_back({cut, std::numeric_limits<std::size_t>::max(), spans_[attribute]});
     }
   }
 

@@ -13,6 +13,7 @@ from kohorte.kernels.arrays import Codes, Counts, Floats
 
 Axes: TypeAlias = NDArray[np.int32]
 Candidate: TypeAlias = tuple[int, float, int, int, int]  # rank, -span, attribute, boundary, left
+LAST = 2**63
 
 
 class Cutter:
@@ -70,23 +71,23 @@ class Cutter:
     def _cut(self, begin: int, end: int, attempt: int) -> tuple[int, int, int]:
         candidates: list[Candidate] = []
         if end - begin >= 2 * self._least:
-            for attribute in range(len(self._measures)):
-                candidates += self._candidates(self._places[begin:end, attribute], attribute)
-        if self._relaxed:
-            wide = [candidate for candidate in candidates if candidate[1] < 0]
-            candidates = wide or candidates[:1]
+            every = [self._candidates(self._places[begin:end, axis], axis) for axis in range(len(self._measures))]
+            candidates = [candidate for own, _ in every for candidate in own]
+            if self._relaxed:
+                anywhere = [candidate for _, candidate in every]
+                candidates += [candidate for candidate in anywhere if candidate[1] < 0] or anywhere[:1]
         if attempt >= len(candidates):
             return -1, 0, 0
         return sorted(candidates)[attempt][2:]
 
-    def _candidates(self, places: Codes, attribute: int) -> list[Candidate]:
+    def _candidates(self, places: Codes, attribute: int) -> tuple[list[Candidate], Candidate]:
+        """The cuts at boundaries, and the one in the middle of the rows, which comes after all others."""
         here, counts = np.unique(places, return_counts=True)
         below = np.cumsum(counts)
         rows = len(places)
         span = -float(self._measures[attribute][here[-1]] - self._measures[attribute][here[0]])
-        if self._relaxed:
-            middle = int(np.argmax(2 * below >= rows))
-            return [(0, span, attribute, int(here[middle]), rows // 2)]
+        middle = int(here[int(np.argmax(2 * below >= rows))])
+        anywhere = (LAST, span, attribute, middle, rows // 2)
         levels = self._levels[attribute]
         between = [int(levels[low + 1 : high + 1].max()) for low, high in pairwise(here)]
         allowed = [
@@ -94,4 +95,4 @@ class Cutter:
             for level, boundary, left in zip(between, here[1:], below, strict=False)
             if level == max(between) and left >= self._least and rows - left >= self._least
         ]
-        return [(rank, span, attribute, *cut[1:]) for rank, cut in enumerate(sorted(allowed))]
+        return [(rank, span, attribute, *cut[1:]) for rank, cut in enumerate(sorted(allowed))], anywhere

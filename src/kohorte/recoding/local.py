@@ -71,7 +71,9 @@ class LocalRecoding:
                 "together",
                 code="recoding-no-solution",
             )
-        return min(candidates, key=problem.cost)
+        everybody = bool(problem.table.included.all())  # rows that lack a value look like those that show nothing
+        fitting = [found for found in candidates if everybody or found.all_starred.sum() <= problem.goal.limit]
+        return min(fitting or candidates, key=problem.cost)
 
 
 class CellSuppression(LocalRecoding):

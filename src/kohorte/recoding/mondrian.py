@@ -59,10 +59,10 @@ class Mondrian:
 
 
 class MondrianRelaxed(Mondrian):
-    """Relaxed Mondrian: regions may overlap, because rows of the same value may go to both sides of a cut.
+    """Relaxed Mondrian: regions that have no strict cut left are cut in the middle of their rows.
 
-    So every region is cut in the middle, and with k-anonymity none has more than 2k-1 rows. Regions that show the
-    same are one class of the release.
+    Then rows of the same value go to both sides, and regions overlap. With k-anonymity none has more than 2k-1 rows.
+    Regions that show the same are one class of the release.
 
     Optimal or heuristic
         Heuristic; with k-anonymity, rows / (regions * k) is below 2.
