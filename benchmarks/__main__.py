@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import commands, comparison, kernels, models, optima, recodings, tables
+from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, tables
 from benchmarks.reproduction import command
 from kohorte.release import versions
 
@@ -17,9 +17,9 @@ def main() -> int:
     """Run all benchmarks and print a line each; exit code 1 when an answer is wrong, 0 otherwise."""
     print("  ".join(f"{name} {value}" for name, value in versions().items()))
     # Commands first: the peak memory of a child counts what this process had when it was started.
-    benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads, recodings.million]
+    benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads, recodings.million, risk.million]
     if tables.available():
-        on_tables = [optima.run, optima.exhaustive, models.run, models.fewer_checks, recodings.run]
+        on_tables = [optima.run, optima.exhaustive, models.run, models.fewer_checks, recodings.run, risk.adult]
         benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
     else:
         print("the public benchmark tables are not there: ADULT and CUP are left out")

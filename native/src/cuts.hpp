@@ -30,6 +30,9 @@ struct Cuts {
 // is allowed, it is what is left when no boundary can be cut.
 class Cutter {
  public:
+  // So many boundaries of an attribute are tried, those nearest to the median: each costs a look at all rows.
+  static constexpr std::size_t kNearest = 8;
+
   Cutter(std::span<const Code> places, std::vector<std::vector<double>> measures, std::vector<std::vector<Code>> levels,
          Count least, bool relaxed)
       : width_(measures.size()),
@@ -63,7 +66,7 @@ class Cutter {
   // For each region the cut that is next when `attempts` cuts were refused.
   //
   // First comes the cut nearest to the median in every attribute, the widest attribute first; then the second nearest
-  // in every attribute, and so on. Only cuts that leave `least` rows on both sides count.
+  // in every attribute, and so on, up to `kNearest`. Only cuts that leave `least` rows on both sides count.
   Cuts propose(std::span<const std::int64_t> begins, std::span<const std::int64_t> ends,
                std::span<const std::int64_t> attempts) {
     check(begins, ends);
@@ -191,6 +194,8 @@ class Cutter {
       return of_one != of_other ? of_one < of_other : one.cut.boundary < other.cut.boundary;
     };
     std::sort(candidates_.begin() + first, candidates_.end(), nearer);
+    const auto found = candidates_.size() - static_cast<std::size_t>(first);
+    candidates_.resize(static_cast<std::size_t>(first) + std::min(found, kNearest));
     std::size_t rank = 0;
     for (auto candidate = candidates_.begin() + first; candidate != candidates_.end(); ++candidate) {
       candidate->rank = rank++;

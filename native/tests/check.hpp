@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 #define CHECK(condition)                                                                \
   do {                                                                                  \
@@ -22,3 +23,14 @@
       std::exit(1);                                                                               \
     }                                                                                             \
   } while (false)
+
+// Tells whether a call is refused as wrong use.
+template <typename Action>
+bool refuses(const Action& action) {
+  try {
+    action();
+  } catch (const std::invalid_argument&) {
+    return true;
+  }
+  return false;
+}

@@ -171,16 +171,6 @@ void large_lattices() {
   }
 }
 
-template <typename Action>
-bool refuses(Action action) {
-  try {
-    action();
-  } catch (const std::invalid_argument&) {
-    return true;
-  }
-  return false;
-}
-
 void bad_input() {
   const Shape shape{2, 3};
   const Bytes six(6, 1), five(5, 1);

@@ -161,16 +161,6 @@ void many_threads() {
   for (std::thread& thread : threads) thread.join();
 }
 
-template <typename Action>
-bool refuses(Action action) {
-  try {
-    action();
-  } catch (const std::invalid_argument&) {
-    return true;
-  }
-  return false;
-}
-
 void bad_input() {
   using Codes = std::vector<Code>;
   CHECK(refuses([] { Grouper(Grouper::Maps{{{0, 1}, {0}}}); }));

@@ -219,16 +219,6 @@ void threads_share_a_tree() {
   for (auto& thread : threads) thread.join();
 }
 
-template <typename Action>
-bool refuses(Action action) {
-  try {
-    action();
-  } catch (const std::invalid_argument&) {
-    return true;
-  }
-  return false;
-}
-
 bool all_refuse(const Task& task) {
   return refuses([&] { equal(task); }) && refuses([&] { ordered(task); }) && refuses([&] { hierarchical(task); });
 }

@@ -1,16 +1,21 @@
 """What every metric promises to the searches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from kohorte.errors import InputError
-from kohorte.lattice import add_up
-from kohorte.models import KAnonymity
+from kohorte.lattice import Lattice, add_up
+from kohorte.models import DistinctLDiversity, KAnonymity
 from kohorte.quality import METRICS, metric_named
+from kohorte.recoding import Cells, Recoding, RecodingProblem
+from kohorte.search import Goal
 from support import oracle
 from support.problems import evaluator_of
-from support.strategies import questions
+from support.strategies import DIAGNOSIS, guarded_tables, limits, questions
 from support.tables import SmallTable, flat_levels
 
 NAMES = [metric.name for metric in METRICS]
@@ -185,3 +190,90 @@ def test_an_unknown_metric_is_refused_with_the_nearest_name(name, hint):
     assert caught.value.code == "metric-unknown"
     assert (f"did you mean {hint}" in caught.value.message) == bool(hint)
     assert all(known in caught.value.message for known in NAMES)
+
+
+@every_metric
+@settings(max_examples=40)
+@given(data=st.data())
+def test_what_suppressed_rows_add_to_the_parts_never_shrinks_at_finer_nodes_where_the_metric_says_so(metric, data):
+    """The optimal search adds it to the bounds of all finer nodes; every model here is monotone with suppression."""
+    diverse = DistinctLDiversity(attribute=DIAGNOSIS, l=2)
+    table = data.draw(guarded_tables(diverse))
+    table = replace(table, weights=data.draw(st.sampled_from([(), (0.3, 1.0)[: len(table.levels)]])))
+    models = [KAnonymity(k=data.draw(st.integers(1, 3)))] + ([diverse] if data.draw(st.booleans()) else [])
+    evaluator = evaluator_of(
+        table.encoded, metric, models, limit=data.draw(limits(table)), weights=table.weight_by_name
+    )
+    assert evaluator.monotone
+    if not evaluator.costing.surplus_lasts:
+        assert metric != "loss"
+        return
+    found = {node: evaluator(node) for node in table.lattice.nodes()}
+    surplus = {
+        node: evaluation.cost - add_up(evaluator.costing.parts, node)
+        for node, evaluation in found.items()
+        if evaluation.solution
+    }
+    for node, more in surplus.items():
+        for finer, yet_more in surplus.items():
+            if all(map(int.__le__, finer, node)):
+                assert yet_more >= more - ROUNDING
+
+
+# Tables whose rows are generalized each in its own way: a node is one of them
+
+
+def recoded_node(table, problem, evaluator, node):
+    """A node as a recoding: every cell at the level of the node, the same classes suppressed."""
+    groups = evaluator.engine.groups(node)
+    classes, own_groups = evaluator.engine.classes(node)
+    assert sorted(own_groups.sizes.tolist()) == sorted(groups.sizes.tolist())
+    kept = np.zeros(table.encoded.rows, dtype=bool)
+    kept[table.encoded.included] = evaluator.kept(own_groups)[classes]
+    columns = tuple(
+        Cells.of_levels(line, np.full(len(kept), level, dtype=np.uint32), line.column.codes)
+        for line, level in zip(problem.lines, node, strict=True)
+    )
+    return Recoding(columns, kept, 1, "node")
+
+
+EVERY_METRIC = [*NAMES, "classification"]
+
+
+@pytest.mark.parametrize("name", EVERY_METRIC)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_a_node_costs_the_same_when_it_is_seen_as_a_recoding(name, data):
+    diverse = DistinctLDiversity(attribute=DIAGNOSIS, l=2)
+    table = data.draw(guarded_tables(diverse, most_rows=12))
+    table = replace(table, weights=data.draw(st.sampled_from([(), (1.0, 0.5)[: len(table.levels)]])))
+    assume(any(map(table.takes_part, table.rows)))
+    finest = {
+        own: data.draw(st.integers(0, len(levels) - 1)) for own, levels in zip(table.names, table.levels, strict=True)
+    }
+    if data.draw(st.booleans()):  # the levels below a minimum_level are gone
+        cut = tuple(column.from_level(finest[column.name]) for column in table.encoded.columns)
+        object.__setattr__(table, "encoded", replace(table.encoded, columns=cut))
+    k, limit = data.draw(st.integers(1, 3)), data.draw(limits(table))
+    metric = metric_named(name) if name in NAMES else metric_named(name, attribute=DIAGNOSIS)
+    models = [KAnonymity(k=k)] + ([diverse] if data.draw(st.booleans()) else [])
+    evaluator = evaluator_of(table.encoded, metric, models, limit=limit, weights=table.weight_by_name)
+    goal = Goal(models, metric, table.weight_by_name, limit)
+    problem = RecodingProblem(table.encoded, goal, dict.fromkeys(table.names))
+    for node in Lattice(table.encoded.shape).nodes():
+        found = evaluator.judge(evaluator.engine.groups(node))
+        recoding = recoded_node(table, problem, evaluator, node)
+        recoded, satisfied = problem.counted(recoding)
+        assert (recoded.suppressed, int(recoded.kept.sum())) == (found.suppressed, found.classes)
+        assert satisfied.tolist() == recoded.kept.tolist()
+        for column in recoding.columns:
+            column.refuse_untrue(table.encoded.included)
+        if found.solution:
+            assert problem.cost(recoding) == pytest.approx(found.cost, rel=1e-9, abs=1e-9)
+            most = evaluator.costing.most_suppressed(found.cost)
+            assert found.suppressed <= most + ROUNDING * len(table.rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_metric_without_parameters_looks_at_no_attribute(name):
+    assert metric_named(name).attributes == ()

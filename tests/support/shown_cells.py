@@ -1,14 +1,14 @@
 """What the cells of a recoded table say, read from their text alone, without a line of the package.
 
 A cell shows `*`, the value, the label of a group of the hierarchy, an interval [a-b] or [a – b] of values (or of
-groups, where values may not be shown), or a set {a, b} of values or groups. What stands in quotation marks is one value.
+groups, where values may not be shown), or a set {a, b} of values or groups. Quotation marks hold a value together.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -63,6 +63,9 @@ class Quasi:
         """All that a cell can mean."""
         if cell is None:
             return [Cell(self, frozenset([None]), 0)]
+        if cell.endswith(" or missing"):
+            known = self.read(cell.removesuffix(" or missing"))
+            return [replace(meaning, covers=meaning.covers | {None}) for meaning in known]
         if cell == STAR:
             return [Cell(self, frozenset((*self.values, None)), self.top)]
         found = [Cell(self, covered, level, label=cell) for level, covered in self.meanings.get(cell, ())]
@@ -118,7 +121,7 @@ class Cell:
         """The lowest level at which one group covers it all; a missing value stands at the lowest that may be shown."""
         if self.covers == {None}:
             return min(least, self.quasi.top)
-        if self.level is not None:
+        if self.level is not None and None not in self.covers:
             return self.level
         for number in range(self.quasi.top + 1):
             if len({self.quasi.level(number, value) for value in self.covers}) == 1:
@@ -131,6 +134,8 @@ class Cell:
             return 1.0 if missing or len(domain) > 1 or self.quasi.range else 0.0
         if self.covers == {None}:
             return 0.0
+        if None in self.covers and self.level != self.quasi.top:
+            return replace(self, covers=self.covers - {None}).share(domain, missing=missing)
         if self.quasi.range is not None:
             return min(1.0, self._width() / self.quasi.range)
         return max(0, len(self.covers & set(domain)) - 1) / max(1, len(domain) - 1)

@@ -109,7 +109,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     plan = Plan.from_yaml(options.plan)
     search = plan.search
     if options.algorithm is not None:
-        search = replace(search, algorithm=options.algorithm)
+        search = search.for_algorithm(options.algorithm)
     if options.time_limit is not None:
         search = replace(search, time_limit=options.time_limit)
     if options.threads is not None:

@@ -18,6 +18,7 @@ _MONTH_NAME = (
     r"|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
 )
 _IMAGE_FILE = r"(?i)\w\.(?:jpe?g|png|gif|bmp|tiff?|dcm|dicom|heic|webp)(?:$|\W)"
+_OLD = r"(?:9[0-9]|1[0-4][0-9])"
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 
 
@@ -100,7 +101,11 @@ CONTENTS = (
     Content(17, "names of image files", _IMAGE_FILE),
     Content(18, "unique codes (UUID)", r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
     Content(1, "names of people", r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? (?:Dr\.? )?[A-ZÄÖÜ][a-zäöüß]{2,}"),
-    Content(2, "ZIP codes", r"^[0-9]{5}-[0-9]{4}$", Form.ZIP, vague=True),
+    Content(1, "names of people", r"^[A-ZÄÖÜ][\w'’-]+, [A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ]\.?)?$", vague=True),
+    Content(7, "numbers of nine digits, as social security numbers are", r"^[0-9]{9}$", vague=True),
+    Content(2, "ZIP codes", r"^[0-9]{5}(?:-[0-9]{4})?$", Form.ZIP, vague=True),
+    Content(3, "ages over 89", rf"(?i)\b(?:aged?|alter) {_OLD}\b", Form.AGE),
+    Content(3, "ages over 89", rf"(?i)\b{_OLD}[ -]?(?:years?|yrs?|y/?o|jahre?|jährige?)\b", Form.AGE),
     Content(3, "dates", rf"(?:^|[^0-9]){_YEAR}[-/.]{_MONTH}[-/.]{_DAY}(?:$|[^0-9])", Form.DATE),
     Content(3, "dates", rf"(?:^|[^0-9]){_DAY}[-/.] ?{_DAY}[-/.] ?{_YEAR}(?:$|[^0-9])", Form.DATE),
     Content(3, "dates", rf"(?i)\b{_MONTH_NAME}[ -](?:{_DAY}(?:st|nd|rd|th)?,? )?{_YEAR}\b", Form.DATE),
@@ -113,8 +118,14 @@ CONTENTS = (
         vague=True,
     ),
     Content(3, "dates", rf"^{_DAY}[-/.]{_DAY}[-/.][0-9]{{2}}$", Form.DATE, vague=True),
-    Content(3, "months", rf"^{_YEAR}-(?:0[1-9]|1[0-2])$|^(?:0[1-9]|1[0-2])[/.]{_YEAR}$", Form.DATE, vague=True),
-    Content(3, "quarters or weeks", rf"^{_YEAR}-?[QW][0-9]{{1,2}}$", Form.DATE, vague=True),
+    Content(3, "months", rf"^{_YEAR}[-/.](?:0?[1-9]|1[0-2])$|^(?:0?[1-9]|1[0-2])[-/.]{_YEAR}$", Form.DATE, vague=True),
+    Content(
+        3,
+        "quarters or weeks",
+        rf"(?i)^{_YEAR}[- /]?(?:q|w|kw) ?[0-9]{{1,2}}$|^(?:q|w|kw) ?[0-9]{{1,2}}[- /]+{_YEAR}$",
+        Form.DATE,
+        vague=True,
+    ),
 )
 YEARS_ONLY = rf"(?i)^[\[(<>=≥≤ ]*{_YEAR}(?: ?[-–,] ?{_YEAR})?[\])]?(?: or (?:earlier|later|before|after))?$"
 """Cells of a column of dates that tell no more than years."""

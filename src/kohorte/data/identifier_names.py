@@ -113,9 +113,11 @@ _RULES: tuple[tuple[int | None, Form, str], ...] = (
         3,
         Form.DATE,
         rf"(?:{_EVENTS}) ?(?:dates?|datetime|times?tamp|day|month|week|datum|tag|monat|zeitpunkt|dt)|dates?|datetime"
-        r"|time ?stamp|\w*datum|\w*zeitpunkt|zeitstempel|deathtime|admittime|dischtime",
+        r"|time ?stamp|\w*datum|\w*zeitpunkt|zeitstempel|deathtime|admittime|dischtime"
+        r"|(?:month|day|week|quarter)(?: of \w+)?(?=$)|monat|tag|woche|kw|quartal|kalenderwoche",
     ),
-    (3, Form.AGE, r"ages?|(?:\w*(?:s|en|e))?alter|alters(?:gruppe|klasse)|patientage"),
+    (3, Form.AGE, r"ages?|age ?(?:group|band|class|bracket|range)s?|patientage"),
+    (3, Form.AGE, r"(?:\w*(?:s|en|e))?alter|alters(?:gruppe|klasse)"),
     (1, Form.DIRECT, r"\w*name[ns]?|nameof\w*|initials|initialen|employer|arbeitgeber|next of kin|kontaktperson"),
     (
         18,

@@ -71,7 +71,9 @@ class Dates(Builder):
         return Labels(known.select(pl.col("text").alias("0"), *periods, pl.lit(SUPPRESSED).alias("top")))
 
     def moments(self, values: pl.Series) -> list[tuple[int, ...]] | None:
-        """The values as (year, month, ...), where all of them are dates of this format."""
+        """The values as (year, month, ...), where all of them are dates of this format and of one time zone."""
+        if "%z" in self.format:
+            return None
         known = self._reader.read(values)
         if len(known) < len(values):
             return None

@@ -149,6 +149,17 @@ class Intervals(Builder):
         edges = self._steps()[0].edges
         return float(Decimal(edges[-1] - edges[0]).scaleb(-self._decimals))
 
+    def ends(self, values: pl.Series, level: int) -> tuple[Floats, Floats]:
+        """Where the interval of each value begins and ends at a level; outside the range, at the end of the range."""
+        edges = self._steps()[0].edges
+        if level > len(self._steps()):
+            starts, ends = np.full(len(values), edges[0]), np.full(len(values), edges[-1])
+        else:
+            floors = scaled_floors(number_parts(values, point=self.decimal), self._decimals).to_numpy()
+            starts, ends = (np.clip(part, edges[0], edges[-1]) for part in self._steps()[level - 1].place(floors))
+        scale = 10.0**self._decimals
+        return starts / scale, ends / scale
+
     @cached_property
     def _decimals(self) -> int:
         return max(decimals_of(number) for number in self._numbers)

@@ -13,7 +13,9 @@ from kohorte.hierarchy.decimals import number_parts
 from kohorte.hierarchy.intervals import Intervals
 from kohorte.hierarchy.ordering import Ordering
 
-_ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[ T])"
+_DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?"
+_ISO_DATES = (f"^{_DAY}$", f"^{_DAY} {_TIME}$", f"^{_DAY}T{_TIME}$")
+"""Dates that sort as text, if all are written in one of these ways; with a time zone they do not."""
 
 
 def sort_keys(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
@@ -28,7 +30,7 @@ def dates(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
     """The values as dates, where all of them are."""
     if isinstance(builder, Dates):
         return builder.moments(distinct)
-    return list(distinct) if distinct.str.contains(_ISO_DATE).all() else None
+    return list(distinct) if any(distinct.str.contains(pattern).all() for pattern in _ISO_DATES) else None
 
 
 def numbers(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
@@ -36,4 +38,6 @@ def numbers(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
     point = builder.decimal if isinstance(builder, Intervals) else "."
     if number_parts(distinct, point=point)["whole"].null_count():
         return None
+    if distinct.str.contains("^[0-9]{1,18}$").all():
+        return distinct.cast(pl.Int64).to_list()
     return [Decimal(value.replace(point, ".")) for value in distinct]

@@ -23,7 +23,8 @@ class SafeHarborRule(PrivacyModel):
     Leaves open
         Everything else. Safe Harbor is a rule on columns and no bound on a risk: it says nothing about combinations,
         and a person may stand alone in the release (add k-anonymity). Identifiers that no pattern knows, such as
-        names in the middle of a text: free text has to be removed, or read by people. The law also demands that
+        names without a title in a column whose name does not say so: somebody has to look at every column, and free
+        text has to be removed, or read by people. The law also demands that
         nobody who releases the table has actual knowledge that it could identify a person (164.514(b)(2)(ii)), which
         no program can tell.
     Monotone

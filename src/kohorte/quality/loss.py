@@ -53,9 +53,11 @@ class _LossCosting(Costing):
         return static + float((groups.sizes[gone] * np.maximum(told, 0.0)).sum()) / self.rows
 
     def most_suppressed(self, cost: float) -> float:
-        """A suppressed row costs 1, and no row costs less than at the finest levels."""
+        """A suppressed row costs 1, which is more than at the finest levels by what its cells had told there."""
         least = sum(float(part.min()) for part in self.parts)
-        return self.rows * (cost - least) / (1.0 - least) if least < 1.0 else self.rows
+        vaguest = sum(float(lost[0].max(initial=0.0)) for lost in self._lost)
+        excluded = self.rows - int(self.marginals.columns[0].counts.sum())  # they are in the parts
+        return excluded + self.rows * (cost - least) / (1.0 - vaguest) if vaguest < 1.0 else self.rows
 
 
 @dataclass(frozen=True)

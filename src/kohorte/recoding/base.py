@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from kohorte.engines import EncodedTable
+from kohorte.engines import EncodedTable, LocalEngine
 from kohorte.groups import Groups, Histogram, Recoded
 from kohorte.hierarchy import Builder
 from kohorte.kernels import Grouper
@@ -81,6 +81,11 @@ class RecodingProblem:
         """Tell for each class whether it satisfies all models."""
         verdicts: Bools = np.logical_and.reduce([model.satisfied(groups) for model in self.goal.models])
         return verdicts
+
+    def everybody_holds(self) -> bool:
+        """Whether all rows satisfy the models as one class, those that take no part among them, and without these."""
+        own = self.groups(np.zeros(len(self.rows), dtype=np.uint32), 1)
+        return bool(self.satisfied(own).all() and self.satisfied(LocalEngine(self.table).all_rows(())).all())
 
     def counted(self, recoding: Recoding) -> tuple[Recoded, Bools]:
         """A recoding as metrics see it, and for each of its classes whether it satisfies the models."""

@@ -34,6 +34,7 @@ class Cells:
     shares: Floats = field(repr=False)
     heights: Floats = field(repr=False)
     shows_ends: bool = False  # as intervals of values that occur in the data
+    ambiguous: bool = False  # a label stands for different things in different rows
 
     @classmethod
     def of_intervals(cls, line: Line, lows: Codes, highs: Codes, which: Codes, *, snapped: bool = False) -> Cells:
@@ -104,7 +105,10 @@ class Cells:
             star = numbers[SUPPRESSED]
             first[star], last[star] = 0, line.length - 1
             merged_heights[star] = line.column.hierarchy.top
-        return cls(line, renumber[kinds], first, last, tuple(numbers), merged_shares, merged_heights)
+        unlike = (first[renumber] != lows) | (last[renumber] != highs)
+        ambiguous = bool((unlike & np.array([label != SUPPRESSED for label in labels], dtype=bool)).any())
+        cells = cls(line, renumber[kinds], first, last, tuple(numbers), merged_shares, merged_heights)
+        return replace(cells, ambiguous=ambiguous)
 
     @cached_property
     def starred(self) -> Bools:
@@ -194,8 +198,13 @@ class Recoding:
         return starred | ~self.kept
 
     def settled(self, limit: int) -> Recoding:
-        """Decide about rows that show nothing but `*`: suppressed where so many may be, otherwise one class."""
+        """Decide about rows that show nothing but `*`: suppressed where so many may be, otherwise one class.
+
+        Where all rows do, and are kept, that is a class of everybody, as at the highest node of a lattice.
+        """
         alone = self.all_starred
+        if alone.all() and self.kept.any():
+            return self
         if int(alone.sum()) <= limit:
             return replace(self, kept=~alone)
         columns = tuple(column.with_stars(~self.kept) for column in self.columns)

@@ -8,6 +8,9 @@ from kohorte.recoding.base import RecodingProblem
 from kohorte.recoding.cells import Recoding
 from kohorte.recoding.split_points import SplitPoints, refuse_beyond_k
 
+MOST_SPLITS = 4_000
+"""Memory grows with the square of this."""
+
 
 class KOptimize:
     """The best way to cut every attribute into intervals, the same for all rows.
@@ -32,12 +35,20 @@ class KOptimize:
     options: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """It was made for k-anonymity, and cuts along orders."""
-        return refuse_beyond_k(problem)
+        """It was made for k-anonymity, cuts along orders, and looks at all pairs of split points."""
+        reason = refuse_beyond_k(problem)
+        splits = sum(line.length - 1 for line in problem.lines)
+        if reason is None and splits > MOST_SPLITS:
+            longest = max(problem.lines, key=lambda line: line.length)
+            return (
+                f"{splits:,} possible split points are too many for it (at most {MOST_SPLITS:,}); attribute "
+                f"{longest.column.name!r} has most of them: a minimum_level makes its steps coarser"
+            )
+        return reason
 
     def run(self, problem: RecodingProblem) -> Recoding:
         """Search all sets of split points."""
         points = SplitPoints(problem)
         found = points.sets.optimize(points.nothing, points.seconds_left, points.report)
-        best, _, bound, complete, visited = found
-        return points.recoding(best, visited, bound, proven=complete, heuristic=False)
+        best, cost, bound, complete, visited = found
+        return points.recoding(best, visited, bound, proven=complete or bound >= cost, heuristic=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,8 +19,8 @@ from kohorte.kernels.arrays import Codes, Floats
 
 SIGNS = "-–[]"
 """Signs that must not stand in the ends of an interval that is written [a-b]."""
-
-_End: TypeAlias = tuple[str | None, str]
+OR_MISSING = " or missing"
+"""What a cell shows besides where some of the values that it stands for are missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,17 +94,19 @@ class Line:
         if low == high:
             return self._alone[low]
         if self._alone[high] is None:  # missing values, which labels do not name unless a hierarchy does
-            return SUPPRESSED
+            if not self.measured and high - low + 1 == self.length:
+                return SUPPRESSED
+            return f"{self._label(low, high - 1)}{OR_MISSING}"
         if self.measured:
-            (bare, quoted_low), (bare_high, quoted_high) = self._ends_in_text[0][low], self._ends_in_text[1][high]
-            if bare is not None and bare_high is not None:
-                return f"[{bare}-{bare_high}]"
-            return f"[{quoted_low} – {quoted_high}]"
+            return _interval(self._ends_in_text(low)[0], self._ends_in_text(high)[1])
         level, groups = self._parts(low, high)
         if len(groups) == 1:
             label: str | None = self.column.labels[level][groups[0]]
             return label
-        return "{" + ", ".join(quoted(str(self.column.labels[level][group]), ",{}") for group in groups) + "}"
+        names = [self.column.labels[level][group] for group in groups]
+        named = [quoted(name, ",{}") for name in names if name is not None]
+        text = named[0] if len(named) == 1 else "{" + ", ".join(named) + "}"
+        return text + OR_MISSING if None in names else text
 
     def snapped(self, low: int, high: int) -> tuple[int, int]:
         """The cell as whole groups: those of the level below the lowest at which one group covers it all."""
@@ -122,14 +124,14 @@ class Line:
         return [labels[group] for group in self.groups[0].tolist()]
 
     def shares(self, lows: Codes, highs: Codes) -> Floats:
-        """The share of the domain that each cell does not tell apart."""
+        """The share of the domain that each cell does not tell apart; that a value may be missing adds nothing."""
+        missing = np.array([label is None for label in self._alone])
+        highs = np.where(lows < highs, highs - missing[highs], highs)
         if self.measured and self._range:
             shares: Floats = np.minimum(1.0, self._widths(lows, highs) / self._range)
         else:
             pairs = zip(lows.tolist(), highs.tolist(), strict=True)
             shares = np.array([self._share_of_groups(low, high) for low, high in pairs])
-        missing = np.array([label is None for label in self._alone])
-        shares[missing[highs]] = 1.0
         return np.where(lows == highs, self.column.shares[0][self.groups[0][lows]], shares)
 
     def _share_of_groups(self, low: int, high: int) -> float:
@@ -141,12 +143,8 @@ class Line:
     def _widths(self, lows: Codes, highs: Codes) -> Floats:
         """How far the ends of cells are apart; where groups are shown, from the beginning of one to the end of one."""
         firsts, lasts = self._measures
-        if not self.column.finest:
-            apart: Floats = lasts[highs] - firsts[lows]
-            return apart
-        shares = self.column.shares[0][self.groups[0]]
-        between: Floats = np.maximum(0.0, firsts[highs] - lasts[lows])
-        return between + self._range * (shares[lows] + shares[highs])
+        apart: Floats = lasts[highs] - firsts[lows]
+        return apart
 
     def heights(self, lows: Codes, highs: Codes) -> Floats:
         """The lowest level, as the hierarchy counts them, with a group that covers each cell."""
@@ -178,19 +176,39 @@ class Line:
             lasts[place] = self.column.values[code]
         return firsts, lasts
 
-    @cached_property
-    def _ends_in_text(self) -> tuple[list[_End], list[_End]]:
+    def _ends_in_text(self, place: int) -> tuple[str, str]:
         """What stands at the lower and at the upper end of an interval that begins or ends with a place."""
         firsts, lasts = self._texts if not self.column.finest else (self._alone, self._alone)
-        return [_end(text) for text in firsts], [_end(text) for text in lasts]
+        return str(firsts[place]), str(lasts[place])
 
     @cached_property
     def _measures(self) -> tuple[Floats, Floats]:
-        """The first and the last value of every place as a number: itself, or its rank in the hierarchy's domain."""
+        """Where every place begins and ends, as a number: that of its values, or of its group where that is shown."""
         measure = self._measure_of_value
-        return tuple(  # type: ignore[return-value]
+        firsts, lasts = (
             np.array([np.nan if text is None else measure[text] for text in texts]) for texts in self._texts
         )
+        if not self.column.finest:
+            return firsts, lasts
+        return self._ends_of_groups(firsts, lasts)
+
+    def _ends_of_groups(self, firsts: Floats, lasts: Floats) -> tuple[Floats, Floats]:
+        """Where the group of each place begins and ends, be it with values that the data do not have."""
+        known = [place for place, text in enumerate(self._texts[0]) if text is not None]
+        texts = pl.Series([self._texts[0][place] for place in known], dtype=pl.String)
+        if isinstance(self.builder, Intervals):
+            firsts[known], lasts[known] = self.builder.ends(texts, self.column.finest)
+            return firsts, lasts
+        hierarchy = self.column.hierarchy
+        group_of_value = hierarchy.groups[self.column.finest]
+        measures = np.array([self._measure_of_value.get(value, np.nan) for value in hierarchy.values])
+        lowest = np.full(int(group_of_value.max(initial=0)) + 1, np.inf)
+        highest = np.full(len(lowest), -np.inf)
+        np.fmin.at(lowest, group_of_value, measures)
+        np.fmax.at(highest, group_of_value, measures)
+        groups = group_of_value[hierarchy.encode(texts)]
+        firsts[known], lasts[known] = lowest[groups], highest[groups]
+        return firsts, lasts
 
     @cached_property
     def _measure_of_value(self) -> dict[str, float]:
@@ -221,9 +239,11 @@ def _ends(groups: Codes) -> tuple[Codes, Codes]:
     return firsts, lasts
 
 
-def _end(text: str | None) -> _End:
-    """The end of an interval as it stands in [25-28], if it may, and in [-5 – 3], where ends have such signs."""
-    return (None if any(sign in str(text) for sign in SIGNS) else str(text)), quoted(str(text), "–[]")
+def _interval(low: str, high: str) -> str:
+    """An interval by its ends, as published: [25-28]; with blanks where the ends have such signs themselves."""
+    if any(sign in low or sign in high for sign in SIGNS):
+        return f"[{quoted(low, '–[]')} – {quoted(high, '–[]')}]"
+    return f"[{low}-{high}]"
 
 
 def line_of(column: EncodedColumn, builder: Builder | None) -> Line:

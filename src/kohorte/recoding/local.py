@@ -17,7 +17,6 @@ from kohorte.quality import (
     Classification,
     Discernibility,
     Loss,
-    Metric,
     NonUniformEntropySuppression,
     Precision,
 )
@@ -40,7 +39,8 @@ class LocalRecoding:
     Metrics that do not count suppressed rows (height, entropies) cannot weigh; the passes use loss instead.
 
     Optimal or heuristic
-        Heuristic; each search is optimal, and the release is never worse than that of a single search.
+        Heuristic; each search is optimal, and by the plan's metric the release is never worse than that of a single
+        search, unless that suppresses everybody.
     Complexity
         As many searches as there are passes, rarely more than ten; each has fewer rows than the one before.
     Source
@@ -65,15 +65,27 @@ class LocalRecoding:
         many = searches.passes()
         one = searches.single()
         candidates = [_recoding(problem, releases, searches) for releases in (many, one) if releases]
+        if one:  # a metric that is not monotone may like coarser cells better
+            candidates.append(_recoding(problem, one, searches, refined=False))
         if not candidates:
             raise NoSolution(
                 "no combination of levels satisfies the models within the suppression limit, not even for all rows "
                 "together",
                 code="recoding-no-solution",
             )
-        everybody = bool(problem.table.included.all())  # rows that lack a value look like those that show nothing
-        fitting = [found for found in candidates if everybody or found.all_starred.sum() <= problem.goal.limit]
-        return min(fitting or candidates, key=problem.cost)
+        return min(
+            self._fitting(candidates, problem), key=lambda found: problem.cost(found.settled(problem.goal.limit))
+        )
+
+    @staticmethod
+    def _fitting(candidates: list[Recoding], problem: RecodingProblem) -> list[Recoding]:
+        """Rows that lack a value look like those that show nothing: together they may be too many, or must be all."""
+        limit = problem.goal.limit
+        if problem.table.included.all():
+            return candidates
+        stars = [found.all_starred for found in candidates]
+        fitting = [found for found, own in zip(candidates, stars, strict=True) if own.all() or own.sum() <= limit]
+        return fitting or candidates
 
 
 class CellSuppression(LocalRecoding):
@@ -153,32 +165,41 @@ class _Searches:
             left = np.setdiff1d(left, release.rows, assume_unique=True)
 
     def single(self) -> list[_Release]:
-        """Search once, for all rows, within the limit."""
-        limit = self.problem.goal.limit - self._excluded
-        release = self.search(self.everybody, limit, self.problem.goal.metric)
+        """Search once, for all rows, within the limit: the plan's own question, with rows that lack a value."""
+        table, goal = self.problem.table, self.problem.goal
+        whole = self._table(np.arange(table.rows, dtype=np.uint32), table.included)
+        release = self._best(whole, self.everybody, self._with_time_left(goal, goal.limit))
         return [] if release is None else [release]
 
-    def search(self, rows: Codes, limit: int, metric: Metric | None = None) -> _Release | None:
+    def search(self, rows: Codes, limit: int) -> _Release | None:
         """Find the best node of some rows when so many of them may be suppressed; None where there is none."""
         if limit < 0 or not len(rows):
             return None
-        goal = replace(self._with_time_left(limit), metric=metric or self._goal.metric)
-        found = full_domain(self._table(rows), goal)
+        table = self._table(self.problem.rows[rows], np.ones(len(rows), dtype=bool))
+        return self._best(table, rows, self._with_time_left(self._goal, limit))
+
+    def _best(self, table: EncodedTable, rows: Codes, goal: Goal) -> _Release | None:
+        """Find the best node of a table whose included rows have these numbers; None where there is none."""
+        found = full_domain(table, goal)
         result = search_named("optimal").run(found.problem)
-        self.checked += result.checked
-        if result.best is None:
+        best = result.best
+        if best is None and not result.optimal:  # out of time: the top node is the likeliest solution of all
+            found.problem.time_limit = None
+            found.problem.evaluate(found.problem.lattice.top)
+            best = found.problem.best
+        self.checked += found.problem.checked
+        if best is None:
             return None
-        class_of, groups = found.engine.classes(result.best.node)
+        class_of, groups = found.engine.classes(best.node)
         kept = found.evaluator.kept(groups)
         released: Bools = kept[class_of]
         if not released.any():
             return None
-        levels = tuple(own[level] for own, level in zip(self.levels, result.best.node, strict=True))
+        levels = tuple(own[level] for own, level in zip(self.levels, best.node, strict=True))
         return _Release(rows[released], class_of[released], levels)
 
-    def _table(self, rows: Codes) -> EncodedTable:
+    def _table(self, of_table: Codes, included: Bools) -> EncodedTable:
         table = self.problem.table
-        of_table = self.problem.rows[rows]
         columns = tuple(
             replace(
                 column,
@@ -191,21 +212,23 @@ class _Searches:
         )
         return replace(
             table,
-            rows=len(rows),
+            rows=len(of_table),
             columns=columns,
-            included=np.ones(len(rows), dtype=bool),
+            included=included,
             sensitive=tuple(replace(column, codes=column.codes[of_table]) for column in table.sensitive),
         )
 
-    def _with_time_left(self, limit: int) -> Goal:
+    def _with_time_left(self, goal: Goal, limit: int) -> Goal:
         left = self.problem.goal.time_limit
         if left is not None:
             left = max(1e-3, left - (time.monotonic() - self.problem.started))
-        return replace(self._goal, limit=limit, time_limit=left)
+        return replace(goal, limit=limit, time_limit=left)
 
 
-def _recoding(problem: RecodingProblem, releases: list[_Release], searches: _Searches) -> Recoding:
-    """The table as all releases together show it."""
+def _recoding(
+    problem: RecodingProblem, releases: list[_Release], searches: _Searches, *, refined: bool = True
+) -> Recoding:
+    """The table as all releases together show it, with the finest levels at which the rows of a class agree."""
     class_of = np.zeros(len(problem.rows), dtype=np.uint32)
     kept: Bools = np.zeros(len(problem.rows), dtype=bool)
     classes = 0
@@ -215,6 +238,8 @@ def _recoding(problem: RecodingProblem, releases: list[_Release], searches: _Sea
         classes += int(release.class_of.max()) + 1
     class_of[~kept] = classes
     finest = finest_levels(problem, class_of, classes + 1, searches.levels)
+    if not refined:
+        finest = [np.full(classes + 1, level, dtype=np.uint32) for level in releases[0].levels]
     for axis, level in enumerate(releases[-1].levels):
         finest[axis][classes] = level  # suppressed rows count as the last search left them
     columns = tuple(

@@ -11,6 +11,7 @@ import numpy as np
 from kohorte.errors import NoSolution
 from kohorte.kernels import Cutter
 from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.models import KAnonymity
 from kohorte.recoding.base import RecodingProblem, refuse_models, refuse_unordered
 from kohorte.recoding.cells import Cells, Recoding
 from kohorte.search import OutOfTime, Progress
@@ -20,14 +21,14 @@ class Mondrian:
     """Strict Mondrian: every region is cut in two as long as both parts satisfy the models.
 
     The attribute in which a region is widest is cut first, at the boundary nearest to the median; where the models do
-    not allow that, the other attributes are tried, then boundaries further from the median. Numbers and dates are cut
-    anywhere, other attributes between the groups of their hierarchy, those of the highest level that tells the rows
-    of the region apart. A cell shows what its region covers: the interval from the least to the greatest value that
-    occurs in it, or the groups of the hierarchy.
+    not allow that, the other attributes are tried, then boundaries further from the median, eight in each attribute.
+    Numbers and dates are cut anywhere, other attributes between the groups of their hierarchy, those of the highest
+    level that tells the rows of the region apart. A cell shows what its region covers: the interval from the least to
+    the greatest value that occurs in it, or the groups of the hierarchy.
 
     Optimal or heuristic
-        Heuristic; no region that has a cut is left uncut, so that with k-anonymity no region is larger than
-        2d(k-1)+m rows (d attributes, m the most equal rows).
+        Heuristic; with k-anonymity no region that has a cut is left uncut, so that none is larger than 2d(k-1)+m rows
+        (d attributes, m the most equal rows).
     Complexity
         O(n log n) for n rows, times the attributes.
     Source
@@ -107,7 +108,7 @@ class _Partition:
         everything = np.array([0]), np.array([len(problem.rows)]), np.array([0])
         self._open = _Regions(*everything)
         self._ends: list[Counts] = []  # of regions that are done
-        self._sizes_suffice = not any(model.sensitive for model in problem.goal.models)
+        self._sizes_suffice = all(isinstance(model, KAnonymity) for model in problem.goal.models)
         self.checked = 1
 
     def cut_all(self) -> None:

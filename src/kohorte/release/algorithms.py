@@ -7,8 +7,6 @@ from kohorte.recoding import RECODERS, Recoder, RecodingProblem
 from kohorte.release.preparation import Prepared
 from kohorte.search import SEARCHES, Problem, full_domain
 
-ALGORITHMS: tuple[type, ...] = (*SEARCHES, *RECODERS)
-
 
 def is_recoder(name: str) -> bool:
     """Tell whether an algorithm recodes; otherwise it searches the lattice."""

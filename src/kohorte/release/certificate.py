@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from kohorte.data import Role, to_polars
-from kohorte.hierarchy import Builder, Ordering
+from kohorte.hierarchy import SUPPRESSED, Builder, Ordering
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.release.plan import Plan
@@ -128,14 +130,20 @@ def warnings(release: Release) -> tuple[str, ...]:
         )
     found += [
         f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
-        for name, level in release.levels.items()
-        if _shows_values(plan.attributes[name].hierarchy) and 0 < level < release.hierarchies[name].top
+        for name in _between_value_and_star(release)
+        if _shows_values(plan.attributes[name].hierarchy)
     ]
     found += [
         f"the intervals of {cells.line.column.name!r} end at values that occur in the data, so that they disclose some "
         "of them"
         for cells in (() if release.recoding is None else release.recoding.columns)
         if cells.shows_ends
+    ]
+    found += [
+        f"a label of {cells.line.column.name!r} stands for different things in different rows: its hierarchy has the "
+        "same text at different levels"
+        for cells in (() if release.recoding is None else release.recoding.columns)
+        if cells.ambiguous
     ]
     if plan.smallest_class < 2 and release.smallest_class == 1:
         found.append("classes of one row are allowed, so a person can stand alone in the release")
@@ -156,6 +164,17 @@ def _fixed_hierarchies(release: Release) -> dict[str, str]:
     builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
     independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
     return {name: release.hierarchies[name].fingerprint() for name in independent}
+
+
+def _between_value_and_star(release: Release) -> list[str]:
+    """The quasi-identifiers that show labels of groups."""
+    if release.recoding is None:
+        return [name for name, level in release.levels.items() if 0 < level < release.hierarchies[name].top]
+    return [
+        cells.line.column.name
+        for cells in release.recoding.columns
+        if ((cells.lows < cells.highs) & (np.array(cells.labels, dtype=object) != SUPPRESSED)).any()
+    ]
 
 
 def _shows_values(builder: Builder | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import polars as pl
 
@@ -15,6 +16,9 @@ from kohorte.release.population import without_flag
 from kohorte.release.preparation import Prepared
 from kohorte.release.release import Release, in_order
 from kohorte.search import Evaluation, SearchResult
+
+ROUNDING = 1e-9
+"""By how much a cost may differ from its bound because of rounding."""
 
 
 def find_recoding(prepared: Prepared, started: float, *, input_rows: int) -> Release:
@@ -65,13 +69,16 @@ def recode(prepared: Prepared, problem: RecodingProblem) -> Recoding:
         raise NoSolution("every row lacks a value, so that there is nothing to recode", code="recoding-no-solution")
     recoding = algorithm.run(problem)
     starred, excluded = int(recoding.all_starred.sum()), int((~prepared.table.included).sum())
-    if excluded and starred > problem.goal.limit:
+    everybody = starred == prepared.table.rows and problem.everybody_holds()
+    if excluded and starred > problem.goal.limit and not everybody:
         raise NoSolution(
             f"{starred:,} rows show nothing, {excluded:,} of them because they lack a value, and the limit allows "
             f"{problem.goal.limit:,}: fill the gaps, or count missing as a value of its own (missing: category)",
             code="recoding-limit",
         )
     recoding = recoding.settled(problem.goal.limit)
+    if recoding.optimal and problem.cost(recoding) > recoding.lower_bound + ROUNDING * (1 + abs(recoding.lower_bound)):
+        recoding = replace(recoding, optimal=False)  # what it looked at is not quite what is shown
     for column in recoding.columns:
         column.refuse_untrue(prepared.table.included)
     return recoding

@@ -40,7 +40,7 @@ def refuse_unsafe(frame: pl.DataFrame, plan: Plan, columns: Sequence[EncodedColu
     if not asks_for_safe_harbor(plan):
         return
     _refuse_strangers(plan)
-    _refuse_recoding(plan)
+    refuse_recoding(plan)
     found = [*_shown_as_they_are(frame, plan), *_generalized(frame.height, plan, columns)]
     if found:
         raise InputError(
@@ -120,9 +120,9 @@ def _refuse_strangers(plan: Plan) -> None:
                 )
 
 
-def _refuse_recoding(plan: Plan) -> None:
-    """Cells that are made for single rows show ends of intervals, which are values and not their safe form."""
-    if plan.search.algorithm not in {search.name for search in SEARCHES}:
+def refuse_recoding(plan: Plan) -> None:
+    """Refuse Safe Harbor with a recoding: the ends of intervals are values, and not their safe form."""
+    if asks_for_safe_harbor(plan) and plan.search.algorithm not in {search.name for search in SEARCHES}:
         raise InputError(
             f"algorithm {plan.search.algorithm} cannot be used with safe-harbor: its cells can show values that only a "
             "level of the hierarchy hides; use a search of the lattice, such as optimal",

@@ -9,9 +9,11 @@ from types import MappingProxyType
 
 from kohorte.errors import InputError, member_named
 from kohorte.recoding import RECODERS, Recoder
+from kohorte.recoding.mu_argus import IDENTIFICATION
 from kohorte.search import SEARCHES, Options, Search
 
-IDENTIFICATION = ("most", "more", "identifying")
+ALGORITHMS: tuple[type[Search | Recoder], ...] = (*SEARCHES, *RECODERS)
+BY_ATTRIBUTE = ("weights", "identification")
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,7 @@ class SearchOptions:
 
     def __post_init__(self) -> None:
         name = str(self.algorithm)
-        known: tuple[type[Search | Recoder], ...] = (*SEARCHES, *RECODERS)
-        algorithm = member_named(name, known, what="algorithm", code="algorithm-unknown")
+        algorithm = member_named(name, ALGORITHMS, what="algorithm", code="algorithm-unknown")
         limit = self.time_limit
         if limit is not None and not (is_number(limit) and limit > 0):
             raise InputError(f"time_limit must be a number of seconds above 0, not {limit!r}", code="plan-time-limit")
@@ -42,19 +43,29 @@ class SearchOptions:
         if self.threads is not None and (type(self.threads) is not int or self.threads not in range(1, 257)):
             raise InputError(f"threads must be a whole number from 1 to 256, not {self.threads!r}", code="plan-threads")
         self._check_own(name, getattr(algorithm, "options", ()))
-        for option in ("weights", "identification"):
+        for option in BY_ATTRIBUTE:
             object.__setattr__(self, option, MappingProxyType(dict(getattr(self, option))))
 
     def _check_own(self, name: str, known: tuple[str, ...]) -> None:
         """Refuse options that the algorithm does not have, and settings that they do not allow."""
         for option, (fits, wanted) in OWN.items():
             given = getattr(self, option)
-            if given in ({}, None) or (option == "seed" and given == 0):
+            if _is_default(option, given):
                 continue
             if option not in known:
                 raise InputError(f"algorithm {name} has no option {option}", code="plan-search-option")
-            if not (all(map(fits, given.values())) if isinstance(given, Mapping) else fits(given)):
-                raise InputError(f"{option}: {wanted}", code="plan-search-option")
+            by_attribute = option in BY_ATTRIBUTE
+            if isinstance(given, Mapping) is not by_attribute or (not by_attribute and not fits(given)):
+                raise InputError(f"{option} is {wanted}", code="plan-search-option")
+            for attribute, value in given.items() if by_attribute else ():
+                if not fits(value):
+                    raise InputError(f"{option}: {attribute}: is {wanted}", code="plan-search-option")
+
+    def for_algorithm(self, name: str) -> SearchOptions:
+        """The same for another algorithm, without the options that it does not have."""
+        known = getattr(member_named(name, ALGORITHMS, what="algorithm", code="algorithm-unknown"), "options", ())
+        own = {option: getattr(self, option) for option in OWN if option in known}
+        return SearchOptions(algorithm=name, time_limit=self.time_limit, threads=self.threads, **own)
 
     def __hash__(self) -> int:
         return hash((self.algorithm, self.time_limit, self.threads, self.steps, self.seed))
@@ -77,9 +88,16 @@ class SearchOptions:
         entry: dict[str, object] = {"algorithm": self.algorithm}
         for option in self.keys()[1:]:
             value = getattr(self, option)
-            if value not in ({}, None) and not (option == "seed" and value == 0):
+            if value is not None and not (option in OWN and _is_default(option, value)):
                 entry[option] = dict(value) if isinstance(value, Mapping) else value
         return entry
+
+
+def _is_default(option: str, value: object) -> bool:
+    """Whether a plan need not write the setting of an option."""
+    if option in BY_ATTRIBUTE:
+        return isinstance(value, Mapping) and not value
+    return value is None if option == "steps" else type(value) is int and value == 0
 
 
 def _made(entry: dict[str, object]) -> SearchOptions:
@@ -94,7 +112,7 @@ def is_number(value: object) -> bool:
 OWN: dict[str, tuple[Callable[[object], bool], str]] = {
     "weights": (
         lambda value: is_number(value) and 0 <= float(str(value)) <= 1,
-        "one number from 0 (never generalized) to 1 for each attribute, as in {zip: 1, age: 0.5}",
+        "a number from 0 (never generalized) to 1 for each attribute, as in {zip: 1, age: 0.5}",
     ),
     "identification": (
         lambda value: value in IDENTIFICATION,

@@ -59,7 +59,7 @@ def all_cuts(task, rows):
             left = sum(value < boundary for value in values)
             if wall == max(walls.values()) and left >= task.least and len(values) - left >= task.least:
                 possible.append((abs(2 * left - len(values)), boundary, left))
-        ranked += [(rank, -span, attribute, *cut[1:]) for rank, cut in enumerate(sorted(possible))]
+        ranked += [(rank, -span, attribute, *cut[1:]) for rank, cut in enumerate(sorted(possible)[:8])]
     if task.relaxed:
         ranked += [cut for cut in anywhere if cut[1] < 0] or anywhere[:1]
     return [cut[2:] for cut in sorted(ranked)]
@@ -135,7 +135,7 @@ def tasks(draw):
     return Task(np.stack(places, axis=1), measures, levels, least, relaxed), draw(st.integers(0, 2**32 - 1))
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(tasks())
 def test_cutters_agree_with_plain_python_round_by_round(task):
     task, seed = task
@@ -166,15 +166,15 @@ def test_cutters_agree_on_many_regions_with_attempts_of_their_own(task, data):
 
 
 def test_huge_sparse_lines_are_cut_as_small_ones():
-    length = 3_000_000
-    places = [[5], [2_999_999], [70], [1_000_000], [70], [2_000_000]]
+    length = 300_000
+    places = [[5], [299_999], [70], [100_000], [70], [200_000]]
     measures, levels = plain_line(length)
     strict, relaxed = (Task(places, measures, levels, 2, relaxed) for relaxed in (False, True))
     for task in (strict, relaxed):
         for cutter in task.cutters():
             assert propose(cutter, [(0, 6)] * 4, [0, 1, 2, 3]) == (all_cuts(task, range(6)) + [NO_CUT] * 4)[:4]
-    assert all_cuts(strict, range(6)) == [(0, 1_000_000, 3), (0, 2_000_000, 4)]
-    assert all_cuts(relaxed, range(6)) == [(0, 1_000_000, 3), (0, 2_000_000, 4), (0, 70, 3)]
+    assert all_cuts(strict, range(6)) == [(0, 100_000, 3), (0, 200_000, 4)]
+    assert all_cuts(relaxed, range(6)) == [(0, 100_000, 3), (0, 200_000, 4), (0, 70, 3)]
 
 
 def test_huge_sparse_lines_have_walls_at_places_where_no_row_stands():

@@ -22,7 +22,7 @@ from kohorte.release.comparison.task import Task
 from kohorte.release.plan import Plan
 from kohorte.release.preparation import Prepared
 from kohorte.release.recoding import apply_recoding, judge, recode
-from kohorte.release.search_options import OWN, SearchOptions
+from kohorte.release.safe_harbor import refuse_recoding
 from kohorte.release.verification import verify_table
 from kohorte.search import Search, search_named
 
@@ -93,13 +93,7 @@ class Bench:
     def _asked_for(self, algorithm: Algorithm) -> Prepared:
         """The same question to another algorithm, without the options that it does not know."""
         plan = self.prepared.plan
-        known = {option: getattr(plan.search, option) for option in OWN if option in getattr(algorithm, "options", ())}
-        options = SearchOptions(
-            algorithm=algorithm.name,
-            time_limit=self._time_limit,
-            threads=plan.search.threads,
-            **known,
-        )
+        options = replace(plan.search.for_algorithm(algorithm.name), time_limit=self._time_limit)
         goal = replace(self.prepared.goal, options=options.options, time_limit=self._time_limit)
         return replace(self.prepared, plan=replace(plan, search=options), goal=goal)
 
@@ -155,6 +149,7 @@ class Bench:
         started = time.perf_counter()
         recoding = None
         try:
+            refuse_recoding(prepared.plan)
             recoding = recode(prepared, problem)
             seconds = time.perf_counter() - started
             judge(prepared, problem, recoding)
@@ -221,6 +216,6 @@ def _ended(
         return Ended(Status.NO_SOLUTION, error.message, effort)
     if isinstance(error, PrivacyViolation):
         return Ended(Status.NOT_PRIVATE, error.message, effort, recoding)
-    if error.code == "algorithm-unfit":
+    if error.code in ("algorithm-unfit", "safe-harbor-algorithm"):
         return Ended(Status.REFUSED, error.message)
     raise error
