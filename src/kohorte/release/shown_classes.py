@@ -84,13 +84,7 @@ class Classes:
         be among the suppressed rows, as many classes as there are such rows.
         """
         released = people[FLAGGED] if FLAGGED in people.columns else None
-        encoded = encode(people.drop(FLAGGED, strict=False), hierarchies(plan), missing=plan.missing)
-        shown = pl.DataFrame(
-            [
-                column.generalized(self._level(column) if levels is None else levels[column.name])
-                for column in encoded.columns
-            ]
-        )
+        shown = self.as_shown(people.drop(FLAGGED, strict=False), plan, levels)
         of_table = pl.lit(value=True) if released is None else pl.Series(released)
         kinds = (
             shown.with_columns(of_table.alias(FLAGGED))
@@ -109,6 +103,16 @@ class Classes:
         else:
             alone = kinds.filter(pl.col(MOST) == 0).height
         return Population(found[COUNT].fill_null(0).to_numpy().astype(np.int64), max(0, alone)), int(unmatched)
+
+    def as_shown(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None = None) -> pl.DataFrame:
+        """Generalize the quasi-identifiers of people as the table is: to the levels at which its columns stand."""
+        encoded = encode(people, hierarchies(plan), missing=plan.missing)
+        return pl.DataFrame(
+            [
+                column.generalized(self._level(column) if levels is None else levels[column.name])
+                for column in encoded.columns
+            ]
+        )
 
     def _level(self, column: EncodedColumn) -> int:
         """The level of the hierarchy at which a column stands: that whose labels it shows, stars aside."""

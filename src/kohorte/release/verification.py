@@ -11,7 +11,7 @@ from kohorte.data import Role, as_text, to_polars
 from kohorte.engines import Missing, encode_sensitive
 from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchy import SUPPRESSED, CsvFile, Dates, Intervals, SafeHarbor, Tree
 from kohorte.models import PrivacyModel, SafeHarborRule
 from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.columns import check_columns
@@ -104,7 +104,7 @@ def verify_table(
         if name in table.columns
     ]
     unsafe = safe_harbor.problems(table, plan)
-    found += _missing_problems(shown, plan) + decorrelation.problems(table, plan) + unsafe
+    found += _too_fine(shown, plan) + _missing_problems(shown, plan) + decorrelation.problems(table, plan) + unsafe
     starred = shown.select(pl.all_horizontal(pl.all().eq_missing(pl.lit(SUPPRESSED)))).to_series()
     suppressed = int(starred.sum())
     if suppressed > plan.most_suppressed(table.height):
@@ -153,6 +153,25 @@ def _missing_problems(shown: pl.DataFrame, plan: Plan) -> list[str]:
         return []
     lacking = int(shown.select(pl.any_horizontal(pl.all().is_null())).to_series().sum())
     return [f"{lacking:,} rows lack a value, which 'missing: {plan.missing}' does not allow"] if lacking else []
+
+
+def _too_fine(shown: pl.DataFrame, plan: Plan) -> list[str]:
+    """Say which columns show values that the plan's minimum_level hides, where a hierarchy knows what a value is."""
+    found = []
+    for name, least in plan.minimum_levels.items():
+        builder = plan.attributes[name].hierarchy
+        if not least or not isinstance(builder, CsvFile | Dates | Intervals | SafeHarbor | Tree):
+            continue
+        cells = shown[name].drop_nulls()
+        distinct = cells.unique()
+        hierarchy = builder.build(distinct.to_list(), attribute=name)
+        places = hierarchy.encode(distinct)
+        labels = pl.Series(hierarchy.column(min(least, hierarchy.top)), dtype=pl.String)
+        raw = distinct.filter(pl.Series(places >= 0))
+        fine = raw.filter(raw != labels.gather(places[places >= 0]))
+        if rows := int(cells.is_in(fine.implode()).sum()):
+            found.append(f"{rows:,} rows show values of {name!r}, which minimum_level: {least} does not allow")
+    return found
 
 
 def _verdict(model: PrivacyModel, groups: Groups, broken: Sequence[str] = ()) -> ModelVerdict:

@@ -233,3 +233,19 @@ class TestPlans:
         assert caught.value.code == "minimum-level-beyond"
         with pytest.raises(ko.InputError):
             ko.solution_space(FRAME, plan_of({"age": 4}))
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "raw", "shown"),
+    [
+        (ko.Intervals(lower=0, upper=100, widths=[10], integer=True), ["34", "35"], ["30-39", "30-39"]),
+        (ko.Tree({"A": ["x", "y"], "B": ["z"]}), ["x", "y"], ["A", "A"]),
+        (ko.Dates(levels=["month", "year"]), ["2024-01-31", "2024-01-02"], ["2024-01", "2024-01"]),
+    ],
+)
+def test_verify_tells_values_that_the_plan_hides(hierarchy, raw, shown):
+    attributes = {"q": ko.Attribute("quasi-identifying", hierarchy, minimum_level=1)}
+    plan = ko.Plan(attributes=attributes, models=[ko.KAnonymity(k=1)])
+    verdicts = [ko.verify(pl.DataFrame({"q": cells}), plan) for cells in (raw, shown, ["*", "*"])]
+    assert [verdict.satisfied for verdict in verdicts] == [False, True, True]
+    assert verdicts[0].problems == ("2 rows show values of 'q', which minimum_level: 1 does not allow",)

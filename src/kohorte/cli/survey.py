@@ -1,0 +1,108 @@
+"""`kohorte survey`: how many people could be recognized by their answers, before anybody was asked."""
+
+from __future__ import annotations
+
+import argparse
+
+from kohorte.cli.output import print_json
+from kohorte.errors import InputError
+
+EPILOG = """\
+examples:
+  kohorte survey estimate survey.yaml
+  kohorte survey estimate survey.yaml --people 100,500,2000
+  kohorte survey plan survey.yaml --percent 5
+  kohorte survey plan survey.yaml --percent 5 --people 2000 --by expected
+
+survey.yaml:
+  people: 500
+  questions:
+    sex:    {categories: {female: 0.5, male: 0.5}}
+    school: {categories: [primary, secondary, tertiary]}          frequencies not known: all equal
+    region: {categories: [north, south, east], ordered: false}    any two may be merged, not only neighbours"""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb and its two actions."""
+    parser = verbs.add_parser(
+        "survey", help="plan a survey: the risk before data is collected", description=__doc__, epilog=EPILOG
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    estimate = _action(actions, "estimate", "estimate how many people would be alone with their answers")
+    estimate.add_argument(
+        "--people", metavar="N[,N...]", help="how many people are asked, instead of what the file says"
+    )
+    plan = _action(actions, "plan", "propose merges of categories, or more people, that reach a percentage")
+    plan.add_argument(
+        "--percent",
+        metavar="P",
+        type=float,
+        required=True,
+        help="at most so many percent may be alone with their answers",
+    )
+    plan.add_argument("--people", metavar="N", help="how many people are asked, instead of what the file says")
+    plan.add_argument(
+        "--by", metavar="E", default="OR", help="which estimate counts: OR (default), expected, FG, RT, RR"
+    )
+    estimate.set_defaults(run=run_estimate)
+    plan.set_defaults(run=run_plan)
+
+
+def _action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
+    parser.add_argument("survey", metavar="SURVEY", help="survey file (YAML)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    return parser
+
+
+def run_estimate(options: argparse.Namespace) -> int:
+    """Estimate for one or several numbers of people."""
+    from kohorte.survey import Survey, estimate_survey
+    from kohorte.survey.words import estimate_in_words
+
+    survey = Survey.from_yaml(options.survey)
+    numbers = _numbers(options.people) or [survey.asked()]
+    estimates = [estimate_survey(survey, people) for people in numbers]
+    if options.json:
+        answers = [estimate.to_dict() for estimate in estimates]
+        print_json(answers[0] if len(answers) == 1 else {"estimates": answers})
+    else:
+        print("\n\n".join(map(estimate_in_words, estimates)))
+    return 0
+
+
+def run_plan(options: argparse.Namespace) -> int:
+    """Propose changes; exit code 1 if none reaches the percentage."""
+    from kohorte.survey import Survey, plan_survey
+    from kohorte.survey.words import proposals_in_words
+
+    survey = Survey.from_yaml(options.survey)
+    numbers = _numbers(options.people) or [survey.asked()]
+    if len(numbers) > 1:
+        raise InputError("--people: a plan is made for one number of people", code="survey-people")
+    proposals = plan_survey(survey, percent=options.percent, people=numbers[0], by=options.by)
+    if options.json:
+        print_json(
+            {
+                "people": numbers[0],
+                "percent": options.percent,
+                "by": options.by,
+                "proposals": [proposal.to_dict() for proposal in proposals],
+            }
+        )
+    else:
+        print(proposals_in_words(proposals, percent=options.percent, people=numbers[0], by=options.by))
+    return 0 if proposals else 1
+
+
+def _numbers(text: str | None) -> list[int]:
+    """The numbers of people of the option."""
+    parts = [] if text is None else text.split(",")
+    for part in parts:
+        if not part.strip().isdecimal():
+            raise InputError(
+                "--people is a whole number of at least 1, or several with commas between them", code="survey-people"
+            )
+    return [int(part) for part in parts]

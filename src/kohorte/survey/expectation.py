@@ -1,0 +1,130 @@
+"""How many cells with exactly one person are to be expected: N * sum of p (1 - p)^(N - 1) over all cells.
+
+Let P be the probability of the cell of a person drawn at random. P is a product of independent parts, one for each
+question (or joint table), and the expectation is N * E[(1 - P)^(N - 1)]. No cell is listed that matters little:
+
+* Parts are multiplied one after the other, the largest probabilities first. A product that can still become a cell
+  with N * p above `SMALL` is followed. Each begins another such cell, so there are at most N / SMALL of them.
+* All cells below a product that is not followed have N * p <= SMALL. There (1 - p)^(N - 1) is expanded in powers of p,
+  and the sum of p^k over such cells is a product over the questions, by one multiplication each. The partial sums
+  of the expansion lie above and below the true value in turn (Bonferroni's inequalities, for any p from 0 to 1), so the
+  first term left out bounds the error.
+* Should there be too many products (more than ten million people), the rest is enclosed: (1 - p)^(N - 1) is convex
+  in p, so its mean is at least its value at the mean of p (Jensen), and at most the chord from the smallest to
+  the largest p at that mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kohorte.survey.spectrum import Floats, Spectrum, expand, largest_of_the_rest, spectra
+from kohorte.survey.survey import Answers
+
+SMALL = 4.0
+TERMS = 34
+MOST_FOLLOWED = 2_500_000
+EPSILON = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The expected number of cells with one person; the true value differs by at most `error`."""
+
+    singles: float
+    error: float
+
+
+def expected_singles(survey: Answers, people: int, *, most_followed: int = MOST_FOLLOWED) -> Expectation:
+    """The expected number of cells with exactly one person, if people answer independently of each other."""
+    if people == 1:
+        return Expectation(1.0, 0.0)
+    parts = spectra(survey.blocks)
+    alone = _Alone(parts, people)
+    products, masses = np.ones(1), np.ones(1)
+    for number, part in enumerate(parts):
+        lengths, pairs = expand(products, part, SMALL / people / (products * alone.rest[number]))
+        alone.leave(number, products, masses, lengths)
+        heads, places = pairs // len(part.numerators), pairs % len(part.numerators)
+        products, masses = products[heads] * part.probabilities[places], masses[heads] * part.masses[places]
+        if len(products) > most_followed:
+            alone.enclose(number + 1, products, masses)
+            return alone.expectation(len(parts))
+    alone.add(masses, products)
+    return alone.expectation(len(parts))
+
+
+class _Alone:
+    """Adds up the probability that a person is alone, E[(1 - P)^(N - 1)], between two bounds."""
+
+    def __init__(self, parts: Sequence[Spectrum], people: int) -> None:
+        self.parts, self.others = parts, people - 1
+        self.people = people
+        self.rest = largest_of_the_rest(parts)
+        self.low = self.high = 0.0
+
+    def expectation(self, parts: int) -> Expectation:
+        """The middle of the bounds, times the number of people; rounding is part of the error.
+
+        A term of the expansion is at most SMALL^k / k!, so all together at most e^SMALL, each with the rounding of its
+        factors; where a cell is added by itself, an error of p by a share d changes the term by at most a share of d.
+        """
+        rounding = (2 * TERMS + 2 * parts + 20) * math.exp(SMALL) * EPSILON
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        return Expectation(max(0.0, self.people * middle), self.people * (half + rounding))
+
+    def add(self, masses: Floats, probabilities: Floats) -> None:
+        """Add cells by their probability."""
+        found = float(masses @ self._alone(probabilities))
+        self.low += found
+        self.high += found
+
+    def _alone(self, probabilities: Floats) -> Floats:
+        with np.errstate(divide="ignore"):  # a cell that holds everybody: nobody is alone
+            found: Floats = np.exp(self.others * np.log1p(-np.minimum(probabilities, 1.0)))
+        return found
+
+    def leave(self, number: int, products: Floats, masses: Floats, lengths: npt.NDArray[np.int64]) -> None:
+        """Add the cells below each product that begin with a probability of this part beyond the first `lengths`."""
+        part = self.parts[number]
+        for length in np.unique(lengths[lengths < len(part.numerators)]).tolist():
+            here = lengths == length
+            largest = float(part.probabilities[length]) * self.rest[number]
+            self._expand(products[here] * largest * self.people, masses[here], self._moments(number, length))
+
+    def _moments(self, number: int, length: int) -> Floats:
+        """E[P^k] of what follows a product, each divided by the largest P to that power, for k = 0, 1, 2, ..."""
+        part, powers = self.parts[number], np.arange(TERMS + 1)[:, None]
+        largest = float(part.probabilities[length]) or 1.0  # too small for a floating-point number: all powers are 0
+        found: Floats = ((part.probabilities[length:] / largest) ** powers * part.masses[length:]).sum(axis=1)
+        for later in self.parts[number + 1 :]:
+            found = found * ((later.probabilities / later.largest) ** powers * later.masses).sum(axis=1)
+        return found
+
+    def _expand(self, sizes: Floats, masses: Floats, moments: Floats) -> None:
+        """Add the mean of (1 - P)^(N - 1) by powers; `sizes` is the largest N * P below each product."""
+        falling = np.cumprod([1.0, *((self.others - k) / (k + 1) / self.people for k in range(TERMS))])
+        factors = falling * moments * (-1.0) ** np.arange(TERMS + 1)
+        found = np.zeros(len(sizes))
+        for factor in factors[:TERMS][::-1]:
+            found = found * sizes + factor
+        last = factors[TERMS] * sizes**TERMS  # 0 where there are no more people than terms
+        ends = float(masses @ found), float(masses @ (found + last))
+        self.low += min(ends)
+        self.high += max(ends)
+
+    def enclose(self, number: int, products: Floats, masses: Floats) -> None:
+        """Add all cells below these products, by convexity."""
+        later = self.parts[number:]
+        mean = math.prod(float(part.masses @ part.probabilities) for part in later)
+        smallest = math.prod(float(part.probabilities[-1]) for part in later)
+        largest = math.prod(part.largest for part in later)
+        share = (mean - smallest) / (largest - smallest) if largest > smallest else 0.0
+        chord = (1 - share) * self._alone(products * smallest) + share * self._alone(products * largest)
+        self.low += float(masses @ self._alone(products * mean))
+        self.high += float(masses @ chord)

@@ -1,0 +1,88 @@
+"""How many people have to be asked so that a wanted percentage is reached, with the questions as they are."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from kohorte.survey.expectation import expected_singles
+from kohorte.survey.spectrum import spectra
+from kohorte.survey.survey import Survey
+
+MOST_PEOPLE = 10**9
+MOST_LISTED = 20_000
+MOST_FOLLOWED = 100_000
+ROUNDING = 1e-9
+
+
+def reaches(singles: float, people: int, percent: float) -> bool:
+    """Whether so many single cells are at most the wanted percentage of the people."""
+    return min(singles / people, 1.0) * 100 <= percent + ROUNDING
+
+
+def least_people(survey: Survey, percent: float, by: str, singles: Callable[[int], float], people: int) -> int | None:
+    """The least number of people, from `people` on, that reaches the percentage by an estimator; None if not found.
+
+    FG and OR do not depend on the number of people. The expected percentage falls with it, so it is found by halving.
+    RT and RR jump up and down: all their jumps are looked at where cells can be listed; otherwise there is no answer.
+    """
+    if percent <= 0 and by in ("OR", "expected"):
+        return None
+    if by == "expected":
+        return _by_halving(survey, percent, people)
+    if by in ("RT", "RR"):
+        return _by_jumps(survey, percent, people, half=by == "RR")
+    alone = singles(people)
+    enough = max(people, math.ceil(alone * 100 / percent)) if percent > 0 else people
+    if enough > MOST_PEOPLE:
+        return None
+    while enough > people and reaches(alone, enough - 1, percent):  # at most a few: rounding
+        enough -= 1
+    return enough if reaches(alone, enough, percent) else None
+
+
+def _by_halving(survey: Survey, percent: float, people: int) -> int | None:
+    """The probability to be alone, E[(1 - P)^(N - 1)], falls with every person more."""
+
+    def enough(count: int) -> bool:
+        found = expected_singles(survey, count, most_followed=MOST_FOLLOWED)
+        return reaches(found.singles + found.error, count, percent)
+
+    high = people
+    while not enough(high):
+        high *= 2
+        if high > MOST_PEOPLE:
+            return None
+    return people + bisect.bisect_left(range(people, high), True, key=enough)
+
+
+def _by_jumps(survey: Survey, percent: float, people: int, *, half: bool) -> int | None:
+    """Between two jumps the number of single cells stays the same, and the percentage falls."""
+    cells: dict[Fraction, int] = {Fraction(1): 1}
+    for part in spectra(survey.blocks):
+        if len(cells) * len(part.numerators) > MOST_LISTED:
+            return None
+        pairs = itertools.product(cells.items(), zip(part.numerators, part.cells, strict=True))
+        products: dict[Fraction, int] = {}
+        for (probability, many), (numerator, times) in pairs:
+            product = probability * Fraction(numerator, part.denominator)
+            products[product] = products.get(product, 0) + many * times
+        cells = products
+    low, high = (Fraction(1, 2), Fraction(3, 2)) if half else (Fraction(1), Fraction(2))
+    jumps = {people: 0}
+    for probability, many in cells.items():
+        for border, change in ((low, many), (high, -many)):
+            at = max(people, math.ceil(border / probability))
+            jumps[at] = jumps.get(at, 0) + change
+    singles = 0
+    ends = [*sorted(jumps)[1:], None]
+    for start, end in zip(sorted(jumps), ends, strict=True):
+        singles += jumps[start]
+        wanted = start if not singles else math.ceil(singles * 100 / Fraction(repr(percent))) if percent > 0 else None
+        first = None if wanted is None else max(start, people, wanted)
+        if first is not None and (end is None or first < end):
+            return first
+    return None

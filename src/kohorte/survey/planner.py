@@ -1,0 +1,153 @@
+"""The planner: the least that has to be changed in a survey so that a wanted percentage is reached.
+
+Optimal or heuristic: with OR, which is a function of the entropy that is left, the best of all combinations of merges
+is found as long as these can be listed (200,000), and otherwise the best of those that stand for all others
+(choices.py). With another estimator all combinations are tried where there are at most 5,000; otherwise those near the
+least loss that reaches the percentage, found by halving as if the estimator fell with every bit lost. Each proposal
+says whether it is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kohorte.errors import InputError, nearest
+from kohorte.survey.choices import Choices, Integers, all_choices, non_dominated
+from kohorte.survey.estimate import figures_of
+from kohorte.survey.estimators import ESTIMATORS, entropy
+from kohorte.survey.expectation import expected_singles
+from kohorte.survey.merging import (
+    MergedBlocks,
+    Option,
+    Partition,
+    changes_of,
+    merged_survey,
+    options_of,
+    unchanged,
+)
+from kohorte.survey.more_people import ROUNDING, least_people, reaches
+from kohorte.survey.proposal import Merge, SurveyProposal
+from kohorte.survey.survey import Answers, Survey
+
+JUDGES = (*ESTIMATORS, "expected")
+MOST_TRIED = 5_000
+AROUND = 40
+FEW_PEOPLE = 10_000
+MOST_KINDS = 20
+
+
+def plan_survey(
+    survey: Survey, *, percent: float, people: int | None = None, by: str = "OR", most: int = 6
+) -> tuple[SurveyProposal, ...]:
+    """A short list of ways to reach a wanted percentage, that with the least loss of information first.
+
+    Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). `by` says
+    which estimator judges: FG, RT, RR, OR or expected.
+    """
+    if by not in JUDGES:
+        raise InputError(f"by is one of {', '.join(JUDGES)}, not {by!r}{nearest(by, JUDGES)}", code="survey-estimator")
+    if not _is_percentage(percent):
+        raise InputError(f"percent is a number from 0 to 100, not {percent!r}", code="survey-percent")
+    return _Planner(survey, survey.asked(people), float(percent), by).proposals(most)
+
+
+def _is_percentage(percent: object) -> bool:
+    return isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
+
+
+class _Planner:
+    def __init__(self, survey: Survey, people: int, percent: float, by: str) -> None:
+        self.survey, self.people, self.percent, self.by = survey, people, percent, by
+        self.bits = math.fsum(entropy(block) for block in survey.blocks)
+
+    def singles(self, survey: Answers, people: int) -> float:
+        """What the estimator that judges says."""
+        if self.by == "expected":
+            return expected_singles(survey, people).singles
+        return ESTIMATORS[self.by](survey, people)
+
+    def proposals(self, most: int) -> tuple[SurveyProposal, ...]:
+        if reaches(self.singles(self.survey, self.people), self.people, self.percent):
+            return (self._proposal({}, self.people, proven=True),)
+        enough = least_people(
+            self.survey, self.percent, self.by, lambda people: self.singles(self.survey, people), self.people
+        )
+        larger = () if enough is None else (self._proposal({}, enough, proven=True),)
+        return (*larger, *self._merged(most - len(larger)))
+
+    def _merged(self, most: int) -> list[SurveyProposal]:
+        found = [options_of(block, self.survey) for block in self.survey.blocks]
+        units, complete = [options for options, _ in found], all(whole for _, whole in found)
+        choices = all_choices(units)
+        rows, tried_all = self._reaching(choices, units)
+        chosen = non_dominated(rows, choices, most) if len(rows) else []
+        proven = complete and choices.complete and tried_all
+        return [
+            self._proposal(self._partitions(units, choices.options(row)), self.people, proven=proven) for row in chosen
+        ]
+
+    def _reaching(self, choices: Choices, units: Sequence[Sequence[Option]]) -> tuple[Integers, bool]:
+        """The combinations that reach the percentage, and whether all were judged."""
+        if self.by == "OR":
+            most = math.log2(self.people * (self.percent + ROUNDING) / 100)
+            return np.flatnonzero(choices.entropies <= most), True
+
+        merged = MergedBlocks(self.survey.blocks, units)
+
+        def good(row: int) -> bool:
+            return reaches(self.singles(merged.of(choices.options(row)), self.people), self.people, self.percent)
+
+        if len(choices.entropies) <= MOST_TRIED:
+            return np.array([row for row in range(len(choices.entropies)) if good(row)], dtype=np.int64), True
+        around = AROUND if self.people <= FEW_PEOPLE else AROUND // 5  # each look takes longer
+        return _near_the_border(choices, good, around), False
+
+    def _partitions(self, units: Sequence[Sequence[Option]], options: Sequence[int]) -> dict[str, Partition]:
+        """What is merged in each question; questions that stay as they are do not appear."""
+        found: dict[str, Partition] = {}
+        for block, unit, option in zip(self.survey.blocks, units, options, strict=True):
+            pairs = zip(block.questions, block.shape, unit[option].partitions, strict=True)
+            found |= {name: partition for name, count, partition in pairs if partition != unchanged(count)}
+        return found
+
+    def _proposal(self, partitions: dict[str, Partition], people: int, *, proven: bool) -> SurveyProposal:
+        survey = merged_survey(self.survey, partitions, people)
+        lost = max(0.0, self.bits - math.fsum(entropy(block) for block in survey.blocks)) if partitions else 0.0
+        merges = tuple(self._merge(name, partition) for name, partition in partitions.items())
+        return SurveyProposal(
+            survey=survey,
+            people=people,
+            more_people=people - self.people,
+            merges=merges,
+            by=self.by,
+            figures=figures_of(survey, people),
+            lost_bits=lost,
+            lost_share=lost / self.bits if self.bits else 0.0,
+            changes=sum(map(changes_of, partitions.values())) or int(people > self.people),
+            proven=proven,
+        )
+
+    def _merge(self, name: str, partition: Partition) -> Merge:
+        categories = self.survey.questions[name].categories
+        return Merge(name, tuple(tuple(categories[place] for place in group) for group in partition))
+
+
+def _near_the_border(choices: Choices, good: Callable[[int], bool], around: int) -> Integers:
+    """For each number of changes some combinations that reach the percentage, with about the least loss."""
+    found: list[int] = []
+    kinds = 0
+    for changes in np.unique(choices.changes).tolist():
+        rows = np.flatnonzero(choices.changes == changes)
+        rows = rows[np.argsort(-choices.entropies[rows], kind="stable")]
+        if kinds == MOST_KINDS or not good(int(rows[-1])):
+            continue
+        kinds += 1
+        low, high = 0, len(rows) - 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if good(int(rows[middle])) else (middle + 1, high)
+        found += [int(row) for row in rows[max(0, low - around) : low + around] if good(int(row))]
+    return np.array(found, dtype=np.int64)

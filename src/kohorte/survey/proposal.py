@@ -1,0 +1,96 @@
+"""A proposal: how to change a survey so that fewer people can be recognized, and what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kohorte.survey.estimate import Figure, figures_to_dict
+from kohorte.survey.estimators import deanonymizable_percent
+from kohorte.survey.survey import Survey
+
+
+@dataclass(frozen=True)
+class Merge:
+    """What becomes of the categories of one question: groups of them, each of which is one answer afterwards."""
+
+    question: str
+    groups: tuple[tuple[str, ...], ...]
+
+    @property
+    def left_out(self) -> bool:
+        """Whether all answers are one, so that the question need not be asked."""
+        return len(self.groups) == 1
+
+    @property
+    def in_words(self) -> str:
+        """What to do, for people."""
+        if self.left_out:
+            return f"leave out {self.question}"
+        merged = [" + ".join(group) for group in self.groups if len(group) > 1]
+        return f"{self.question}: merge {' and '.join(merged)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The merge as plain dictionaries, lists and text."""
+        return {
+            "question": self.question,
+            "left_out": self.left_out,
+            "groups": [list(group) for group in self.groups],
+        }
+
+
+@dataclass(frozen=True)
+class SurveyProposal:
+    """A survey that reaches the wanted percentage, and what was changed: categories merged, or more people asked.
+
+    `figures` are those of the changed survey. `lost_bits` is the entropy of the answers that is lost, `lost_share` its
+    share of all. `proven` says that all combinations of merges were looked at, and none with so few changes loses a
+    hundredth of a bit less.
+    """
+
+    survey: Survey
+    people: int
+    more_people: int
+    merges: tuple[Merge, ...]
+    by: str
+    figures: Mapping[str, Figure | None]
+    lost_bits: float
+    lost_share: float
+    changes: int
+    proven: bool
+
+    @property
+    def singles(self) -> float:
+        """What the estimator that judges says of the changed survey."""
+        figure = self.figures[self.by]
+        return math.nan if figure is None else figure.singles
+
+    @property
+    def deanonymizable_percent(self) -> float:
+        """The percentage that is reached."""
+        return deanonymizable_percent(self.singles, self.people)
+
+    @property
+    def in_words(self) -> str:
+        """What to do, for people."""
+        if self.more_people:
+            return f"ask {self.people:,} people instead of {self.people - self.more_people:,}"
+        return "; ".join(merge.in_words for merge in self.merges) or "nothing has to be changed"
+
+    def to_dict(self) -> dict[str, object]:
+        """The proposal as plain dictionaries, lists, numbers and text."""
+        return {
+            "what": self.in_words,
+            "people": self.people,
+            "merges": [merge.to_dict() for merge in self.merges],
+            "cells": self.survey.cells,
+            "singles": self.singles,
+            "deanonymizable_percent": self.deanonymizable_percent,
+            "figures": figures_to_dict(self.figures),
+            "lost_bits": self.lost_bits,
+            "lost_share": self.lost_share,
+            "changes": self.changes,
+            "proven": self.proven,
+            "survey": self.survey.to_dict(),
+        }

@@ -1,0 +1,104 @@
+"""The worst case: how many cells can have exactly one person, in any table with the expected margins?
+
+The margins are those of the survey in whole people: `people` times each frequency, rounded by the largest remainders.
+Questions with a joint table have their joint counts.
+
+**An upper bound, with its proof.** Let a question have a category of c people, and let K be the number of combinations
+of answers to all other questions (those that anybody gives). If c <= K, at most c cells of this category have one
+person. If c > K, at most K - 1 have: were it all K, they would hold K people and not c. Call this the room of the
+category. For any two questions, the cells with one person, seen as a graph between their categories, are a flow that
+the rooms bound on both sides, and between two categories at most as many cells as there are combinations of answers to
+the rest. The largest flow is the smallest cut. As all middle edges have equal capacity, the best cut with i categories
+on one side and j on the other takes the largest rooms, and for each i the best j are those with more room than the
+edges from i have capacity. Last, N - 1 cells with one person cannot be: the last person would be alone, too, or with
+one of them.
+
+**A lower bound** is a table that was made (tables.py). Where both agree the answer is exact; where they do not and the
+table is small, all tables are searched, with proof by exhaustion (sparsest.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kohorte.survey.estimators import deanonymizable_percent
+from kohorte.survey.frequencies import whole_people
+from kohorte.survey.sparsest import MOST_SEARCHED_CELLS, fewest_not_single
+from kohorte.survey.survey import Survey
+from kohorte.survey.tables import singles_of_a_table
+
+Margins = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """No table with the expected margins has more than `singles` cells with one person; one has `at_least` so many.
+
+    `exact` says that both are the same.
+    """
+
+    singles: int
+    at_least: int
+    people: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether the largest number is known, and not only enclosed."""
+        return self.singles == self.at_least
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as plain numbers."""
+        return {
+            "singles": self.singles,
+            "deanonymizable_percent": deanonymizable_percent(self.singles, self.people),
+            "at_least": self.at_least,
+            "exact": self.exact,
+        }
+
+
+def worst_case(survey: Survey, people: int) -> WorstCase:
+    """The largest number of cells with exactly one person that any table with the margins of the survey has."""
+    margins = margins_in_people(survey, people)
+    most = upper_bound(margins)
+    found = singles_of_a_table(margins, enough=most)
+    cells = math.prod(len(counts) for counts in margins)
+    if found < most and cells <= MOST_SEARCHED_CELLS:
+        bound, fewest = fewest_not_single(margins, at_least=cells - most, below=cells - found)
+        most, found = cells - bound, cells - fewest
+    return WorstCase(most, found, people)
+
+
+def margins_in_people(survey: Survey, people: int) -> Margins:
+    """How many people give each answer, question by question; without the answers that nobody gives."""
+    counts = (whole_people(people, block.probabilities) for block in survey.blocks)
+    return tuple(tuple(count for count in block if count) for block in counts)
+
+
+def upper_bound(margins: Margins) -> int:
+    """A number of cells with one person that no table with these margins exceeds."""
+    people = sum(margins[0])
+    cells = math.prod(len(counts) for counts in margins)
+    rooms = [[_room(count, cells // len(counts)) for count in counts] for counts in margins]
+    most = min(people, *(sum(room) for room in rooms))
+    for one, other in itertools.combinations(rooms, 2):
+        most = min(most, _largest_flow(one, other, cells // (len(one) * len(other))))
+    return most - 1 if most == people - 1 else most
+
+
+def _room(count: int, combinations: int) -> int:
+    return count if count <= combinations else combinations - 1
+
+
+def _largest_flow(one: Sequence[int], other: Sequence[int], between: int) -> int:
+    """The largest flow from categories of one question to those of another, by the smallest cut."""
+    left, right = sorted(one, reverse=True), sorted(other, reverse=True)
+    from_left, from_right = ([0, *itertools.accumulate(rooms)] for rooms in (left, right))
+    smallest, j = from_left[-1] + from_right[-1], len(right)
+    for i, taken in enumerate(from_left):
+        while j and right[j - 1] <= between * i:  # with more categories on the left, fewer pay on the right
+            j -= 1
+        smallest = min(smallest, from_left[-1] - taken + from_right[-1] - from_right[j] + between * i * j)
+    return smallest

@@ -1,0 +1,127 @@
+"""The worst case against all tables of tiny surveys."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kohorte as ko
+from kohorte.survey.sparsest import fewest_not_single
+from kohorte.survey.tables import singles_of_a_table, sparse_table
+from kohorte.survey.worst_case import margins_in_people, upper_bound, worst_case
+from support.surveys import of
+
+Margins = tuple[tuple[int, ...], ...]
+
+
+def most_singles(margins: Margins) -> int:
+    """The most cells with one person, by trying all tables."""
+    cells = list(itertools.product(*(range(len(block)) for block in margins)))
+
+    @cache
+    def best(number: int, left: Margins) -> float:
+        if number == len(cells):
+            return -math.inf if any(map(any, left)) else 0
+        cell = cells[number]
+        found = -math.inf
+        for people in range(min(block[place] for block, place in zip(left, cell, strict=True)) + 1):
+            after = tuple(
+                tuple(count - (people if place == own else 0) for place, count in enumerate(block))
+                for block, own in zip(left, cell, strict=True)
+            )
+            found = max(found, (people == 1) + best(number + 1, after))
+        return found
+
+    return int(best(0, margins))
+
+
+@st.composite
+def small_margins(draw: st.DrawFn) -> Margins:
+    shape = draw(st.sampled_from([(2,), (4,), (2, 2), (2, 3), (3, 3), (4, 2), (2, 2, 2), (2, 2, 3)]))
+    people = draw(st.integers(max(shape), 9 if len(shape) == 3 else 13))
+    margins = []
+    for length in shape:
+        borders = sorted(draw(st.sets(st.integers(1, people - 1), min_size=length - 1, max_size=length - 1)))
+        margins.append(tuple(end - start for start, end in itertools.pairwise([0, *borders, people])))
+    return tuple(margins)
+
+
+def survey_with(margins: Margins) -> ko.Survey:
+    return of(*([Fraction(count, sum(block)) for count in block] for block in margins))
+
+
+@settings(max_examples=60)
+@given(small_margins())
+def test_the_worst_case_of_a_tiny_survey_is_that_of_all_tables(margins: Margins) -> None:
+    wanted = most_singles(margins)
+    assert upper_bound(margins) >= wanted >= singles_of_a_table(margins, enough=10**9)
+    found = worst_case(survey_with(margins), sum(margins[0]))
+    assert found.exact
+    assert found.singles == found.at_least == wanted
+
+
+@settings(max_examples=60)
+@given(small_margins(), st.integers(1, 40))
+def test_a_search_that_is_ended_has_true_bounds(margins: Margins, steps: int) -> None:
+    cells = math.prod(map(len, margins))
+    wanted = cells - most_singles(margins)
+    bound, known = fewest_not_single(margins, at_least=cells - upper_bound(margins), below=cells, most_steps=steps)
+    assert bound <= wanted <= known
+
+
+@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(0, 40))
+def test_a_table_that_is_made_has_its_margins(weights: list[list[int]], more: int) -> None:
+    people = max(map(len, weights)) + more
+    margins = margins_in_people(of(*([Fraction(w, sum(block)) for w in block] for block in weights)), people)
+    check_table(margins)
+
+
+def check_table(margins: Sequence[Sequence[int]]) -> None:
+    table = sparse_table(margins)
+    assert all(value >= -1 and value != 0 for value in table.values())
+    cells = math.prod(map(len, margins))
+    for axis, block in enumerate(margins):
+        for place, count in enumerate(block):
+            extra = sum(value for cell, value in table.items() if cell[axis] == place)
+            assert cells // len(block) + extra == count
+
+
+@pytest.mark.parametrize(("people", "wanted"), [(1, 1), (2, 2), (23, 23), (24, 24)])
+def test_people_who_can_all_be_alone_are_in_the_worst_case(people: int, wanted: int) -> None:
+    assert worst_case(of(2, 3, 4), people).singles == wanted
+
+
+def test_all_but_one_cannot_be_alone() -> None:
+    found = worst_case(of([Fraction(2, 3), Fraction(1, 3)]), 3)
+    assert (found.singles, found.exact) == (1, True)
+    assert worst_case(of(2), 3).singles == 1
+
+
+def test_one_question_alone_shows_who_gives_a_rare_answer() -> None:
+    found = worst_case(of([0.97, 0.01, 0.01, 0.01]), 100)
+    assert (found.singles, found.exact) == (3, True)
+
+
+def test_answers_that_nobody_gives_have_no_cells() -> None:
+    assert margins_in_people(of([1, 0], 2), 10) == ((10,), (5, 5))
+
+
+@pytest.mark.parametrize("people", [60, 500, 10_000])
+def test_a_larger_survey_has_a_bound_and_a_table(people: int) -> None:
+    found = worst_case(of([0.4, 0.3, 0.2, 0.1], [0.5, 0.2, 0.2, 0.1], [0.3, 0.3, 0.2, 0.1, 0.1]), people)
+    assert 0 < found.at_least <= found.singles <= min(people, 80)
+    assert found.at_least >= 0.8 * found.singles
+
+
+def test_joint_counts_are_margins() -> None:
+    names = {"a": {"categories": ["x", "y"]}, "b": {"categories": ["x", "y"]}}
+    survey = ko.Survey(names, 10, [{"questions": ["a", "b"], "table": [[0.8, 0], [0.1, 0.1]]}])
+    found = worst_case(survey, 10)
+    assert (found.singles, found.exact) == (2, True)
