@@ -1,0 +1,71 @@
+"""`kohorte attack`: run attacks on a table and count the people whom they hurt."""
+
+from __future__ import annotations
+
+import argparse
+from textwrap import fill
+
+from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.risks.attacks import Attack
+
+EPILOG = """\
+examples:
+  kohorte attack release.csv --plan plan.yaml                                   what the release alone tells
+  kohorte attack release.csv --plan plan.yaml --register voters.csv             linkage with a table that has names
+  kohorte attack release.csv --plan plan.yaml --release earlier.csv             two releases of the same rows
+  kohorte attack release.csv --plan plan.yaml --only background-knowledge --knowledge knowledge.yaml
+
+Attacks: linkage, homogeneity, background-knowledge, skewness, similarity, unsorted-matching, complementary-release.
+Nothing that is printed is a value of a table."""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "attack", help="run attacks on a table and count whom they hurt", description=__doc__, epilog=EPILOG
+    )
+    add_table_options(parser)
+    parser.add_argument("--only", metavar="A,B", help="these attacks instead of all that can be run")
+    parser.add_argument("--register", metavar="FILE", help="a second table, with names, for the linkage attack")
+    parser.add_argument("--release", metavar="FILE", help="another release of the same rows, for attacks on both")
+    parser.add_argument("--knowledge", metavar="FILE", help="what the attacker knows of sensitive values (YAML)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read all tables, attack, print."""
+    from kohorte.data import read_table
+    from kohorte.release import Plan
+    from kohorte.risks.attacks import read_knowledge, run_attacks
+
+    def read(path: str | None) -> object:
+        return None if path is None else read_table(path, separator=options.separator, encoding=options.encoding).frame
+
+    plan = Plan.from_yaml(options.plan)
+    attacks = run_attacks(
+        read_data(options).frame,
+        plan,
+        only=None if options.only is None else [name.strip() for name in options.only.split(",")],
+        register=read(options.register),
+        other_release=read(options.release),
+        knowledge=None if options.knowledge is None else read_knowledge(options.knowledge),
+    )
+    if options.json:
+        print_json({"attacks": [attack.to_dict() for attack in attacks]})
+    else:
+        _print(attacks)
+    return 0
+
+
+def _print(attacks: tuple[Attack, ...]) -> None:
+    print_table(
+        ["attack", "people hurt", "rows tried"],
+        [(attack.name, attack.people_hurt, attack.rows_tried) for attack in attacks],
+    )
+    for attack in attacks:
+        print()
+        print(fill(f"{attack.name}: {attack.how}.", width=110, subsequent_indent="  "))
+        print(fill(f"prevented by {attack.prevented_by}", width=110, initial_indent="  ", subsequent_indent="  "))

@@ -1,0 +1,221 @@
+"""`kohorte risk`: how likely the people of a table are found, and who stands out."""
+
+from __future__ import annotations
+
+import argparse
+
+from kohorte.cli.output import add_table_options, class_sizes, print_json, print_table, read_data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.risks import RiskComparison, RiskPolicy, RiskProfile
+    from kohorte.risks.uniqueness import Uniqueness
+
+EPILOG = """\
+examples:
+  kohorte risk patients.csv --plan plan.yaml                                  a table before it is anonymized
+  kohorte risk release.csv --plan plan.yaml --population-size 80000000        a release, known as a sample
+  kohorte risk patients.csv --plan plan.yaml --compare release.csv            before and after
+  kohorte risk patients.csv --plan plan.yaml --rows 10                        who stands out, by row number
+  kohorte risk release.csv --plan plan.yaml --policy policy.yaml              weighted; exit code 1 above its limit
+
+Rows are alike if they show the same in all quasi-identifiers of the plan. Rows that show only * are suppressed and not
+counted. Nothing that is printed is a value of the table."""
+
+KNOWS = {
+    "prosecutor": "looks for one person and knows that the person is in the table",
+    "journalist": "looks for anybody, and does not know who is in the table",
+    "marketer": "looks for as many people as possible",
+}
+SHOWN_SETS = 5
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "risk", help="measure how likely people are found in a table", description=__doc__, epilog=EPILOG
+    )
+    add_table_options(parser)
+    people = parser.add_mutually_exclusive_group()
+    people.add_argument("--population", metavar="FILE", help="a table of everybody of whom the table is a part")
+    people.add_argument("--population-size", type=float, metavar="N", help="how many people they are")
+    people.add_argument("--sampling-fraction", type=float, metavar="F", help="or the share of them in the table")
+    parser.add_argument("--threshold", type=float, default=0.2, metavar="R", help="too high a risk (default 0.2)")
+    parser.add_argument(
+        "--sets", type=int, default=4, metavar="N", help="largest set of attributes (default 4; 0: none)"
+    )
+    parser.add_argument(
+        "--rows", type=int, default=0, metavar="N", help="list the N rows at the highest risk by number"
+    )
+    parser.add_argument("--policy", metavar="FILE", help="weights of the measures, and a limit (YAML)")
+    parser.add_argument("--compare", metavar="AFTER", help="compare with this table, such as a release of DATA")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, measure, print."""
+    from kohorte.data import read_table
+    from kohorte.release import Plan
+    from kohorte.risks import RiskPolicy, compare_risks, risk
+
+    plan = Plan.from_yaml(options.plan)
+    policy: RiskPolicy | None = None if options.policy is None else RiskPolicy.from_yaml(options.policy)
+    population = None
+    if options.population is not None:
+        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
+
+    def measured(frame: object) -> RiskProfile:
+        return risk(
+            frame,
+            plan,
+            population_size=options.population_size,
+            sampling_fraction=options.sampling_fraction,
+            population=population,
+            threshold=options.threshold,
+            largest_set=options.sets,
+            policy=policy,
+        )
+
+    profile = judged = measured(read_data(options).frame)
+    if options.compare is not None:
+        after = read_table(options.compare, separator=options.separator, encoding=options.encoding).frame
+        judged = measured(after)
+        comparison = compare_risks(profile, judged)
+        _print_comparison(comparison, as_json=options.json, rows=options.rows)
+    elif options.json:
+        print_json(profile.to_dict(rows=options.rows))
+    else:
+        _print_profile(profile, rows=options.rows)
+    return 1 if judged.weighted is not None and judged.weighted.within_limit is False else 0
+
+
+def percent(share: float | None) -> str:
+    """A share for people."""
+    if share is None:
+        return "unknown"
+    if 0.9995 <= share < 1:
+        return "over 99.9 %"
+    return "below 0.001 %" if 0 < share < 1e-5 else f"{100 * share:.3g} %"
+
+
+def _print_comparison(comparison: RiskComparison, *, as_json: bool, rows: int) -> None:
+    if as_json:
+        print_json(comparison.to_dict(rows=rows))
+        return
+    lines = [
+        (name.replace("_", " "), _figure(before), _figure(after))
+        for name, before, after in comparison.figures
+        if not name.startswith(("estimated", "average")) and (before, after) != (None, None)
+    ]
+    print_table(["", "before", "after"], lines)
+    _print_weighted(comparison.after)
+
+
+def _figure(figure: int | float | None) -> str:
+    return f"{figure:,}" if isinstance(figure, int) else percent(figure)
+
+
+def _print_profile(profile: RiskProfile, *, rows: int) -> None:
+    counted = f"{profile.rows:,} rows, {profile.suppressed:,} suppressed"
+    print(f"{counted}; {class_sizes(profile.classes, profile.smallest_class)}")
+    print(f"rows are alike if they show the same in {', '.join(profile.quasi_identifiers)}")
+    _print_attackers(profile)
+    _print_uniqueness(profile.uniqueness)
+    _print_sets(profile)
+    _print_suspected(profile)
+    if rows:
+        _print_rows(profile, rows)
+    _print_weighted(profile)
+
+
+def _print_attackers(profile: RiskProfile) -> None:
+    threshold = percent(profile.attackers.threshold)
+    print("\nhow likely is a row traced to its person?")
+    three = (profile.attackers.prosecutor, profile.attackers.journalist, profile.attackers.marketer)
+    header = ["attacker", "succeeds", "highest risk", "of rows", "lowest risk", f"rows above {threshold}"]
+    lines = [
+        (
+            attacker.name,
+            percent(attacker.success_rate),
+            percent(attacker.highest_risk),
+            f"{attacker.rows_at_highest_risk:,}",
+            percent(attacker.lowest_risk),
+            f"{attacker.rows_above_threshold:,}",
+        )
+        for attacker in three
+    ]
+    print_table(header, lines)
+    for attacker in three:
+        print(f"  {attacker.name}: {KNOWS[attacker.name]} ({attacker.basis})")
+    spread = [interval for interval in profile.distribution if interval.rows]
+    if spread:
+        print("\nhow is the risk spread? (prosecutor, in percent)")
+        print_table(["risk", "rows", "share"], [(one.interval, one.rows, percent(one.share)) for one in spread])
+
+
+def _print_uniqueness(found: Uniqueness) -> None:
+    print(f"\nunique rows: {found.sample_uniques:,} ({percent(found.sample_share)}) are the only ones of their kind")
+    if found.population_size is None:
+        print("people unique in the population: unknown (give --population-size, --sampling-fraction or --population)")
+        return
+    if found.population_uniques is None or found.rows_unique_in_population is None:
+        print("people unique in the population: no estimate")
+    else:
+        known = {"population": "counted in its table", "count": "nothing had to be estimated"}
+        how = known.get(str(found.by), f"estimated by {found.by}")
+        print(
+            f"people unique in the population of {found.population_size:,.0f}: {found.population_uniques:,.0f} "
+            f"({percent(found.population_share)}), {how}; {found.rows_unique_in_population:,.0f} of them in the table"
+        )
+    for estimate in found.estimates:
+        if estimate.estimator != "dankar":
+            figure = f"no estimate: {estimate.reason}" if estimate.uniques is None else f"{estimate.uniques:,.0f}"
+            print(f"  {estimate.estimator}: {figure}")
+
+
+def _print_sets(profile: RiskProfile) -> None:
+    special = profile.special_uniques
+    if not profile.attribute_sets:
+        return
+    print(f"\n{special.rows:,} rows can be singled out by at most {special.largest} attributes")
+    telling = [found for found in profile.telling_sets if found.singled_out][:SHOWN_SETS]
+    if telling:
+        print("which attributes single people out, where fewer do not?")
+        lines = [
+            (", ".join(found.attributes), found.singled_out, percent(found.distinction), percent(found.separation))
+            for found in telling
+        ]
+        print_table(["attributes", "rows", "distinction", "separation"], lines)
+
+
+def _print_suspected(profile: RiskProfile) -> None:
+    if profile.suspected_identifiers:
+        print("\ncolumns that look like identifiers")
+    for found in profile.suspected_identifiers:
+        warning = "PROBLEM: " if found.problem else ""
+        print(f"  {warning}{found.attribute!r} ({found.role}) looks like {found.identifier}: {found.why}")
+
+
+def _print_rows(profile: RiskProfile, count: int) -> None:
+    print("\nrows at the highest risk (1 is the first row below the header)")
+    lines = [
+        (
+            row.row,
+            row.class_size,
+            percent(row.risk),
+            f"{row.score:g}",
+            "; ".join(" + ".join(names) for names in row.singled_out_by) or "nothing smaller than all",
+        )
+        for row in profile.riskiest_rows(count)
+    ]
+    print_table(["row", "alike", "risk", "score", "singled out by"], lines)
+
+
+def _print_weighted(profile: RiskProfile) -> None:
+    weighted = profile.weighted
+    if weighted is None:
+        return
+    verdict = ""
+    if weighted.limit is not None:
+        verdict = f", {'within' if weighted.within_limit else 'ABOVE'} the limit of {percent(weighted.limit)}"
+    print(f"\nrisk weighted by the policy: {percent(weighted.risk)}{verdict}")

@@ -1,0 +1,109 @@
+"""Three attackers, and how likely each of them finds a person: prosecutor, journalist and marketer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kohorte.kernels.arrays import Counts, Floats
+from kohorte.risks.population import People
+from kohorte.risks.shown_table import ShownTable
+
+EXACT = 1e-12
+"""Risks that differ by less are the same."""
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """What an attacker can achieve with the rows that are not suppressed.
+
+    `success_rate` is the share of attempts that find the right person; the risks are those of single rows. All are
+    0 where every row is suppressed. `basis` says what the figures rest on.
+    """
+
+    name: str
+    success_rate: float
+    highest_risk: float
+    average_risk: float
+    lowest_risk: float
+    rows_at_highest_risk: int
+    rows_at_lowest_risk: int
+    rows_above_threshold: int
+    rows: int
+    basis: str
+
+    def share(self, rows: int) -> float:
+        """So many rows as a share of those that are not suppressed."""
+        return rows / self.rows if self.rows else 0.0
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as plain data."""
+        shares = {
+            "share_at_highest_risk": self.share(self.rows_at_highest_risk),
+            "share_at_lowest_risk": self.share(self.rows_at_lowest_risk),
+            "share_above_threshold": self.share(self.rows_above_threshold),
+        }
+        return {name: value for name, value in vars(self).items() if name != "rows"} | shares
+
+
+@dataclass(frozen=True)
+class Attackers:
+    """The three, judged with the same threshold."""
+
+    prosecutor: Attacker
+    journalist: Attacker
+    marketer: Attacker
+    threshold: float
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as plain data."""
+        three = (self.prosecutor, self.journalist, self.marketer)
+        return {"threshold": self.threshold, **{attacker.name: attacker.to_dict() for attacker in three}}
+
+
+def attackers(table: ShownTable, people: People, *, threshold: float) -> Attackers:
+    """Judge the three attackers.
+
+    The prosecutor knows that somebody is in the table: a row in a class of f rows is at risk 1 / f. The journalist does
+    not: the risk is 1 / F, with the F people of the population who look like the row. The marketer wants to find as
+    many as possible and is judged by the average alone.
+
+    Source
+        El Emam, Guide to the De-Identification of Personal Health Information, 2013, chapter 16. The journalist
+        succeeds with the greater of two shares: of the rows that are looked up in the population, and of the people of
+        the population that are looked up in the table.
+    """
+    own = np.asarray(1 / np.maximum(table.sizes, 1), dtype=np.float64)
+    others = people.risks(table)
+    prosecutor = _attacker("prosecutor", own, table.sizes, threshold, "counted in the table")
+    journalist = _attacker("journalist", others, table.sizes, threshold, people.basis)
+    marketer = _attacker("marketer", others, table.sizes, threshold, people.basis)
+    if people.people is not None and table.classes:
+        by_people = table.classes / int(people.people.sum())
+        journalist = _with_success(journalist, max(journalist.average_risk, by_people))
+    return Attackers(prosecutor, journalist, marketer, threshold)
+
+
+def _with_success(attacker: Attacker, rate: float) -> Attacker:
+    return Attacker(**{**vars(attacker), "success_rate": rate})
+
+
+def _attacker(name: str, risks: Floats, sizes: Counts, threshold: float, basis: str) -> Attacker:
+    rows = int(sizes.sum())
+    if not rows:
+        return Attacker(name, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, basis)
+    average = float(risks @ sizes) / rows
+    highest, lowest = float(risks.max()), float(risks.min())
+    return Attacker(
+        name=name,
+        success_rate=average,
+        highest_risk=highest,
+        average_risk=average,
+        lowest_risk=lowest,
+        rows_at_highest_risk=int(sizes[risks >= highest * (1 - EXACT)].sum()),
+        rows_at_lowest_risk=int(sizes[risks <= lowest * (1 + EXACT)].sum()),
+        rows_above_threshold=int(sizes[risks > threshold * (1 + EXACT)].sum()),
+        rows=rows,
+        basis=basis,
+    )

@@ -1,0 +1,167 @@
+"""Complementary release: two releases of one table are joined by what both show as it is, the sensitive attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kohorte.errors import InputError
+from kohorte.kernels.arrays import Codes, Counts
+from kohorte.release.plan import Plan
+from kohorte.risks.attacks.attack import Attack
+from kohorte.risks.attacks.compatible import compatible_classes, overlaps
+from kohorte.risks.attacks.two_releases import TwoReleases, two_releases
+from kohorte.risks.shown_table import ShownTable
+
+ROUNDS = 20
+MOST_CELLS = 50_000_000
+
+
+def complementary_release_attack(frame: object, plan: Plan, other_release: object) -> Attack:
+    """Count the people who are certainly among fewer than k people once two releases are joined.
+
+    Whoever knows a person's quasi-identifiers knows the class in each release. The person is among those who are in
+    both classes. How many these are is bounded: for each value of the sensitive attributes no more can be in both than
+    each class has, no fewer than the other classes leave. Only what the bounds prove is counted. k is what the plan
+    promises, or the smallest class of both where that is smaller.
+
+    Source
+        Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
+        Knowledge-Based Systems 10(5), 2002.
+    """
+    both = two_releases(frame, other_release, plan)
+    _refuse_others(both)
+    pairs = compatible_classes(both.left, both.right, overlaps(both.left, both.right, plan))
+    cells = Cells.of(both, *pairs)
+    _refuse_misfits(both, cells)
+    cells.tighten()
+    least, most = cells.bounds()
+    small = (most < both.k) & (least > 0)
+    return Attack(
+        name="complementary release",
+        people_hurt=int(least[small].sum()),
+        rows_tried=both.left.kept_rows,
+        how="rows of both releases are joined by the sensitive values that both show; a person is among those who are "
+        "in the right class of each release, and they are fewer than in either",
+        prevented_by="treating every attribute of an earlier release as quasi-identifying in the next one, or building "
+        "on the classes of the earlier release",
+        facts={
+            "linking_columns": list(both.linking),
+            "k": both.k,
+            "joined_classes": int((least > 0).sum()),
+            "smallest_joined_class": int(most[least > 0].min()) if (least > 0).any() else None,
+        },
+    )
+
+
+def _refuse_others(both: TwoReleases) -> None:
+    count = int(max(both.link_left.max(), both.link_right.max())) + 1
+    left, right = (np.bincount(links, minlength=count) for links in (both.link_left, both.link_right))
+    if (left != right).any():
+        differing = int(np.abs(left - right).sum()) // 2
+        raise InputError(
+            f"the tables are not two releases of the same rows: {differing:,} rows differ in the columns that releases "
+            "show as they are",
+            code="attack-rows-differ",
+        )
+
+
+def _refuse_misfits(both: TwoReleases, cells: Cells) -> None:
+    """Refuse releases that contradict each other: more rows than the other suppresses fit none of its rows."""
+    for table, other, line, people in (
+        (both.left, both.right, cells.row, cells.rows),
+        (both.right, both.left, cells.column, cells.columns),
+    ):
+        _, first = np.unique(line, return_index=True)
+        misfits = table.kept_rows - int(people[first].sum())
+        if misfits > other.suppressed:
+            raise InputError(
+                f"the tables are not two releases of the same rows: {misfits:,} rows of one fit no row of the other",
+                code="attack-rows-differ",
+            )
+
+
+@dataclass(eq=False)
+class Cells:
+    """How many people of a class of both releases have a combination of sensitive values: at least, at most.
+
+    A cell is a pair of classes and a combination. `row` numbers its class on the left with the combination, `column`
+    that on the right; `rows` and `columns` count the people of those, `left_over` those whom the other release
+    suppresses.
+    """
+
+    pair: Codes = field(repr=False)
+    row: Codes = field(repr=False)
+    column: Codes = field(repr=False)
+    rows: Counts = field(repr=False)
+    columns: Counts = field(repr=False)
+    row_left_over: Counts = field(repr=False)
+    column_left_over: Counts = field(repr=False)
+    pairs: int
+    least: Counts = field(init=False, repr=False)
+    most: Counts = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.least = np.zeros(len(self.pair), dtype=np.int64)
+        self.most = np.minimum(self.rows, self.columns)
+
+    @classmethod
+    def of(cls, both: TwoReleases, left: Codes, right: Codes) -> Cells:
+        """The cells of compatible classes."""
+        ours = _counted(both.left, both.link_left, "left", "row")
+        theirs = _counted(both.right, both.link_right, "right", "column")
+        pairs = pl.DataFrame({"left": left, "right": right}).with_row_index("pair")
+        cells = pairs.join(ours, on="left").join(theirs, on=["right", "link"])
+        if cells.height > MOST_CELLS:
+            raise InputError("too many classes of the two releases can belong together", code="attack-too-large")
+        links = cells["link"].to_numpy()
+        return cls(
+            pair=cells["pair"].to_numpy(),
+            row=cells["row"].to_numpy(),
+            column=cells["column"].to_numpy(),
+            rows=cells["row_people"].to_numpy().astype(np.int64),
+            columns=cells["column_people"].to_numpy().astype(np.int64),
+            row_left_over=_suppressed(both.right, both.link_right)[links],
+            column_left_over=_suppressed(both.left, both.link_left)[links],
+            pairs=len(left),
+        )
+
+    def tighten(self) -> None:
+        """Draw conclusions from the sums of rows and columns until nothing changes."""
+        for _ in range(ROUNDS):
+            before = self.least.copy(), self.most.copy()
+            others = self._sums(self.row, self.most) - self.most
+            self.least = np.maximum(self.least, self.rows - self.row_left_over - others)
+            others = self._sums(self.column, self.most) - self.most
+            self.least = np.maximum(self.least, self.columns - self.column_left_over - others)
+            others = self._sums(self.row, self.least) - self.least
+            self.most = np.minimum(self.most, self.rows - others)
+            others = self._sums(self.column, self.least) - self.least
+            self.most = np.minimum(self.most, self.columns - others)
+            if (before[0] == self.least).all() and (before[1] == self.most).all():
+                return
+
+    def bounds(self) -> tuple[Counts, Counts]:
+        """At least and at most so many people are in both classes of each pair."""
+        return self._totals(self.least), self._totals(self.most)
+
+    def _sums(self, line: Codes, figures: Counts) -> Counts:
+        return np.bincount(line, weights=figures).astype(np.int64)[line] if len(line) else figures
+
+    def _totals(self, figures: Counts) -> Counts:
+        return np.bincount(self.pair, weights=figures, minlength=self.pairs).astype(np.int64)
+
+
+def _counted(table: ShownTable, links: Codes, side: str, number: str) -> pl.DataFrame:
+    """The people of each class with each combination."""
+    rows = pl.DataFrame({side: table.class_of, "link": links[table.kept]})
+    return rows.group_by(side, "link", maintain_order=True).len(name=f"{number}_people").with_row_index(number)
+
+
+def _suppressed(table: ShownTable, links: Codes) -> Counts:
+    """How many rows with each combination are suppressed."""
+    total = np.bincount(links)
+    shown = np.bincount(links[table.kept], minlength=len(total))
+    return np.asarray(total - shown, dtype=np.int64)

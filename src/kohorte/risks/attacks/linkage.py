@@ -1,0 +1,85 @@
+"""Linkage: a second table, with names, is joined with the released one by the columns that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import to_polars
+from kohorte.errors import InputError, nearest
+from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.release.plan import Plan
+from kohorte.risks.attacks.attack import Attack
+from kohorte.risks.attacks.compatible import compatible_classes, overlaps
+from kohorte.risks.shown_table import ShownTable, checked_table
+
+
+def linkage_attack(frame: object, plan: Plan, register: object, *, on: Sequence[str] | None = None) -> Attack:
+    """Count the rows that fit exactly one person of a register, who fits no other row.
+
+    The register (polars, pandas or arrow) has values as they are; the table may be raw or a release. They are compared
+    by the quasi-identifiers that both have, or `on` other columns of both. If the register has everybody who can be in
+    the table, such a match is certain.
+
+    Source
+        Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
+        Knowledge-Based Systems 10(5), 2002: a register of voters and the diagnoses of a health insurance.
+    """
+    table = checked_table(frame, plan)
+    people, _ = to_polars(register)
+    columns = common_columns(table, people, plan, on)
+    if people.height == 0:
+        raise InputError("the second table has no rows", code="table-no-rows")
+    ours, theirs = ShownTable.of(table, columns), ShownTable.of(people, columns)
+    pairs = compatible_classes(ours, theirs, overlaps(ours, theirs, plan, right_are_values=True))
+    fitting, certain = _matches(ours, theirs, *pairs)
+    sizes = ours.sizes
+    found = fitting > 0
+    return Attack(
+        name="linkage",
+        people_hurt=int(sizes[certain].sum()),
+        rows_tried=ours.kept_rows,
+        how="the second table is joined by the columns that both have; a row that fits one person only, who fits no "
+        "other row, gets that person's name",
+        prevented_by="k-anonymity over all columns that others may know, or k-map for the population they know",
+        facts={
+            "columns": list(columns),
+            "people": people.height,
+            "rows_that_fit_somebody": int(sizes[found].sum()),
+            "rows_that_fit_one_person": int(sizes[fitting == 1].sum()),
+            "expected_matches": float((sizes[found] / np.maximum(sizes, fitting)[found]).sum()),
+        },
+    )
+
+
+def common_columns(
+    table: pl.DataFrame, other: pl.DataFrame, plan: Plan, on: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """The quasi-identifiers that both tables have, or the columns that are asked for; refuse if there are none."""
+    if on is None:
+        found = tuple(name for name in plan.quasi_identifiers if name in other.columns)
+        if not found:
+            hints = ", ".join(repr(name) for name in plan.quasi_identifiers)
+            raise InputError(
+                f"the second table has none of the quasi-identifiers {hints}: the two cannot be joined",
+                code="attack-no-common-columns",
+            )
+        return found
+    for name in on:
+        if name not in table.columns or name not in other.columns:
+            both = set(table.columns) & set(other.columns)
+            raise InputError(
+                f"the tables do not both have a column {name!r}{nearest(name, both)}", code="attack-no-common-columns"
+            )
+    return tuple(on)
+
+
+def _matches(ours: ShownTable, theirs: ShownTable, left: Codes, right: Codes) -> tuple[Counts, Bools]:
+    """How many people fit a row of each class; which classes are one row that fits one person, who fits no other."""
+    people = np.bincount(left, weights=theirs.sizes[right], minlength=ours.classes).astype(np.int64)
+    rows = np.bincount(right, weights=ours.sizes[left], minlength=theirs.classes).astype(np.int64)
+    certain = np.zeros(ours.classes, dtype=bool)
+    certain[left[(people[left] == 1) & (ours.sizes[left] == 1) & (rows[right] == 1)]] = True
+    return people, certain

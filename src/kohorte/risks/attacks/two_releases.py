@@ -1,0 +1,68 @@
+"""Two releases of one table, which an attacker lays side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from kohorte.data import Role, as_text
+from kohorte.errors import InputError
+from kohorte.hierarchy import SUPPRESSED
+from kohorte.kernels.arrays import Codes
+from kohorte.release.plan import Plan
+from kohorte.risks.attacks.linkage import common_columns
+from kohorte.risks.shown_table import ShownTable, checked_table, numbered
+
+
+@dataclass(frozen=True, eq=False)
+class TwoReleases:
+    """The classes of both, by the quasi-identifiers that both have, and what both show besides of every row.
+
+    `link_left` and `link_right` number the combinations of what they show in the `linking` columns: sensitive and
+    insensitive ones, which releases show as they are. `k` is the size of classes that both keep to.
+    """
+
+    left: ShownTable = field(repr=False)
+    right: ShownTable = field(repr=False)
+    linking: tuple[str, ...]
+    link_left: Codes = field(repr=False)
+    link_right: Codes = field(repr=False)
+    k: int
+
+
+def two_releases(frame: object, other: object, plan: Plan) -> TwoReleases:
+    """Lay two releases of the same rows side by side; refuse tables that cannot be that."""
+    tables = [checked_table(frame, plan), checked_table(other, plan)]
+    if tables[0].height != tables[1].height:
+        raise InputError(
+            f"the tables have {tables[0].height:,} and {tables[1].height:,} rows: they are not two releases of the "
+            "same rows",
+            code="attack-rows-differ",
+        )
+    columns = common_columns(tables[0], tables[1], plan)
+    left, right = (ShownTable.of(table, columns) for table in tables)
+    roles = (*plan.names(Role.SENSITIVE), *plan.names(Role.INSENSITIVE))
+    linking = tuple(name for name in roles if all(_whole(table, name) for table in tables))
+    link_left, link_right = _links(tables, linking)
+    k = min((int(table.sizes.min()) for table in (left, right) if table.classes), default=1)
+    if plan.smallest_class > 1:
+        k = min(k, plan.smallest_class)
+    return TwoReleases(left, right, linking, link_left, link_right, k)
+
+
+def _whole(table: pl.DataFrame, name: str) -> bool:
+    """Whether a table has a column and shows all of it; some of a decorrelated one is suppressed."""
+    return name in table.columns and not (as_text(table[name]) == SUPPRESSED).any()
+
+
+def _links(tables: list[pl.DataFrame], linking: tuple[str, ...]) -> tuple[Codes, Codes]:
+    """Number the combinations of the linking columns, in both tables alike."""
+    stacked = pl.DataFrame(
+        [pl.concat([as_text(table[name]) for table in tables]).alias(str(place)) for place, name in enumerate(linking)]
+    )
+    if not linking:
+        stacked = pl.DataFrame({"0": pl.Series([""] * (2 * tables[0].height))})
+    text = stacked.select(pl.struct(pl.all()).rank("dense").cast(pl.String)).to_series()
+    codes, _ = numbered(text)
+    return codes[: tables[0].height], codes[tables[0].height :]

@@ -1,0 +1,73 @@
+"""Unsorted matching: two releases keep the order of the rows, so that they can be joined row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kohorte.kernels.arrays import Bools, Counts
+from kohorte.release.plan import Plan
+from kohorte.risks.attacks.attack import Attack
+from kohorte.risks.attacks.compatible import overlaps
+from kohorte.risks.attacks.two_releases import TwoReleases, two_releases
+from kohorte.risks.shown_table import ShownTable
+
+
+def unsorted_matching_attack(frame: object, plan: Plan, other_release: object) -> Attack:
+    """Count the rows that are in a class of fewer than k rows when two releases are laid side by side, row by row.
+
+    That they have the same order is believed only if no row contradicts it: in every row the cells of both overlap,
+    and what both show besides is the same. k is what the plan promises, or the smallest class of both
+    where that is smaller.
+
+    Source
+        Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
+        Knowledge-Based Systems 10(5), 2002.
+    """
+    both = two_releases(frame, other_release, plan)
+    in_both, fits = _fits(both, plan)
+    kept = bool(fits[in_both].all()) and bool(in_both.any())
+    hurt, smallest = 0, None
+    if kept:
+        _, joined, sizes = np.unique(_pairs(both, in_both), return_inverse=True, return_counts=True)
+        hurt, smallest = int((sizes[joined] < both.k).sum()), int(sizes.min())
+    return Attack(
+        name="unsorted matching",
+        people_hurt=hurt,
+        rows_tried=int(in_both.sum()),
+        how="both releases have the rows in the same order: row by row, each tells what the other hides"
+        if kept
+        else "the rows of the two releases do not stand in the same order, so that they cannot be joined by it",
+        prevented_by="shuffled rows, which is the default of a plan (output: {order: shuffled})",
+        facts={
+            "same_order": kept,
+            "rows_that_contradict": int((~fits[in_both]).sum()),
+            "k": both.k,
+            "smallest_joined_class": smallest,
+        },
+    )
+
+
+def _fits(both: TwoReleases, plan: Plan) -> tuple[Bools, Bools]:
+    """Which rows neither release suppresses; which rows can be the same person at their place."""
+    rows = both.left.rows
+    in_both = np.zeros(rows, dtype=bool)
+    in_both[np.intersect1d(both.left.kept, both.right.kept)] = True
+    fits = both.link_left == both.link_right
+    left, right = _class_of_row(both.left), _class_of_row(both.right)
+    columns = overlaps(both.left, both.right, plan)
+    for column, own, other in zip(columns, both.left.cells.T, both.right.cells.T, strict=True):
+        here = np.flatnonzero(in_both)
+        fits[here] &= column.contains(own[left[here]], other[right[here]])
+    return in_both, np.asarray(fits, dtype=bool)
+
+
+def _class_of_row(table: ShownTable) -> Counts:
+    found = np.zeros(table.rows, dtype=np.int64)
+    found[table.kept] = table.class_of
+    return found
+
+
+def _pairs(both: TwoReleases, in_both: Bools) -> Counts:
+    """The pair of classes of every row that neither release suppresses."""
+    left, right = _class_of_row(both.left), _class_of_row(both.right)
+    return (left * max(1, both.right.classes) + right)[in_both]

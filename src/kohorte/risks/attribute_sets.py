@@ -1,0 +1,89 @@
+"""Which attributes tell people apart: distinction and separation of every set of them, up to a size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from kohorte.errors import InputError
+from kohorte.kernels.arrays import Counts
+from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.special_uniques import MinimalUniques, SpecialUniques
+
+MOST_SETS = 100_000
+
+
+@dataclass(frozen=True)
+class AttributeSet:
+    """What somebody learns who knows these attributes of everybody.
+
+    `distinction` is the share of rows that are left if of those that look alike one stays; `separation` the share of
+    pairs of rows that do not look alike. `uniques` rows are the only ones of their kind. `singled_out` of them are so
+    by no smaller set: they are minimal sample uniques.
+
+    Source
+        Motwani and Xu, Efficient Algorithms for Masking and Finding Quasi-Identifiers, VLDB 2007.
+    """
+
+    attributes: tuple[str, ...]
+    distinction: float
+    separation: float
+    uniques: int
+    singled_out: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as plain data."""
+        return {**vars(self), "attributes": list(self.attributes)}
+
+
+def attribute_sets(table: ShownTable, largest: int) -> tuple[tuple[AttributeSet, ...], SpecialUniques]:
+    """Look at all sets of up to so many quasi-identifiers, the small ones first; 0 looks at none."""
+    largest = checked_size(largest, len(table.names))
+    uniques = MinimalUniques(table, largest)
+    found = []
+    for size in range(1, largest + 1):
+        for chosen in combinations(range(len(table.names)), size):
+            first, sizes = table.by(chosen)
+            singled_out = uniques.add(chosen, first[sizes == 1])
+            found.append(_judged(table, chosen, sizes, singled_out))
+        uniques.next_size()
+    return tuple(found), uniques.found()
+
+
+def checked_size(largest: object, attributes: int) -> int:
+    """Return the size of the largest sets, which is no number above that of the attributes; refuse too many sets."""
+    if type(largest) is not int or largest < 0:
+        raise InputError(
+            f"the size of the largest attribute set must be a whole number of at least 0, not {largest!r}",
+            code="risk-sets",
+        )
+    largest = min(largest, attributes)
+    if (count := _sets(largest, attributes)) > MOST_SETS:
+        fitting = max(size for size in range(largest) if _sets(size, attributes) <= MOST_SETS)
+        raise InputError(
+            f"{attributes} quasi-identifiers have {count:,} sets of up to {largest}, too many to look at; up to "
+            f"{fitting} would do",
+            code="risk-sets",
+        )
+    return largest
+
+
+def _sets(largest: int, attributes: int) -> int:
+    return sum(math.comb(attributes, size) for size in range(1, largest + 1))
+
+
+def _judged(table: ShownTable, chosen: Sequence[int], sizes: Counts, singled_out: int) -> AttributeSet:
+    rows = table.kept_rows
+    alike = int((sizes * (sizes - 1)).sum())
+    pairs = rows * (rows - 1)
+    return AttributeSet(
+        attributes=tuple(table.names[number] for number in chosen),
+        distinction=len(sizes) / rows if rows else 0.0,
+        separation=1 - alike / pairs if pairs else 0.0,
+        uniques=int(np.count_nonzero(sizes == 1)),
+        singled_out=singled_out,
+    )

@@ -1,0 +1,124 @@
+"""What is known of the people that a table is part of: nothing, how many they are, or who they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import to_polars
+from kohorte.errors import InputError, nearest
+from kohorte.kernels.arrays import Counts, Floats
+from kohorte.release.plan import Plan
+from kohorte.release.search_options import is_number
+from kohorte.release.shown_classes import Classes
+from kohorte.risks.expected_risk import expected_risk
+from kohorte.risks.shown_table import ShownTable
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The population of a table.
+
+    `fraction` is the share of them that the table is; None where nothing is known, and the worst is assumed: that the
+    attacker knows who is in the table. `people` counts those who look like each class and `uniques` those whom nobody
+    else looks like, both only where a table of the population is given.
+    """
+
+    size: float | None = None
+    fraction: float | None = None
+    people: Counts | None = field(default=None, repr=False)
+    uniques: int | None = None
+
+    @property
+    def basis(self) -> str:
+        """What the figures rest on, in words."""
+        if self.people is not None:
+            return "counted in a table of the population"
+        if self.fraction is not None:
+            return "estimated from the share of the population that the table is"
+        return "no population known: as if the attacker knew who is in the table"
+
+    def risks(self, table: ShownTable) -> Floats:
+        """The risk of a row of each class: one by the number of people of the population who look like it."""
+        if self.people is not None:
+            return np.asarray(1 / np.maximum(self.people, 1), dtype=np.float64)
+        return expected_risk(table.sizes, 1.0 if self.fraction is None else self.fraction)
+
+
+def people_of(
+    table: ShownTable,
+    plan: Plan,
+    *,
+    size: float | None = None,
+    fraction: float | None = None,
+    population: object = None,
+) -> People:
+    """Return what is known of the population, given in one of three ways, or not at all."""
+    if sum(given is not None for given in (size, fraction, population)) > 1:
+        raise InputError(
+            "give only one of a population table, a population size and a sampling fraction",
+            code="risk-population-twice",
+        )
+    if population is not None:
+        return _counted(table, plan, to_polars(population)[0])
+    if fraction is not None:
+        if not is_number(fraction) or not 0 < fraction <= 1:
+            raise InputError(
+                f"the sampling fraction must be above 0 and at most 1, not {fraction!r}", code="risk-sampling-fraction"
+            )
+        return People(table.rows / fraction, float(fraction))
+    if size is None:
+        return People()
+    if not is_number(size) or not math.isfinite(size) or size < 1:
+        raise InputError(f"the population size must be a number of people, not {size!r}", code="risk-population-size")
+    _refuse_small(table, size)
+    return People(float(size), table.rows / size)
+
+
+def _refuse_small(table: ShownTable, size: float) -> None:
+    if size < table.rows:
+        raise InputError(
+            f"the population has {size:,.0f} people, fewer than the {table.rows:,} rows of the table, which are part "
+            "of it",
+            code="risk-population-small",
+        )
+
+
+def _as_the_table(people: pl.DataFrame, classes: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    try:
+        return Classes(classes, counted=None).as_shown(people, plan)
+    except InputError as error:
+        if error.code != "verify-level-unclear":
+            raise
+        raise InputError(
+            f"{error.message}: either the population lacks people of the table, or the table is recoded row by row",
+            code="risk-population-levels",
+        ) from None
+
+
+def _counted(table: ShownTable, plan: Plan, population: pl.DataFrame) -> People:
+    """Count who of a population looks like each class; it is generalized to the levels at which the table stands."""
+    if absent := [name for name in table.names if name not in population.columns]:
+        hints = ", ".join(repr(name) + nearest(name, population.columns) for name in absent)
+        raise InputError(
+            f"the population table lacks quasi-identifiers of the plan: {hints}", code="population-columns"
+        )
+    _refuse_small(table, population.height)
+    people = population.select(pl.Series(population[name]) for name in table.names)
+    classes = table.shown()
+    shown = _as_the_table(people, classes, plan) if table.classes else people
+    kinds = shown.group_by(pl.all()).len(name="\0people")
+    found = classes.join(kinds, on=list(table.names), how="left", nulls_equal=True, maintain_order="left")
+    counts = found["\0people"].fill_null(0).to_numpy().astype(np.int64)
+    lacking = int(np.maximum(table.sizes - counts, 0).sum())
+    if lacking:
+        raise InputError(
+            f"everybody of the table must be in the population, but it has too few people like {lacking:,} rows of "
+            "the table",
+            code="population-lacks-rows",
+        )
+    uniques = int((kinds["\0people"] == 1).sum())
+    return People(float(population.height), table.rows / population.height, counts, uniques)

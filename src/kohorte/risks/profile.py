@@ -1,0 +1,162 @@
+"""The risk profile of a table: everything that can be said about it, in one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kohorte.errors import InputError
+from kohorte.kernels.arrays import Floats
+from kohorte.release.plan import Plan
+from kohorte.release.search_options import is_number
+from kohorte.risks.attackers import Attackers, attackers
+from kohorte.risks.attribute_sets import AttributeSet, attribute_sets, checked_size
+from kohorte.risks.distribution import RiskInterval, distribution
+from kohorte.risks.policy import RiskPolicy, WeightedRisk
+from kohorte.risks.population import people_of
+from kohorte.risks.rows import RowRisk, rows_at_highest_risk
+from kohorte.risks.shown_table import ShownTable, checked_table
+from kohorte.risks.special_uniques import SpecialUniques
+from kohorte.risks.suspected import SuspectedIdentifier, suspected_identifiers
+from kohorte.risks.uniqueness import Uniqueness, uniqueness
+
+
+@dataclass(frozen=True, eq=False)
+class RiskProfile:
+    """The risk of a table as it stands, raw or released.
+
+    All figures are about the `rows` that are not `suppressed`. Nothing in it is a value of the table: rows have their
+    numbers, attributes their names.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    rows: int
+    suppressed: int
+    classes: int
+    smallest_class: int | None
+    attackers: Attackers
+    distribution: tuple[RiskInterval, ...] = field(repr=False)
+    uniqueness: Uniqueness
+    attribute_sets: tuple[AttributeSet, ...] = field(repr=False)
+    special_uniques: SpecialUniques = field(repr=False)
+    suspected_identifiers: tuple[SuspectedIdentifier, ...] = field(repr=False)
+    weighted: WeightedRisk | None
+    _table: ShownTable = field(repr=False)
+    _journalist: Floats = field(repr=False)
+
+    def riskiest_rows(self, count: int) -> tuple[RowRisk, ...]:
+        """The rows at the highest risk, at most so many."""
+        return rows_at_highest_risk(self._table, self.special_uniques, self._journalist, count)
+
+    @property
+    def telling_sets(self) -> tuple[AttributeSet, ...]:
+        """The attribute sets, those that single out the most people first, small ones before large ones."""
+        return tuple(
+            sorted(
+                self.attribute_sets, key=lambda found: (-found.singled_out, len(found.attributes), -found.separation)
+            )
+        )
+
+    @property
+    def measures(self) -> dict[str, float | None]:
+        """The measures of PRIORI by name: shares from 0 to 1, None where a population would have to be known."""
+        return {**self._success_rates(), **self._re_identification_risk()}
+
+    def risk_profile(self) -> dict[str, object]:
+        """The profile by the names of PRIORI (appendix E)."""
+        return {
+            "attacker_success_rate": self._success_rates(),
+            "distribution_of_risk": [interval.to_dict() for interval in self.distribution],
+            "re_identification_risk": self._re_identification_risk(),
+        }
+
+    def to_dict(self, *, rows: int = 0) -> dict[str, object]:
+        """The profile as plain data, with so many of the rows at the highest risk."""
+        return {
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "rows": self.rows,
+            "suppressed": self.suppressed,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "risk_profile": self.risk_profile(),
+            "attackers": self.attackers.to_dict(),
+            "uniqueness": self.uniqueness.to_dict(),
+            "attribute_sets": [found.to_dict() for found in self.attribute_sets],
+            "special_uniques": self.special_uniques.to_dict(),
+            "suspected_identifiers": [suspected.to_dict() for suspected in self.suspected_identifiers],
+            "weighted_risk": None if self.weighted is None else self.weighted.to_dict(),
+            "riskiest_rows": [row.to_dict() for row in self.riskiest_rows(rows)] if rows else [],
+        }
+
+    def _success_rates(self) -> dict[str, float | None]:
+        return {
+            "journalist_attacker_success_rate": self.attackers.journalist.success_rate,
+            "marketer_attacker_success_rate": self.attackers.marketer.success_rate,
+            "prosecutor_attacker_success_rate": self.attackers.prosecutor.success_rate,
+        }
+
+    def _re_identification_risk(self) -> dict[str, float | None]:
+        prosecutor, journalist = self.attackers.prosecutor, self.attackers.journalist
+        return {
+            "average_prosecutor_risk": prosecutor.average_risk,
+            "estimated_journalist_risk": journalist.highest_risk,
+            "estimated_marketer_risk": self.attackers.marketer.average_risk,
+            "estimated_prosecutor_risk": prosecutor.highest_risk,
+            "highest_journalist_risk": journalist.highest_risk,
+            "highest_prosecutor_risk": prosecutor.highest_risk,
+            "lowest_risk": prosecutor.lowest_risk,
+            "population_uniques": self.uniqueness.population_share,
+            "records_affected_by_highest_journalist_risk": journalist.share(journalist.rows_at_highest_risk),
+            "records_affected_by_highest_prosecutor_risk": prosecutor.share(prosecutor.rows_at_highest_risk),
+            "records_affected_by_lowest_risk": prosecutor.share(prosecutor.rows_at_lowest_risk),
+            "sample_uniques": self.uniqueness.sample_share,
+        }
+
+
+def risk(
+    frame: object,
+    plan: Plan,
+    *,
+    population_size: float | None = None,
+    sampling_fraction: float | None = None,
+    population: object = None,
+    threshold: float = 0.2,
+    largest_set: int = 4,
+    policy: RiskPolicy | None = None,
+) -> RiskProfile:
+    """Measure the risk of a table (polars, pandas or arrow) as it stands: raw, or a release.
+
+    Rows are alike if they show the same text in all quasi-identifiers of the plan. Rows that show nothing but `*` are
+    suppressed, and no figure counts them. What is known of the population is given in one of three ways, or not at
+    all; without it the journalist is taken for a prosecutor. `largest_set` is the size up to which sets of attributes
+    are looked at.
+    """
+    table = checked_table(frame, plan)
+    if not is_number(threshold) or not 0 < threshold <= 1:
+        raise InputError(f"the threshold must be above 0 and at most 1, not {threshold!r}", code="risk-threshold")
+    if policy is not None and not isinstance(policy, RiskPolicy):
+        raise InputError("give a RiskPolicy, for example RiskPolicy.from_yaml('policy.yaml')", code="policy-type")
+    checked_size(largest_set, len(plan.quasi_identifiers))
+    shown = ShownTable.of(table, plan.quasi_identifiers)
+    people = people_of(shown, plan, size=population_size, fraction=sampling_fraction, population=population)
+    sets, uniques = attribute_sets(shown, largest_set)
+    profile = RiskProfile(
+        quasi_identifiers=shown.names,
+        rows=shown.rows,
+        suppressed=shown.suppressed,
+        classes=shown.classes,
+        smallest_class=int(shown.sizes.min()) if shown.classes else None,
+        attackers=attackers(shown, people, threshold=float(threshold)),
+        distribution=distribution(shown),
+        uniqueness=uniqueness(shown, people),
+        attribute_sets=sets,
+        special_uniques=uniques,
+        suspected_identifiers=suspected_identifiers(table, plan),
+        weighted=None,
+        _table=shown,
+        _journalist=people.risks(shown),
+    )
+    return profile if policy is None else _weighted(profile, policy)
+
+
+def _weighted(profile: RiskProfile, policy: RiskPolicy) -> RiskProfile:
+    return RiskProfile(**{**vars(profile), "weighted": policy.weighted(profile.measures)})

@@ -1,0 +1,68 @@
+"""The rows at the highest risk, one by one: by number, never by value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kohorte.errors import InputError
+from kohorte.kernels.arrays import Floats
+from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.special_uniques import SpecialUniques, names_of
+
+MOST_SETS = 5
+
+
+@dataclass(frozen=True)
+class RowRisk:
+    """A row by its number (1 is the first one below the header), and why it stands out.
+
+    `singled_out_by` has the smallest sets of attributes by which it is the only one of its kind. `alike_without`
+    counts for each attribute the rows that would look like it if that one were not shown.
+    """
+
+    row: int
+    class_size: int
+    risk: float
+    journalist_risk: float
+    score: float
+    singled_out_by: tuple[tuple[str, ...], ...]
+    alike_without: dict[str, int]
+
+    def to_dict(self) -> dict[str, object]:
+        """The row as plain data."""
+        return {
+            "row": self.row,
+            "class_size": self.class_size,
+            "risk": self.risk,
+            "journalist_risk": self.journalist_risk,
+            "score": self.score,
+            "singled_out_by": [list(names) for names in self.singled_out_by],
+            "alike_without": [{"attribute": name, "rows": rows} for name, rows in self.alike_without.items()],
+        }
+
+
+def rows_at_highest_risk(
+    table: ShownTable, uniques: SpecialUniques, journalist: Floats, count: int
+) -> tuple[RowRisk, ...]:
+    """The rows in the smallest classes, those with the highest score first, then in their order."""
+    if type(count) is not int or count < 0:
+        raise InputError(f"the number of rows to list must be at least 0, not {count!r}", code="risk-rows")
+    sizes, scores = table.sizes[table.class_of], uniques.scores[table.class_of]
+    chosen = np.lexsort((table.kept, -scores, sizes))[:count].tolist()
+    numbers = table.class_of[chosen].tolist() if chosen else []
+    all_columns = range(len(table.names))
+    without = [table.rows_alike([other for other in all_columns if other != left_out]) for left_out in all_columns]
+    return tuple(
+        RowRisk(
+            row=int(table.row_numbers[place]),
+            class_size=int(table.sizes[number]),
+            risk=1 / int(table.sizes[number]),
+            journalist_risk=float(journalist[number]),
+            score=float(uniques.scores[number]),
+            singled_out_by=tuple(names_of(table, chosen) for chosen in uniques.sets_of(number)[:MOST_SETS]),
+            alike_without={name: int(rows[number]) for name, rows in zip(table.names, without, strict=True)},
+        )
+        for place, number in zip(chosen, numbers, strict=True)
+    )

@@ -1,0 +1,125 @@
+"""A table as it stands, raw or released: which rows look alike in what they show of the quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import Role, as_text, to_polars
+from kohorte.errors import InputError
+from kohorte.hierarchy import SUPPRESSED
+from kohorte.kernels import Grouper, Rows
+from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.release.columns import check_columns
+from kohorte.release.plan import Plan
+
+NOT_NEEDED = (Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE)
+"""What a table may lack: a release has no identifying columns."""
+
+
+def checked_table(frame: object, plan: Plan) -> pl.DataFrame:
+    """Return the table (polars, pandas or arrow) as polars, if its columns fit the plan and it has rows."""
+    table, _ = to_polars(frame)
+    check_columns(table.columns, plan, may_lack=NOT_NEEDED)
+    if table.height == 0:
+        raise InputError("the table has no rows", code="table-no-rows")
+    return table
+
+
+def numbered(text: pl.Series) -> tuple[Codes, tuple[str | None, ...]]:
+    """Number the texts of a column; return the number of every row, and the text of every number.
+
+    A missing value is a value of its own.
+    """
+    distinct = text.drop_nulls().unique().sort()
+    codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32)
+    missing = (None,) if text.null_count() else ()
+    return codes.fill_null(len(distinct)).to_numpy(), (*distinct.to_list(), *missing)
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTable:
+    """The classes of a table by the text that it shows.
+
+    Rows whose quasi-identifiers are all `*` are suppressed: they are in no class. `kept` has the places of the others,
+    `class_of` the class of each of those, `cells` the numbers of the cells of every class and `texts` what they show.
+    """
+
+    names: tuple[str, ...]
+    rows: int
+    kept: Codes = field(repr=False)
+    class_of: Codes = field(repr=False)
+    sizes: Counts = field(repr=False)
+    cells: Codes = field(repr=False)
+    texts: tuple[tuple[str | None, ...], ...] = field(repr=False)
+    _grouper: Grouper = field(repr=False)
+    _classes: Rows = field(repr=False)
+
+    @classmethod
+    def of(cls, table: pl.DataFrame, names: Sequence[str]) -> ShownTable:
+        """Count the classes of a table in these columns."""
+        columns = [numbered(as_text(table[name])) for name in names]
+        codes = np.stack([column for column, _ in columns], axis=1)
+        kept = np.flatnonzero(~_suppressed(codes, [texts for _, texts in columns])).astype(np.uint32)
+        grouper = Grouper([_shown_or_not(len(texts)) for _, texts in columns])
+        codes = np.ascontiguousarray(codes[kept])
+        every = np.zeros(len(names), dtype=np.uint32)
+        class_of, first, sizes = grouper.group(grouper.pack(codes), np.ones(len(kept), dtype=np.int64), every, True)
+        cells = np.ascontiguousarray(codes[first])
+        texts = tuple(texts for _, texts in columns)
+        return cls(tuple(names), table.height, kept, class_of, sizes, cells, texts, grouper, grouper.pack(cells))
+
+    @property
+    def kept_rows(self) -> int:
+        """The rows that are not suppressed."""
+        return len(self.kept)
+
+    @property
+    def suppressed(self) -> int:
+        """The rows of which no quasi-identifier is shown."""
+        return self.rows - self.kept_rows
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.sizes)
+
+    @property
+    def row_numbers(self) -> Codes:
+        """The numbers of the rows that are not suppressed; 1 is the first row below the header."""
+        return self.kept + np.uint32(1)
+
+    def by(self, chosen: Sequence[int]) -> tuple[Codes, Counts]:
+        """Group by some of the columns; return one class of each group and the rows of each."""
+        _, first, sizes = self._grouper.group(self._classes, self.sizes, self._levels(chosen), False)
+        return first, sizes
+
+    def rows_alike(self, chosen: Sequence[int]) -> Counts:
+        """How many rows look like those of each class in some of the columns."""
+        group_of, _, sizes = self._grouper.group(self._classes, self.sizes, self._levels(chosen), True)
+        return sizes[group_of]
+
+    def _levels(self, chosen: Sequence[int]) -> Codes:
+        levels = np.ones(len(self.names), dtype=np.uint32)
+        levels[list(chosen)] = 0
+        return levels
+
+    def shown(self) -> pl.DataFrame:
+        """One row per class: what it shows."""
+        columns = zip(self.names, self.texts, self.cells.T, strict=True)
+        return pl.DataFrame([pl.Series(name, texts, dtype=pl.String).gather(cells) for name, texts, cells in columns])
+
+
+def _shown_or_not(values: int) -> list[Codes]:
+    """A column that is looked at, and one that is not."""
+    return [np.arange(max(values, 1), dtype=np.uint32), np.zeros(max(values, 1), dtype=np.uint32)]
+
+
+def _suppressed(codes: Codes, texts: Sequence[tuple[str | None, ...]]) -> Bools:
+    stars = [shown.index(SUPPRESSED) if SUPPRESSED in shown else -1 for shown in texts]
+    if -1 in stars:
+        return np.zeros(len(codes), dtype=bool)
+    return np.asarray((codes == np.array(stars, dtype=np.uint32)).all(axis=1), dtype=bool)

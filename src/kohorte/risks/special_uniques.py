@@ -1,0 +1,132 @@
+"""Special uniques: rows that few attributes are enough to single out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kohorte.kernels.arrays import Bools, Codes, Floats
+from kohorte.risks.shown_table import ShownTable
+
+Chosen = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SpecialUniques:
+    """The minimal sample uniques of a table, of up to `largest` attributes.
+
+    A minimal sample unique is a set of attributes by which a row is the only one of its kind, while it is so by no part
+    of the set. `rows` have at least one; `of_size[size]` counts all of them. `contributions[attribute]` is the share of
+    all scores that comes from sets with the attribute; since these overlap, they do not add up to 1.
+
+    Definition
+        A set of s of the m attributes adds (m - s) (m - s - 1) ... (m - largest + 1) to the score of its row: the
+        fewer attributes, the more.
+    Source
+        Elliot, Manning and Ford, A Computational Algorithm for Handling the Special Uniques Problem, International
+        Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002 (SUDA).
+    """
+
+    largest: int
+    rows: int
+    of_size: dict[int, int]
+    contributions: dict[str, float]
+    highest_score: float
+    scores: Floats = field(repr=False)
+    sets: dict[Chosen, Codes] = field(repr=False)
+
+    def sets_of(self, number: int) -> list[Chosen]:
+        """The minimal sample uniques of a class (of one row), the smallest first."""
+        found = []
+        for chosen, classes in self.sets.items():
+            place = int(np.searchsorted(classes, number))
+            if place < len(classes) and classes[place] == number:
+                found.append(chosen)
+        return found
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as plain data."""
+        return {
+            "largest_set": self.largest,
+            "rows": self.rows,
+            "minimal_sample_uniques": sum(self.of_size.values()),
+            "by_size": [{"size": size, "count": count} for size, count in self.of_size.items()],
+            "highest_score": self.highest_score,
+            "contributions": [
+                {"attribute": name, "contribution": share}
+                for name, share in sorted(self.contributions.items(), key=lambda item: -item[1])
+            ],
+        }
+
+
+class MinimalUniques:
+    """Finds minimal sample uniques while the sets of attributes pass by, the small ones first.
+
+    Whoever is unique by a set is so by every larger one, so a set is minimal if the row is unique by none of those
+    that lack one of its attributes. Only rows that are unique by all attributes can be unique at all.
+    """
+
+    def __init__(self, table: ShownTable, largest: int) -> None:
+        self._table = table
+        self._largest = largest
+        self._alone = np.flatnonzero(table.sizes == 1).astype(np.uint32)
+        self._place = np.zeros(table.classes, dtype=np.int64)
+        self._place[self._alone] = np.arange(len(self._alone))
+        self._smaller: dict[Chosen, Bools] = {}
+        self._current: dict[Chosen, Bools] = {}
+        self._sets: dict[Chosen, Codes] = {}
+
+    def add(self, chosen: Chosen, unique_classes: Codes) -> int:
+        """Take note of the classes that are unique by a set; return for how many it is minimal."""
+        if not len(unique_classes):
+            return 0  # nor is anybody by a part of it
+        unique = np.zeros(len(self._alone), dtype=bool)
+        unique[self._place[unique_classes]] = True
+        if len(chosen) < self._largest:
+            self._current[chosen] = unique
+        minimal = unique.copy()
+        for left_out in range(len(chosen)):
+            smaller = self._smaller.get((*chosen[:left_out], *chosen[left_out + 1 :]))
+            if smaller is not None:
+                minimal &= ~smaller
+        classes = self._alone[minimal]
+        if len(classes):
+            self._sets[chosen] = classes
+        return len(classes)
+
+    def next_size(self) -> None:
+        """All sets of a size have passed."""
+        self._smaller, self._current = self._current, {}
+
+    def found(self) -> SpecialUniques:
+        """All of them, with scores."""
+        scores = np.zeros(self._table.classes)
+        of_size = dict.fromkeys(range(1, self._largest + 1), 0)
+        weights = dict.fromkeys(self._table.names, 0.0)
+        for chosen, classes in self._sets.items():
+            weight = self._weight(len(chosen))
+            scores[classes] += weight
+            of_size[len(chosen)] += len(classes)
+            for number in chosen:
+                weights[self._table.names[number]] += weight * len(classes)
+        total = float(scores.sum())
+        return SpecialUniques(
+            largest=self._largest,
+            rows=int(np.count_nonzero(scores)),
+            of_size=of_size,
+            contributions={name: weight / total if total else 0.0 for name, weight in weights.items()},
+            highest_score=float(scores.max(initial=0.0)),
+            scores=scores,
+            sets=self._sets,
+        )
+
+    def _weight(self, size: int) -> float:
+        return float(math.prod(len(self._table.names) - number for number in range(size, self._largest)))
+
+
+def names_of(table: ShownTable, chosen: Sequence[int]) -> tuple[str, ...]:
+    """The names of the attributes of a set."""
+    return tuple(table.names[number] for number in chosen)
