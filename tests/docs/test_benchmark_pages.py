@@ -15,8 +15,8 @@ FOLDER = ROOT / "docs" / "benchmarks"
 
 sys.path.insert(0, str(ROOT))  # benchmarks are no part of the package
 from benchmarks.reproduction import command, page_checks, page_table_3_1  # noqa: E402
-from benchmarks.reproduction.compute import ALL as EVALUATED  # noqa: E402
 from benchmarks.reproduction.cases import LIMITS, NUE, SWEEP  # noqa: E402
+from benchmarks.reproduction.compute import ALL as EVALUATED  # noqa: E402
 from benchmarks.reproduction.published import TABLES  # noqa: E402
 from benchmarks.reproduction.results import Results, pairs, read_results  # noqa: E402
 

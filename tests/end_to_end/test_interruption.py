@@ -24,7 +24,7 @@ OUTPUTS = {"out.csv", "out.certificate.json", "out.certificate.txt"}
 
 MOMENTS = [
     "kohorte.data.read_table",
-    "kohorte.release.anonymization.encode",
+    "kohorte.release.preparation.encode",
     "kohorte.release.anonymization.search",
     "kohorte.release.anonymization.apply",
     "kohorte.release.write.fill_table",

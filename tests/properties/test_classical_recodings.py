@@ -107,7 +107,7 @@ def shown_rows(recoding):
     return list(zip(*(column.shown(recoding.kept).to_list() for column in recoding.columns), strict=True))
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(question=questions(most_rows=25, most_attributes=4))
 def test_the_complete_mu_argus_is_always_k_anonymous(question):
     table, k, limit = question
@@ -124,7 +124,7 @@ def test_the_complete_mu_argus_is_always_k_anonymous(question):
     assert len(table.rows) - sum(classes.values()) <= limit
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(question=questions(most_rows=25, most_attributes=4, missing=()), data=st.data())
 def test_after_mu_argus_no_combination_that_it_tests_is_shown_by_fewer_than_k_rows(question, data):
     table, k, _ = question

@@ -137,7 +137,7 @@ CELLS = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=25),
     name=st.sampled_from(["x", "age", "zip", "birth_year", "visit_date"]),

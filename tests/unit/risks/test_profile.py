@@ -4,7 +4,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -25,6 +25,7 @@ def kept(rows):
     return [row for row in rows if row != ("*", "*", "*")]
 
 
+@settings(max_examples=30)
 @given(tables, st.sampled_from([0.05, 0.2, 0.25, 0.5, 1.0]))
 def test_the_prosecutor_by_definition(rows, threshold):
     prosecutor = ko.risk(frame(rows), PLAN, threshold=threshold).attackers.prosecutor
@@ -41,6 +42,7 @@ def test_the_prosecutor_by_definition(rows, threshold):
     assert prosecutor.rows_above_threshold == sum(risk > threshold for risk in risks)
 
 
+@settings(max_examples=30)
 @given(tables)
 def test_suppressed_rows_are_stated_and_in_no_class(rows):
     profile = ko.risk(frame(rows), PLAN)
@@ -51,6 +53,7 @@ def test_suppressed_rows_are_stated_and_in_no_class(rows):
     assert profile.uniqueness.sample_uniques == list(sizes.values()).count(1)
 
 
+@settings(max_examples=30)
 @given(tables)
 def test_the_distribution_by_definition(rows):
     profile = ko.risk(frame(rows), PLAN)
@@ -64,6 +67,7 @@ def test_the_distribution_by_definition(rows):
     assert sum(interval.rows for interval in profile.distribution) == len(percents)
 
 
+@settings(max_examples=30)
 @given(tables, st.integers(0, 30), st.randoms(use_true_random=False))
 def test_with_a_table_of_the_population_everything_is_counted(rows, more, random):
     rows = [row for row in rows if "*" not in row]
@@ -152,6 +156,7 @@ def test_the_names_of_appendix_e():
     assert inside["[10,12.5)"] == 1
 
 
+@settings(max_examples=30)
 @given(tables)
 def test_the_riskiest_rows_come_first_and_have_numbers_only(rows):
     profile = ko.risk(frame(rows), PLAN)

@@ -6,7 +6,7 @@ from math import prod
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -44,6 +44,7 @@ def minimal(rows, largest):
     }
 
 
+@settings(max_examples=40)
 @given(tables, st.integers(1, 4))
 def test_minimal_sample_uniques_are_those_of_brute_force(rows, largest):
     found = profile(rows, largest)
@@ -70,6 +71,7 @@ def test_minimal_sample_uniques_are_those_of_brute_force(rows, largest):
         assert risky.score == scores[risky.row - 1]
 
 
+@settings(max_examples=40)
 @given(tables)
 def test_distinction_and_separation_by_definition(rows):
     expected = minimal(rows, 4)
