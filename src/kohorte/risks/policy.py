@@ -15,6 +15,7 @@ from kohorte.release.search_options import is_number
 
 FORMAT = 1
 KEYS = ("kohorte", "weights", "limit")
+LARGEST_WEIGHT = 1_000_000
 MEASURES = (
     "prosecutor_attacker_success_rate",
     "journalist_attacker_success_rate",
@@ -70,9 +71,10 @@ class RiskPolicy:
                 raise InputError(
                     f"weights: there is no measure {str(name)!r}{nearest(str(name), MEASURES)}", code="policy-measure"
                 )
-            if not is_number(weight) or not 0 <= weight < float("inf"):
+            if not is_number(weight) or not 0 <= weight <= LARGEST_WEIGHT:
                 raise InputError(
-                    f"weights: {name} must be a number of at least 0, not {weight!r}", code="policy-weight"
+                    f"weights: {name} must be a number from 0 to {LARGEST_WEIGHT:,}, not {weight!r}",
+                    code="policy-weight",
                 )
         if not sum(self.weights.values()):
             raise InputError("weights: at least one must be above 0", code="policy-weight")

@@ -16,7 +16,7 @@ from kohorte.survey.estimators import (
 )
 from kohorte.survey.expectation import expected_singles
 from kohorte.survey.simulation import Simulation, simulate
-from kohorte.survey.survey import Survey
+from kohorte.survey.survey import Survey, survey_of
 from kohorte.survey.worst_case import WorstCase, worst_case
 
 FEW, MANY = 1.0, 10.0
@@ -104,7 +104,7 @@ def estimate_survey(
     survey: Survey, people: int | None = None, *, simulation: bool = True, seed: int = 0
 ) -> SurveyEstimate:
     """Estimate how many people of a planned survey could be recognized by being the only one with their answers."""
-    people = survey.asked(people)
+    people = survey_of(survey).asked(people)
     return SurveyEstimate(
         survey=survey,
         people=people,

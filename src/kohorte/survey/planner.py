@@ -30,7 +30,7 @@ from kohorte.survey.merging import (
 )
 from kohorte.survey.more_people import ROUNDING, least_people, reaches
 from kohorte.survey.proposal import Merge, SurveyProposal
-from kohorte.survey.survey import Answers, Survey
+from kohorte.survey.survey import Answers, Survey, survey_of
 
 JUDGES = (*ESTIMATORS, "expected")
 MOST_TRIED = 5_000
@@ -51,7 +51,7 @@ def plan_survey(
         raise InputError(f"by is one of {', '.join(JUDGES)}, not {by!r}{nearest(by, JUDGES)}", code="survey-estimator")
     if not _is_percentage(percent):
         raise InputError(f"percent is a number from 0 to 100, not {percent!r}", code="survey-percent")
-    return _Planner(survey, survey.asked(people), float(percent), by).proposals(most)
+    return _Planner(survey, survey_of(survey).asked(people), float(percent), by).proposals(most)
 
 
 def _is_percentage(percent: object) -> bool:

@@ -226,3 +226,10 @@ def _joint_tables(entries: object) -> tuple[JointTable, ...]:
 
 def _times(shape: Sequence[int]) -> str:
     return " x ".join(map(str, shape))
+
+
+def survey_of(survey: object) -> Survey:
+    """Return what has to be a survey, or say what to give."""
+    if not isinstance(survey, Survey):
+        raise InputError("give a Survey, for example Survey.from_yaml('survey.yaml')", code="survey-type")
+    return survey

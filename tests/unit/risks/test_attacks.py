@@ -99,20 +99,22 @@ COVERED = {"11": {"11"}, "12": {"12"}, "1*": {"11", "12"}, "*": {"11", "12", "21
 
 @given(tables, people)
 def test_linkage_by_definition(rows, register):
-    """A row is hurt if one person fits it and this person fits no other row: all compared with all."""
+    """A person is hurt if a row that stands alone fits nobody else: all compared with all."""
 
     def fit(own, person):
         return person[0] in COVERED[own[0]] and (own[1] == "*" or own[1] == person[1])
 
     kept = [own for own, _ in rows if own != ("*", "*")]
-    hurt = 0
+    hurt, alone = set(), 0
     for own in kept:
-        fitting = [person for person in register if fit(own, person)]
-        if len(fitting) == 1 and sum(fit(other, fitting[0]) for other in kept) == 1:
-            hurt += 1
+        fitting = [number for number, person in enumerate(register) if fit(own, person)]
+        if len(fitting) == 1 and kept.count(own) == 1:
+            hurt.add(fitting[0])
+            alone += sum(fit(other, register[fitting[0]]) for other in kept) == 1
     table = pl.DataFrame(register, schema={"zip": pl.String, "sex": pl.String}, orient="row")
     attack = ko.linkage_attack(frame(rows), PLAN, table)
-    assert attack.people_hurt == hurt
+    assert attack.people_hurt == len(hurt)
+    assert attack.facts["people_who_fit_no_other_row"] == alone
     assert attack.facts["rows_that_fit_somebody"] == sum(any(fit(own, person) for person in register) for own in kept)
 
 
@@ -268,3 +270,11 @@ def test_wrong_knowledge_is_refused(tmp_path, text, code):
         with pytest.raises(ko.InputError) as caught:
             ko.read_knowledge(wrong)
         assert caught.value.code == "knowledge-unreadable"
+
+
+def test_a_vague_row_heals_nobody_whom_another_row_leads_to():
+    """(*, m) fits both men as well, and hid that each of the other rows fits one man only."""
+    table = pl.DataFrame({"zip": ["11", "12", "*"], "sex": ["m", "m", "m"]})
+    register = pl.DataFrame({"zip": ["11", "12", "21"], "sex": ["m", "m", "m"]})
+    attack = ko.linkage_attack(table.with_columns(pl.Series("diagnosis", ["flu"] * 3)), PLAN, register)
+    assert (attack.people_hurt, attack.facts["people_who_fit_no_other_row"]) == (2, 0)

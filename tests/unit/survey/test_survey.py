@@ -211,3 +211,11 @@ def test_largest_remainders_divide_all_people(people: int, weights: list[int]) -
     assert sum(counts) == people
     assert all(abs(count - people * share) < 1 for count, share in zip(counts, shares, strict=True))
     assert all(count == 0 for count, share in zip(counts, shares, strict=True) if not share)
+
+
+@pytest.mark.parametrize("thing", [None, "survey.yaml", {"people": 5}])
+def test_something_else_than_a_survey_is_refused(thing):
+    for ask in (ko.estimate_survey, lambda given: ko.plan_survey(given, percent=5)):
+        with pytest.raises(ko.InputError) as caught:
+            ask(thing)
+        assert caught.value.code == "survey-type"

@@ -17,11 +17,11 @@ from kohorte.risks.shown_table import ShownTable, checked_table
 
 
 def linkage_attack(frame: object, plan: Plan, register: object, *, on: Sequence[str] | None = None) -> Attack:
-    """Count the rows that fit exactly one person of a register, who fits no other row.
+    """Count the people of a register to whom a single row leads: it fits them and nobody else.
 
     The register (polars, pandas or arrow) has values as they are; the table may be raw or a release. They are compared
     by the quasi-identifiers that both have, or `on` other columns of both. If the register has everybody who can be in
-    the table, such a match is certain.
+    the table, such a row is that person's, however many other rows the person would fit as well.
 
     Source
         Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
@@ -34,21 +34,22 @@ def linkage_attack(frame: object, plan: Plan, register: object, *, on: Sequence[
         raise InputError("the second table has no rows", code="table-no-rows")
     ours, theirs = ShownTable.of(table, columns), ShownTable.of(people, columns)
     pairs = compatible_classes(ours, theirs, overlaps(ours, theirs, plan, right_are_values=True))
-    fitting, certain = _matches(ours, theirs, *pairs)
+    fitting, hurt, certain = _matches(ours, theirs, *pairs)
     sizes = ours.sizes
     found = fitting > 0
     return Attack(
         name="linkage",
-        people_hurt=int(sizes[certain].sum()),
+        people_hurt=hurt,
         rows_tried=ours.kept_rows,
-        how="the second table is joined by the columns that both have; a row that fits one person only, who fits no "
-        "other row, gets that person's name",
+        how="the second table is joined by the columns that both have; a row that stands alone and fits one person "
+        "only gets that person's name",
         prevented_by="k-anonymity over all columns that others may know, or k-map for the population they know",
         facts={
             "columns": list(columns),
             "people": people.height,
             "rows_that_fit_somebody": int(sizes[found].sum()),
             "rows_that_fit_one_person": int(sizes[fitting == 1].sum()),
+            "people_who_fit_no_other_row": int(sizes[certain].sum()),
             "expected_matches": float((sizes[found] / np.maximum(sizes, fitting)[found]).sum()),
         },
     )
@@ -76,10 +77,14 @@ def common_columns(
     return tuple(on)
 
 
-def _matches(ours: ShownTable, theirs: ShownTable, left: Codes, right: Codes) -> tuple[Counts, Bools]:
-    """How many people fit a row of each class; which classes are one row that fits one person, who fits no other."""
+def _matches(ours: ShownTable, theirs: ShownTable, left: Codes, right: Codes) -> tuple[Counts, int, Bools]:
+    """How many people fit a row of each class; how many of them a row leads to; which of these rows are the only one.
+
+    A class of several rows that fit one person contradicts a register of everybody, and is not counted.
+    """
     people = np.bincount(left, weights=theirs.sizes[right], minlength=ours.classes).astype(np.int64)
     rows = np.bincount(right, weights=ours.sizes[left], minlength=theirs.classes).astype(np.int64)
+    leads = (people[left] == 1) & (ours.sizes[left] == 1)
     certain = np.zeros(ours.classes, dtype=bool)
-    certain[left[(people[left] == 1) & (ours.sizes[left] == 1) & (rows[right] == 1)]] = True
-    return people, certain
+    certain[left[leads & (rows[right] == 1)]] = True
+    return people, len(np.unique(right[leads])), certain

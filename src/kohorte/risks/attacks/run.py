@@ -27,7 +27,7 @@ NEEDS = {
 }
 """The attacks by their names on the command line, and what else each of them needs."""
 
-UNABLE = ("attack-no-sensitive", "attack-no-hierarchy")
+UNABLE = ("attack-no-sensitive", "attack-no-hierarchy", "attack-too-large", "value-not-in-hierarchy")
 
 
 def run_attacks(
