@@ -25,9 +25,9 @@ test: check native-test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
 	$(MAKE) --no-print-directory reference-test
 
-# The whole suite again on the NumPy kernels.
+# The suite again on the NumPy kernels, without the slow tests, which are about large tables.
 reference-test: setup
-	KOHORTE_KERNELS=reference $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
+	KOHORTE_KERNELS=reference $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow"
 
 quick: setup
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow"

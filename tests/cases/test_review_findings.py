@@ -213,3 +213,10 @@ def test_a_comparison_does_not_list_as_releases_what_anonymize_refuses():
     plan = ko.Plan(attributes={"age": QUASI, "sex": QUASI}, models=[ko.SafeHarborRule()])
     comparison = ko.compare_algorithms(table, plan, algorithms=["optimal", "mondrian"], queries=10)
     assert {one.algorithm: one.released for one in comparison.outcomes} == {"optimal": True, "mondrian": False}
+
+
+def test_a_star_that_stands_for_one_value_and_missing_ones_counts_as_a_star():
+    table = pl.DataFrame({"q": ["x", "x", None]})
+    attributes = {"q": ko.Attribute("quasi-identifying", ko.Ordering(values=["x", "y"]))}
+    release = recode(table, attributes, "k_optimize", k=3, metric="loss")
+    assert (release.data["q"].to_list(), release.cost) == (["*"] * 3, 1.0)

@@ -126,13 +126,15 @@ class Line:
     def shares(self, lows: Codes, highs: Codes) -> Floats:
         """The share of the domain that each cell does not tell apart; that a value may be missing adds nothing."""
         missing = np.array([label is None for label in self._alone])
+        starred = (lows < highs) & (highs - lows + 1 == self.length) & missing[highs] & (not self.measured)
         highs = np.where(lows < highs, highs - missing[highs], highs)
         if self.measured and self._range:
             shares: Floats = np.minimum(1.0, self._widths(lows, highs) / self._range)
         else:
             pairs = zip(lows.tolist(), highs.tolist(), strict=True)
             shares = np.array([self._share_of_groups(low, high) for low, high in pairs])
-        return np.where(lows == highs, self.column.shares[0][self.groups[0][lows]], shares)
+        shares = np.where(lows == highs, self.column.shares[0][self.groups[0][lows]], shares)
+        return np.where(starred, self.column.shares[-1][self.groups[-1][lows]], shares)
 
     def _share_of_groups(self, low: int, high: int) -> float:
         level, groups = self._parts(low, high)

@@ -171,6 +171,7 @@ def test_a_survey_of_twenty_questions_gets_proposals_that_are_not_said_to_be_pro
         assert not (proposal.proven and proposal.merges)
 
 
+@pytest.mark.slow
 def test_long_and_many_questions_get_proposals_in_time() -> None:
     started = time.perf_counter()
     assert ko.plan_survey(of(*[11] * 20), percent=1, people=500, by="FG")
