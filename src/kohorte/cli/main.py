@@ -79,6 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _close_output()  # whoever read our output has gone, and wants no more
         return 0
     except Exception as error:  # noqa: BLE001 - the words of a library could quote data
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python wraps it while a class is being made
+            print("kohorte: interrupted; no file is half written", file=sys.stderr)
+            return INTERRUPTED
         _close_output()
         print_error(_unexpected(error), as_json=False)
         return InternalError.exit_code

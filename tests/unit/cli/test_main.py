@@ -91,3 +91,16 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -
             assert stream.getvalue().endswith("\r")
         else:
             assert stream.getvalue() == ""
+
+
+def test_a_signal_while_a_class_is_being_made_is_an_interruption(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python wraps what is raised in `__set_name__` in a RuntimeError."""
+
+    def interrupted(*_: object) -> int:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr(cli, "_run", interrupted)
+    assert cli.main(["--version"]) == 130
+    assert "interrupted" in capsys.readouterr().err
