@@ -83,7 +83,10 @@ class SplitSets {
     std::vector<Merging> mergings = mergings_of(chosen);
     BoxNumbers numbers;
     numbers.number(rows_, mergings);
-    const Boxes classes = classes_of(numbers, mergings);
+    return result_of(classes_of(numbers, mergings));
+  }
+
+  Result result_of(const Boxes& classes) const {
     Result result;
     for (std::size_t i = 0; i < classes.size(); ++i) {
       result.cost += class_cost(classes.people[i], classes.labels.data() + i * label_count_);
@@ -99,11 +102,7 @@ class SplitSets {
     BoxNumbers numbers;
     numbers.number(rows_, mergings);
     const Boxes classes = classes_of(numbers, mergings);
-    Result now;
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      now.cost += class_cost(classes.people[i], classes.labels.data() + i * label_count_);
-      now.suppressed += suppressed(classes.people[i]);
-    }
+    const Result now = result_of(classes);
     std::vector<Count> costs(splits(), now.cost), gone(splits(), now.suppressed);
     add_each(numbers, mergings, classes, costs, gone);
     remove_each(mergings, classes, costs, gone);

@@ -85,6 +85,16 @@ def unreadable(path: Path | str, error: OSError) -> InputError:
     return InputError(f"{path}: {reason}", code="file-unreadable")
 
 
+def read_text(path: Path, *, what: str, code: str) -> str:
+    """Return the text of a small file that a person wrote, such as a plan; errors have this code."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: the {what} is not UTF-8 text", code=code) from None
+    except OSError as error:
+        raise InputError(unreadable(path, error).message, code=code) from None
+
+
 def _checked_target(path: Path, *, force: bool) -> Path:
     """Return the path behind any symbolic links, after refusing all that could not be written in the end."""
     if not os.fsencode(path).decode("utf-8", "replace") == str(path):

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from kohorte.data import Role, strict_yaml
-from kohorte.data.files import unreadable
+from kohorte.data.files import read_text
 from kohorte.engines import Missing
 from kohorte.errors import InputError, nearest
 from kohorte.models import PopulationSource, PrivacyModel
@@ -263,12 +263,7 @@ class Plan:
     def from_yaml(cls, path: str | Path) -> Self:
         """Read a plan file; file names in it are relative to the file."""
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: the plan is not UTF-8 text", code="plan-unreadable") from None
-        except OSError as error:
-            raise InputError(unreadable(path, error).message, code="plan-unreadable") from None
+        text = read_text(path, what="plan", code="plan-unreadable")
         return cls.from_dict(strict_yaml.load(text, source=path.name, code="plan-yaml"), folder=path.parent)
 
     @classmethod

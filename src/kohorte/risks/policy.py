@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Self
 
 from kohorte.data import strict_yaml
-from kohorte.data.files import unreadable
+from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.release.search_options import is_number
 
@@ -105,12 +105,7 @@ class RiskPolicy:
     def from_yaml(cls, path: str | Path) -> Self:
         """Read a policy file: `kohorte: 1`, `weights: {measure: weight}` and, if wanted, `limit: 0.2`."""
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: the policy is not UTF-8 text", code="policy-unreadable") from None
-        except OSError as error:
-            raise InputError(unreadable(path, error).message, code="policy-unreadable") from None
+        text = read_text(path, what="policy", code="policy-unreadable")
         return cls.from_dict(strict_yaml.load(text, source=path.name, code="policy-yaml"))
 
     @classmethod

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from kohorte.data import strict_yaml
-from kohorte.data.files import unreadable
+from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.survey.frequencies import normalized
 from kohorte.survey.parts import JointTable, Question, mapping, refuse_unknown
@@ -169,12 +169,7 @@ class Survey:
     def from_yaml(cls, path: str | Path) -> Self:
         """Read a survey file."""
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: the survey is not UTF-8 text", code="survey-unreadable") from None
-        except OSError as error:
-            raise InputError(unreadable(path, error).message, code="survey-unreadable") from None
+        text = read_text(path, what="survey", code="survey-unreadable")
         return cls.from_dict(strict_yaml.load(text, source=path.name, code="survey-yaml"))
 
     @classmethod

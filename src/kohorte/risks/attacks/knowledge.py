@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from kohorte.data import Role, strict_yaml
-from kohorte.data.files import unreadable
+from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.release.plan import Plan
 
@@ -63,12 +63,7 @@ class Knowledge:
 def read_knowledge(path: str | Path) -> tuple[Knowledge, ...]:
     """Read a file: `kohorte: 1`, and under `knowledge` a list of entries."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: the file is not UTF-8 text", code="knowledge-unreadable") from None
-    except OSError as error:
-        raise InputError(unreadable(path, error).message, code="knowledge-unreadable") from None
+    text = read_text(path, what="file", code="knowledge-unreadable")
     data = strict_yaml.load(text, source=path.name, code="knowledge-yaml")
     if not isinstance(data, Mapping) or set(data) != {"kohorte", "knowledge"} or data["kohorte"] != 1:
         raise InputError(
