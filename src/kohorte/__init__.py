@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         write_release,
     )
     from kohorte.release.comparison import Comparison, compare_algorithms
+    from kohorte.report.write import write_report
     from kohorte.risks import RiskComparison, RiskPolicy, RiskProfile, WeightedRisk, compare_risks, risk
     from kohorte.risks.attacks import (
         Attack,
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
         unsorted_matching_attack,
     )
     from kohorte.search import Progress
+    from kohorte.series import Series, SeriesRelease, SeriesSettings, SeriesVerification
     from kohorte.survey import Survey, SurveyEstimate, SurveyProposal, estimate_survey, plan_survey
 
 _HOME = {
@@ -165,6 +167,7 @@ _HOME = {
         "write_release",
     ),
     "release.comparison": ("Comparison", "compare_algorithms"),
+    "report.write": ("write_report",),
     "risks": ("RiskComparison", "RiskPolicy", "RiskProfile", "WeightedRisk", "compare_risks", "risk"),
     "risks.attacks": (
         "Attack",
@@ -180,6 +183,7 @@ _HOME = {
         "unsorted_matching_attack",
     ),
     "search": ("Progress",),
+    "series": ("Series", "SeriesRelease", "SeriesSettings", "SeriesVerification"),
     "survey": ("Survey", "SurveyEstimate", "SurveyProposal", "estimate_survey", "plan_survey"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -244,6 +248,10 @@ __all__ = [
     "SafeHarbor",
     "SafeHarborRule",
     "SearchOptions",
+    "Series",
+    "SeriesRelease",
+    "SeriesSettings",
+    "SeriesVerification",
     "SolutionSpace",
     "Survey",
     "SurveyEstimate",
@@ -274,6 +282,7 @@ __all__ = [
     "unsorted_matching_attack",
     "verify",
     "write_release",
+    "write_report",
     "write_table",
 ]
 

@@ -132,7 +132,9 @@ class TestHomogeneityAndBackgroundKnowledge:
         release = pl.DataFrame(shown, schema=COLUMNS, orient="row")
         male = ko.Knowledge("diagnosis", ["breast"], {"sex": "m", "born": "1954"})
         attack = ko.background_knowledge_attack(release, plan(3), knowledge=[male])
-        assert attack.people_hurt == 1  # the one with diabetes
+        assert (attack.people_hurt, attack.facts["at_most"]) == (0, 1)  # the one with diabetes, if that is a man
+        men = release.with_columns(sex=pl.lit("m"))
+        assert ko.background_knowledge_attack(men, plan(3), knowledge=[male]).people_hurt == 1
         female = ko.Knowledge("diagnosis", ["cold"], {"sex": "w"})
         assert ko.background_knowledge_attack(release, plan(3), knowledge=[female]).people_hurt == 0
 

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte import release
-from kohorte.release.picture import style
+from kohorte.drawing import style
 
 
 def plan_of(models, **options):
@@ -96,10 +95,12 @@ def test_one_suppressed_row_excuses_no_empty_class_of_a_subset():
     assert verdict.reached == (0.0, 0.5)
 
 
-@pytest.mark.parametrize("page", ["picture/page.css", "comparison/page.css"])
+@pytest.mark.parametrize(
+    "page", ["release/picture/page.css", "release/comparison/page.css", "drawing/page.css", "report/page.css"]
+)
 def test_the_style_of_a_page_closes_what_it_opens_in_light_and_in_dark(page):
     """A rule of several lines lost its end in the dark half, and swallowed the rules after it."""
-    rules = (Path(release.__file__).parent / page).read_text(encoding="utf-8")
+    rules = (Path(ko.__file__).parent / page).read_text(encoding="utf-8")
     filled = style.css(rules)
     dark = filled.split("prefers-color-scheme:dark)", 1)[1]
     assert filled.count("{") == filled.count("}")

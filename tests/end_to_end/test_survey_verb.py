@@ -146,6 +146,50 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(folder: Path, run: Run)
     assert "[survey-unreadable]" in run("survey", "estimate", "binary.yaml").err
 
 
+def test_rounded_frequencies_are_scaled_if_wanted_and_the_answer_says_so(survey: Path, run: Run) -> None:
+    survey.write_text(SURVEY.replace("male: 0.5}", "male: 0.49}"))
+    refused = run("survey", "estimate", survey)
+    assert refused.code == 2
+    assert "0.99" in refused.err
+    assert "--normalize" in refused.err
+    assert "divided by their sum: sex (sum 0.99)" in run("survey", "estimate", survey, "--normalize").out
+    for verb in (("estimate",), ("plan", "--percent", "10")):
+        ran = run("survey", verb[0], survey, *verb[1:], "--normalize", "--json")
+        assert ran.json["scaled"] == {"sex": 0.99}
+    assert "sex (sum 0.99)" in run("survey", "plan", survey, "--percent", "10", "--normalize").out
+
+
+def test_a_missing_or_wrong_number_of_people_names_the_option(survey: Path, run: Run) -> None:
+    survey.write_text(SURVEY.replace("people: 100\n", ""))
+    assert "--people" in run("survey", "estimate", survey).err
+    assert "--people" in run("survey", "plan", survey, "--percent", "5").err
+    assert "--people" in run("survey", "estimate", survey, "--people", "0").err
+
+
+def test_one_person_is_no_people(survey: Path, run: Run) -> None:
+    ran = run("survey", "estimate", survey, "--people", "1")
+    assert "1 person, 3 questions" in ran.out
+    assert "the only one who is asked" in ran.out
+
+
+@pytest.mark.parametrize("content", [b"", b"- a\n- b\n", b"text"])
+def test_a_file_that_is_no_mapping_is_refused(survey: Path, run: Run, content: bytes) -> None:
+    survey.write_bytes(content)
+    assert "[survey-yaml]" in run("survey", "estimate", survey).err
+
+
+def test_umlauts_a_byte_order_mark_and_windows_line_ends_are_read(survey: Path, run: Run) -> None:
+    survey.write_bytes("\ufeffpeople: 30\r\nquestions:\r\n  größe: {categories: [klein, groß, außen]}\r\n".encode())
+    ran = run("survey", "plan", survey, "--percent", "8", "--json")
+    assert ran.json["proposals"][-1]["merges"][0]["question"] == "größe"
+
+
+def test_a_plan_by_the_worst_case_is_made(survey: Path, run: Run) -> None:
+    ran = run("survey", "plan", survey, "--percent", "10", "--by", "worst")
+    assert ran.code == 0
+    assert "by worst" in ran.out
+
+
 def test_help_shows_examples(run: Run) -> None:
     for action in ("estimate", "plan"):
         ran = run("survey", action, "--help")

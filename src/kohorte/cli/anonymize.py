@@ -8,10 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
+from kohorte.report.figures import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.data import TableFile
     from kohorte.release import Plan, Release
+    from kohorte.report.facts import Facts
 
 ALGORITHMS = (
     "optimal",
@@ -63,6 +66,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--algorithm", metavar="A", help=f"instead of the plan's: {', '.join(ALGORITHMS)}")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
+    parser.add_argument("--report", metavar="FILE", help="also write a report for people, as one HTML page")
+    parser.add_argument(
+        "--report-view", choices=tuple(View), default=View.PUBLIC, help="public (default), or internal: with more"
+    )
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     parser.set_defaults(run=run)
 
@@ -71,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
     from kohorte.data import refuse_same_file
     from kohorte.data.files import refuse_output
+    from kohorte.drawing import refuse_page
     from kohorte.release import certificate_paths, find_release, write_release
 
     started = time.perf_counter()
@@ -82,6 +90,8 @@ def run(options: argparse.Namespace) -> int:
             for needed in (options.data, options.plan, *plan.files()):
                 refuse_same_file(needed, path)
             refuse_output(path, force=options.force)
+    if options.report is not None:
+        refuse_page(Path(options.report), needed=(options.data, options.plan, *plan.files()), force=options.force)
     table = read_data(options)
     read = time.perf_counter()
     progress = TerminalProgress(quiet=options.json)
@@ -89,17 +99,41 @@ def run(options: argparse.Namespace) -> int:
         release = find_release(table.frame, plan, progress=progress)
     finally:
         progress.done()
+    facts = None if options.report is None else _report(options, table, release)
     table = replace(table, frame=table.frame.clear())  # the original rows are not needed any more
     searched = time.perf_counter()
     if output is not None:
         write_release(release, output, source=table, force=options.force)
+    if facts is not None:
+        _write_report(Path(options.report), facts, output, force=options.force)
     ended = time.perf_counter()
     seconds = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
     if options.json:
         print_json(release.to_dict() | {"seconds": seconds})
     else:
-        _print_summary(release, output, ended - started)
+        _print_summary(release, output, ended - started, report=options.report)
     return 0
+
+
+def _report(options: argparse.Namespace, table: TableFile, release: Release) -> Facts:
+    """Measure the risk before and after, while the original rows are at hand."""
+    from kohorte.release.certificate import FileFacts
+    from kohorte.report.write import report_of
+
+    facts = report_of(table.frame, release.plan, release=release, view=options.report_view)
+    return replace(facts, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
+
+
+def _write_report(path: Path, facts: Facts, output: Path | None, *, force: bool) -> None:
+    """Write the report, with the hash of the release where that was written."""
+    from kohorte.data import sha256_of
+    from kohorte.drawing import write_text
+    from kohorte.release.certificate import FileFacts
+    from kohorte.report.page import to_html
+
+    if output is not None and facts.after is not None:
+        facts = replace(facts, after=replace(facts.after, file=FileFacts(output.name, sha256_of(output))))
+    write_text(path, to_html(facts), force=force)
 
 
 def _plan(options: argparse.Namespace) -> Plan:
@@ -117,7 +151,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     return replace(plan, search=search)
 
 
-def _print_summary(release: Release, output: Path | None, seconds: float) -> None:
+def _print_summary(release: Release, output: Path | None, seconds: float, *, report: str | None) -> None:
     from kohorte.release import certificate_paths, warnings
 
     share = release.suppressed / release.rows
@@ -133,6 +167,8 @@ def _print_summary(release: Release, output: Path | None, seconds: float) -> Non
     for warning in warnings(release):
         print(f"note: {warning}")
     if output is None:
-        print("dry run: nothing was written")
+        print("dry run: no release was written" if report else "dry run: nothing was written")
     else:
         print(f"written and verified: {output}; certificate: {certificate_paths(output)[1].name}")
+    if report is not None:
+        print(f"report: {report}")

@@ -9,7 +9,7 @@ from kohorte.cli.output import add_table_options, print_json, print_table, read_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.risks.attacks import Attack
+    from kohorte.risks.attacks import Attack, Attacks
 
 EPILOG = """\
 examples:
@@ -54,18 +54,32 @@ def run(options: argparse.Namespace) -> int:
         knowledge=None if options.knowledge is None else read_knowledge(options.knowledge),
     )
     if options.json:
-        print_json({"attacks": [attack.to_dict() for attack in attacks]})
+        print_json(attacks.to_dict())
     else:
         _print(attacks)
     return 0
 
 
-def _print(attacks: tuple[Attack, ...]) -> None:
-    print_table(
-        ["attack", "people hurt", "rows tried"],
-        [(attack.name, attack.people_hurt, attack.rows_tried) for attack in attacks],
-    )
+def _print(attacks: Attacks) -> None:
+    if attacks.run:
+        print_table(
+            ["attack", "people hurt", "rows tried"],
+            [(attack.name, _people(attack), attack.rows_tried) for attack in attacks],
+        )
+    else:
+        print("no attack could be run")
     for attack in attacks:
-        print()
-        print(fill(f"{attack.name}: {attack.how}.", width=110, subsequent_indent="  "))
-        print(fill(f"prevented by {attack.prevented_by}", width=110, initial_indent="  ", subsequent_indent="  "))
+        print(f"\n{fill(f'{attack.name}: {attack.how}.', width=110, subsequent_indent='  ')}")
+        for line in (f"prevented by {attack.prevented_by}", *(f"note: {note}" for note in attack.notes)):
+            print(fill(line, width=110, initial_indent="  ", subsequent_indent="  "))
+    if attacks.skipped:
+        print("\nnot run")
+    for skipped in attacks.skipped:
+        line = f"{skipped.name}: {skipped.reason}; give {skipped.give}"
+        print(fill(line, width=110, initial_indent="  ", subsequent_indent="    "))
+
+
+def _people(attack: Attack) -> int | str:
+    """How many people are hurt; a range where the table does not tell who is of the kind that is hurt."""
+    at_most = attack.facts.get("at_most", attack.people_hurt)
+    return attack.people_hurt if at_most == attack.people_hurt else f"{attack.people_hurt} to {at_most}"

@@ -54,9 +54,11 @@ def class_sizes(classes: int, smallest: int | None) -> str:
     return f"1 class of {rows}" if classes == 1 else f"{classes:,} classes, the smallest with {rows}"
 
 
-def add_table_options(parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True) -> None:
+def add_table_options(
+    parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True, required: bool = True
+) -> None:
     """Add what most verbs take: a table, how to read it, a plan, and --json."""
-    parser.add_argument("data", metavar="DATA", help="CSV or Parquet file")
+    parser.add_argument("data", metavar="DATA", nargs=None if required else "?", help="CSV or Parquet file")
     if plan:
         parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
     parser.add_argument("--separator", metavar="S", help="separator of a CSV file (detected if not given): , ; | tab")

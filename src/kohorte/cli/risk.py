@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, print_table, read_data
+from kohorte.report.figures import View, counted, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.data import TableFile
+    from kohorte.release import Plan
     from kohorte.risks import RiskComparison, RiskPolicy, RiskProfile
     from kohorte.risks.uniqueness import Uniqueness
 
@@ -17,6 +21,7 @@ examples:
   kohorte risk release.csv --plan plan.yaml --population-size 80000000        a release, known as a sample
   kohorte risk patients.csv --plan plan.yaml --compare release.csv            before and after
   kohorte risk patients.csv --plan plan.yaml --rows 10                        who stands out, by row number
+  kohorte risk patients.csv --plan plan.yaml --report report.html             as a page, for people
   kohorte risk release.csv --plan plan.yaml --policy policy.yaml              weighted; exit code 1 above its limit
 
 Rows are alike if they show the same in all quasi-identifiers of the plan. Rows that show only * are suppressed and not
@@ -28,6 +33,7 @@ KNOWS = {
     "marketer": "looks for as many people as possible",
 }
 SHOWN_SETS = 5
+LISTED_IN_REPORT = 10
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -49,6 +55,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     parser.add_argument("--policy", metavar="FILE", help="weights of the measures, and a limit (YAML)")
     parser.add_argument("--compare", metavar="AFTER", help="compare with this table, such as a release of DATA")
+    parser.add_argument("--report", metavar="FILE", help="write a report for people, as one HTML page")
+    parser.add_argument(
+        "--report-view", choices=tuple(View), default=View.PUBLIC, help="public (default), or internal: with more"
+    )
+    parser.add_argument("--force", action="store_true", help="replace an existing report")
     parser.set_defaults(run=run)
 
 
@@ -59,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.risks import RiskPolicy, compare_risks, risk
 
     plan = Plan.from_yaml(options.plan)
+    _refuse_report(options, plan)
     policy: RiskPolicy | None = None if options.policy is None else RiskPolicy.from_yaml(options.policy)
     population = None
     if options.population is not None:
@@ -76,26 +88,54 @@ def run(options: argparse.Namespace) -> int:
             policy=policy,
         )
 
-    profile = judged = measured(read_data(options).frame)
+    data, after = read_data(options), None
+    profile = judged = measured(data.frame)
     if options.compare is not None:
-        after = read_table(options.compare, separator=options.separator, encoding=options.encoding).frame
-        judged = measured(after)
+        after = read_table(options.compare, separator=options.separator, encoding=options.encoding)
+        judged = measured(after.frame)
+    if options.report is not None:
+        _write_report(options, plan, (data, profile), None if after is None else (after, judged))
+    if after is not None:
         comparison = compare_risks(profile, judged)
         _print_comparison(comparison, as_json=options.json, rows=options.rows)
     elif options.json:
         print_json(profile.to_dict(rows=options.rows))
     else:
         _print_profile(profile, rows=options.rows)
+    if options.report is not None and not options.json:
+        print(f"report: {options.report}")
     return 1 if judged.weighted is not None and judged.weighted.within_limit is False else 0
 
 
-def percent(share: float | None) -> str:
-    """A share for people."""
-    if share is None:
-        return "unknown"
-    if 0.9995 <= share < 1:
-        return "over 99.9 %"
-    return "below 0.001 %" if 0 < share < 1e-5 else f"{100 * share:.3g} %"
+def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:
+    """Refuse, before any work is done, a report that could not be written."""
+    if options.report is None:
+        return
+    from kohorte.drawing import refuse_page
+
+    read = (options.data, options.plan, options.policy, options.population, options.compare)
+    needed = (*(path for path in read if path is not None), *plan.files())
+    refuse_page(Path(options.report), needed=needed, force=options.force)
+
+
+def _write_report(
+    options: argparse.Namespace,
+    plan: Plan,
+    data: tuple[TableFile, RiskProfile],
+    after: tuple[TableFile, RiskProfile] | None,
+) -> None:
+    from kohorte.drawing import write_text
+    from kohorte.report.facts import Facts, Measured, view_named
+    from kohorte.report.page import to_html
+
+    facts = Facts(
+        plan,
+        view_named(options.report_view),
+        Measured.of_file(*data),
+        after=None if after is None else Measured.of_file(*after),
+        listed=options.rows or LISTED_IN_REPORT,
+    )
+    write_text(Path(options.report), to_html(facts), force=options.force)
 
 
 def _print_comparison(comparison: RiskComparison, *, as_json: bool, rows: int) -> None:
@@ -116,8 +156,8 @@ def _figure(figure: int | float | None) -> str:
 
 
 def _print_profile(profile: RiskProfile, *, rows: int) -> None:
-    counted = f"{profile.rows:,} rows, {profile.suppressed:,} suppressed"
-    print(f"{counted}; {class_sizes(profile.classes, profile.smallest_class)}")
+    rows_in_all = f"{counted(profile.rows, 'row')}, {profile.suppressed:,} suppressed"
+    print(f"{rows_in_all}; {class_sizes(profile.classes, profile.smallest_class)}")
     print(f"rows are alike if they show the same in {', '.join(profile.quasi_identifiers)}")
     _print_attackers(profile)
     _print_uniqueness(profile.uniqueness)
@@ -154,7 +194,8 @@ def _print_attackers(profile: RiskProfile) -> None:
 
 
 def _print_uniqueness(found: Uniqueness) -> None:
-    print(f"\nunique rows: {found.sample_uniques:,} ({percent(found.sample_share)}) are the only ones of their kind")
+    alone = "is the only one of its kind" if found.sample_uniques == 1 else "are the only ones of their kind"
+    print(f"\nunique rows: {found.sample_uniques:,} ({percent(found.sample_share)}) {alone}")
     if found.population_size is None:
         print("people unique in the population: unknown (give --population-size, --sampling-fraction or --population)")
         return
@@ -177,7 +218,10 @@ def _print_sets(profile: RiskProfile) -> None:
     special = profile.special_uniques
     if not profile.attribute_sets:
         return
-    print(f"\n{special.rows:,} rows can be singled out by at most {special.largest} attributes")
+    most = counted(special.largest, "attribute")
+    print(f"\n{counted(special.rows, 'row')} can be singled out by at most {most}")
+    if special.dis is not None:
+        print(f"a match with a row that is unique in the table is right with probability {percent(special.dis)} (DIS)")
     telling = [found for found in profile.telling_sets if found.singled_out][:SHOWN_SETS]
     if telling:
         print("which attributes single people out, where fewer do not?")
@@ -198,17 +242,20 @@ def _print_suspected(profile: RiskProfile) -> None:
 
 def _print_rows(profile: RiskProfile, count: int) -> None:
     print("\nrows at the highest risk (1 is the first row below the header)")
+    dis = profile.special_uniques.dis is not None
     lines = [
         (
             row.row,
             row.class_size,
             percent(row.risk),
             f"{row.score:g}",
+            *(["-" if row.dis_suda is None else percent(row.dis_suda)] if dis else []),
             "; ".join(" + ".join(names) for names in row.singled_out_by) or "nothing smaller than all",
         )
         for row in profile.riskiest_rows(count)
     ]
-    print_table(["row", "alike", "risk", "score", "singled out by"], lines)
+    header = ["row", "alike", "risk", "score", *(["DIS-SUDA"] if dis else []), "singled out by"]
+    print_table(header, lines)
 
 
 def _print_weighted(profile: RiskProfile) -> None:

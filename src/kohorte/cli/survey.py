@@ -42,7 +42,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     plan.add_argument("--people", metavar="N", help="how many people are asked, instead of what the file says")
     plan.add_argument(
-        "--by", metavar="E", default="OR", help="which estimate counts: OR (default), expected, FG, RT, RR"
+        "--by", metavar="E", default="OR", help="which estimate counts: OR (default), expected, worst, FG, RT, RR"
     )
     estimate.set_defaults(run=run_estimate)
     plan.set_defaults(run=run_plan)
@@ -53,6 +53,9 @@ def _action(
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
     parser.add_argument("survey", metavar="SURVEY", help="survey file (YAML)")
+    parser.add_argument(
+        "--normalize", action="store_true", help="divide frequencies by their sum: rounded ones, percentages, counts"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     return parser
 
@@ -62,7 +65,7 @@ def run_estimate(options: argparse.Namespace) -> int:
     from kohorte.survey import Survey, estimate_survey
     from kohorte.survey.words import estimate_in_words
 
-    survey = Survey.from_yaml(options.survey)
+    survey = Survey.from_yaml(options.survey, normalize=options.normalize)
     numbers = _numbers(options.people) or [survey.asked()]
     estimates = [estimate_survey(survey, people) for people in numbers]
     if options.json:
@@ -76,9 +79,9 @@ def run_estimate(options: argparse.Namespace) -> int:
 def run_plan(options: argparse.Namespace) -> int:
     """Propose changes; exit code 1 if none reaches the percentage."""
     from kohorte.survey import Survey, plan_survey
-    from kohorte.survey.words import proposals_in_words
+    from kohorte.survey.words import proposals_in_words, scaled_in_words
 
-    survey = Survey.from_yaml(options.survey)
+    survey = Survey.from_yaml(options.survey, normalize=options.normalize)
     numbers = _numbers(options.people) or [survey.asked()]
     if len(numbers) > 1:
         raise InputError("--people: a plan is made for one number of people", code="survey-people")
@@ -89,10 +92,13 @@ def run_plan(options: argparse.Namespace) -> int:
                 "people": numbers[0],
                 "percent": options.percent,
                 "by": options.by,
+                "scaled": dict(survey.scaled),
                 "proposals": [proposal.to_dict() for proposal in proposals],
             }
         )
     else:
+        for line in scaled_in_words(survey):
+            print(line)
         print(proposals_in_words(proposals, percent=options.percent, people=numbers[0], by=options.by))
     return 0 if proposals else 1
 
@@ -101,7 +107,7 @@ def _numbers(text: str | None) -> list[int]:
     """The numbers of people of the option."""
     parts = [] if text is None else text.split(",")
     for part in parts:
-        if not part.strip().isdecimal():
+        if not part.strip().isdecimal() or not int(part):
             raise InputError(
                 "--people is a whole number of at least 1, or several with commas between them", code="survey-people"
             )

@@ -80,6 +80,13 @@ class Dates(Builder):
         parts = [part for part in ("year", "month", "day", "hour", "minute", "second") if part in known.columns]
         return known.select(parts).rows()
 
+    def days(self, values: pl.Series) -> pl.Series:
+        """The number of the day of each value, counted from 1970-01-01; null where it is no date of this format."""
+        known = self._reader.read(values.unique().drop_nulls())
+        parts = [pl.col(part) if part in known.columns else pl.lit(1) for part in ("year", "month", "day")]
+        days = pl.date(*parts).cast(pl.Int32).cast(pl.Int64).alias("days")
+        return values.alias("text").to_frame().join(known.select("text", days), on="text", how="left")["days"]
+
 
 def _level_name(level: object) -> str:
     if not isinstance(level, str) or level not in LEVELS:

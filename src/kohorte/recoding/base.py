@@ -11,7 +11,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from kohorte.engines import EncodedTable, LocalEngine
-from kohorte.groups import Groups, Histogram, Recoded
+from kohorte.engines.sensitive import classes_of_rows
+from kohorte.groups import Groups, Recoded
 from kohorte.hierarchy import Builder
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes
@@ -60,21 +61,9 @@ class RecodingProblem:
 
     def groups(self, class_of: Codes, classes: int, rows: Codes | None = None) -> Groups:
         """The classes of rows that take part (or of some of them), with the histograms that the models ask for."""
-        sizes = np.bincount(class_of, minlength=classes)
-        histograms = {}
-        for column in self.table.sensitive:
-            values = column.codes[self.table.included]
-            width = len(column.domain.overall)
-            cells = class_of.astype(np.int64) * width + (values if rows is None else values[rows])
-            keys, counts = np.unique(cells, return_counts=True)
-            starts = np.searchsorted(keys, np.arange(classes + 1) * width)
-            histograms[column.name] = Histogram(starts, (keys % width).astype(np.uint32), counts, column.domain)
-        return Groups(
-            node=(),
-            sizes=sizes,
-            codes=_no_codes,
-            histograms=histograms,
-            attributes=len(self.table.columns),
+        chosen = self.rows if rows is None else self.rows[rows]
+        return classes_of_rows(
+            self.table.sensitive, class_of, classes, rows=chosen, attributes=len(self.table.columns)
         )
 
     def satisfied(self, groups: Groups) -> Bools:
@@ -168,7 +157,3 @@ def _apart(class_of: Codes, classes: int, kept: Bools) -> tuple[Codes, Bools]:
     """Make two classes of one of which only some rows are kept; return the new numbers, and which are kept."""
     keys, class_of_row = np.unique(class_of.astype(np.int64) + classes * ~kept, return_inverse=True)
     return class_of_row.astype(np.uint32), keys < classes
-
-
-def _no_codes(which: Bools) -> Codes:
-    raise AssertionError(f"a recoding has no codes of its classes ({len(which)})")

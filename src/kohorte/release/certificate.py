@@ -28,9 +28,9 @@ FORMAT = 1
 ALWAYS_OPEN = (
     "Whoever knows that a person is in the table and knows sensitive values of that person.",
     "Columns that the plan declares insensitive although outsiders know them; the plan decides, not the program.",
-    "Linking with other releases of the same people: each release is judged on its own.",
     "Free text, images and the like inside sensitive or insensitive columns.",
 )
+ONE_RELEASE = "Linking with other releases of the same people: each release is judged on its own."
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,10 @@ def certify(
             | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the search"},
             "quality": release.verdict,
             "effort": release.effort,
-            "missing_values": _missing(plan),
+            "missing_values": missing_values(plan),
             "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
-            "protects_against": [sentence for model in plan.models for sentence in _section(model, "Guarantee")],
-            "does_not_protect_against": [
-                *(sentence for model in plan.models for sentence in _section(model, "Leaves open")),
-                *ALWAYS_OPEN,
-            ],
+            "protects_against": protects_against(plan),
+            "does_not_protect_against": [*leaves_open(plan), ONE_RELEASE, *ALWAYS_OPEN],
             "warnings": list(warnings(release)),
         }
     )
@@ -110,24 +107,7 @@ def versions() -> dict[str, str]:
 def warnings(release: Release) -> tuple[str, ...]:
     """What whoever hands on a release should think about."""
     plan = release.plan
-    in_earnest = [model for model in plan.models if not model.promises_nothing]
-    protected = {name for model in in_earnest for name in model.sensitive} | {*plan.decorrelated_attributes}
-    found = [
-        f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
-        "value is known for everybody in the class"
-        for name in plan.names(Role.SENSITIVE)
-        if name not in protected
-    ]
-    if plan.decorrelate is None and len(plan.histograms) > 1:
-        found.append(
-            f"{', '.join(map(repr, plan.histograms))} are protected each for itself: whoever can exclude a value of "
-            "one may learn another where they go together (the plan's option decorrelate prevents that)"
-        )
-    if plan.decorrelate is not None:
-        found.append(
-            f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "
-            f"they tell little about {plan.decorrelate.attribute!r}"
-        )
+    found = plan_warnings(plan)
     found += [
         f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
         for name in _between_value_and_star(release)
@@ -154,9 +134,32 @@ def warnings(release: Release) -> tuple[str, ...]:
         )
     if release.classes == 0:
         found.append("every row is suppressed: the release tells nothing about the quasi-identifiers")
+    return tuple(found)
+
+
+def plan_warnings(plan: Plan) -> list[str]:
+    """What whoever hands on a release should think about, as far as the plan tells."""
+    in_earnest = [model for model in plan.models if not model.promises_nothing]
+    protected = {name for model in in_earnest for name in model.sensitive} | {*plan.decorrelated_attributes}
+    found = [
+        f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
+        "value is known for everybody in the class"
+        for name in plan.names(Role.SENSITIVE)
+        if name not in protected
+    ]
+    if plan.decorrelate is None and len(plan.histograms) > 1:
+        found.append(
+            f"{', '.join(map(repr, plan.histograms))} are protected each for itself: whoever can exclude a value of "
+            "one may learn another where they go together (the plan's option decorrelate prevents that)"
+        )
+    if plan.decorrelate is not None:
+        found.append(
+            f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "
+            f"they tell little about {plan.decorrelate.attribute!r}"
+        )
     if plan.order == "input":
         found.append("the rows stand in the order of the input, which can tell who is who")
-    return tuple(found)
+    return found
 
 
 def _fixed_hierarchies(release: Release) -> dict[str, str]:
@@ -185,7 +188,18 @@ def _file(facts: FileFacts | None) -> dict[str, object]:
     return {} if facts is None else {"name": facts.name, "sha256": facts.sha256}
 
 
-def _missing(plan: Plan) -> str:
+def protects_against(plan: Plan) -> list[str]:
+    """What the models of a plan guarantee, in their own words."""
+    return [sentence for model in plan.models for sentence in _section(model, "Guarantee")]
+
+
+def leaves_open(plan: Plan) -> list[str]:
+    """What the models of a plan do not protect against, in their own words."""
+    return [sentence for model in plan.models for sentence in _section(model, "Leaves open")]
+
+
+def missing_values(plan: Plan) -> str:
+    """What becomes of missing values."""
     return {
         "category": "a missing value is a value of its own at every level below '*'",
         "suppress": "rows with a missing quasi-identifier are suppressed",
@@ -277,6 +291,9 @@ def _verdicts(verification: dict[str, object]) -> list[ModelVerdict]:
 
 
 def _bullets(facts: dict[str, object], key: str) -> list[str]:
-    return [
-        textwrap.fill(str(item), 100, initial_indent="  - ", subsequent_indent="    ") for item in _list(facts, key)
-    ]
+    return bullets(_list(facts, key))
+
+
+def bullets(items: Sequence[object]) -> list[str]:
+    """Sentences as the lines of a list."""
+    return [textwrap.fill(str(item), 100, initial_indent="  - ", subsequent_indent="    ") for item in items]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import polars as pl
 
 from kohorte.data import (
     TableFile,
@@ -42,30 +45,63 @@ def write_release(
     """
     output = Path(output)
     data, _ = to_polars(release.data)
-    separator = output_separator(output, source)
+
+    def certified(written: TableFile) -> Certificate:
+        verification = verify_table(written.frame, release.plan, release.populations, levels=release.levels)
+        refuse_unverified(verification, release)
+        return certify(
+            release,
+            verification,
+            source=None if source is None else file_facts(source),
+            output=file_facts(written),
+        )
+
+    inputs = (*(() if source is None else (source.path,)), *release.plan.files())
+    return write_certified(data, output, certified, inputs=inputs, like=source, force=force)
+
+
+Naming = Sequence[tuple[Path, Path]]
+"""Temporary files with the names that they are about to get, in that order."""
+
+
+def write_certified(
+    data: pl.DataFrame,
+    output: Path,
+    certified: Callable[[TableFile], Certificate],
+    *,
+    inputs: Sequence[Path],
+    like: TableFile | None,
+    force: bool,
+    before_naming: Callable[[Naming], None] | None = None,
+) -> Certificate:
+    """Write a table and the certificate that `certified` gives for it, read again from the written file.
+
+    `before_naming` is the last that can fail: it is called when all files are written and none has its name.
+    """
+    separator = output_separator(output, like)
     as_json, as_text = certificate_paths(output)
     for path in (output, as_json, as_text):
-        for needed in (*(() if source is None else (source.path,)), *release.plan.files()):
+        for needed in inputs:
             refuse_same_file(needed, path)
     with _Undisturbed() as naming, _Restored(as_json, as_text), ExitStack() as files:
         table = files.enter_context(atomic_write(output, force=force))
         fill_table(data, table, output, separator=separator)
-        written = parse_table(table.read_bytes(), output, separator=separator)
-        verification = verify_table(written.frame, release.plan, release.populations, levels=release.levels)
-        refuse_unverified(verification, release)
-        certificate = certify(
-            release,
-            verification,
-            source=None if source is None else FileFacts(_printable(source.path), source.sha256),
-            output=FileFacts(_printable(output), written.sha256),
-        )
+        certificate = certified(parse_table(table.read_bytes(), output, separator=separator))
         json_file = files.enter_context(atomic_write(as_json, force=force))
         json_file.write_text(certificate.to_json(), encoding="utf-8")
         text_file = files.enter_context(atomic_write(as_text, force=force))
         text_file.write_text(certificate.to_text(), encoding="utf-8")
-        _flush(table)  # the slow part, while everything can still be undone
+        for file in (text_file, json_file, table):  # the slow part, while everything can still be undone
+            _flush(file)
         naming.begins()
+        if before_naming is not None:
+            before_naming([(text_file, as_text), (json_file, as_json), (table, output)])
     return certificate
+
+
+def file_facts(file: TableFile) -> FileFacts:
+    """The name and the hash of a file."""
+    return FileFacts(_printable(file.path), file.sha256)
 
 
 def _printable(path: Path) -> str:

@@ -10,10 +10,12 @@ import polars as pl
 
 from kohorte.data import to_polars
 from kohorte.errors import InputError, nearest
+from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels.arrays import Counts, Floats
 from kohorte.release.plan import Plan
 from kohorte.release.search_options import is_number
 from kohorte.release.shown_classes import Classes
+from kohorte.risks.covered_people import people_covered
 from kohorte.risks.expected_risk import expected_risk
 from kohorte.risks.shown_table import ShownTable
 
@@ -23,8 +25,9 @@ class People:
     """The population of a table.
 
     `fraction` is the share of them that the table is; None where nothing is known, and the worst is assumed: that the
-    attacker knows who is in the table. `people` counts those who look like each class and `uniques` those whom nobody
-    else looks like, both only where a table of the population is given.
+    attacker knows who is in the table. `people` counts those who look like each class, where a table of the population
+    is given, and `uniques` those whom nobody else looks like, where also all rows are generalized alike: with rows
+    recoded each in its own way, people who are in no row look like nothing in particular.
     """
 
     size: float | None = None
@@ -87,20 +90,12 @@ def _refuse_small(table: ShownTable, size: float) -> None:
         )
 
 
-def _as_the_table(people: pl.DataFrame, classes: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    try:
-        return Classes(classes, counted=None).as_shown(people, plan)
-    except InputError as error:
-        if error.code != "verify-level-unclear":
-            raise
-        raise InputError(
-            f"{error.message}: either the population lacks people of the table, or the table is recoded row by row",
-            code="risk-population-levels",
-        ) from None
-
-
 def _counted(table: ShownTable, plan: Plan, population: pl.DataFrame) -> People:
-    """Count who of a population looks like each class; it is generalized to the levels at which the table stands."""
+    """Count who of a population looks like each class.
+
+    The population is generalized to the levels at which the table stands. Where these differ from row to row, those
+    are counted whom the cells of the class cover; somebody can be covered by several classes.
+    """
     if absent := [name for name in table.names if name not in population.columns]:
         hints = ", ".join(repr(name) + nearest(name, population.columns) for name in absent)
         raise InputError(
@@ -108,17 +103,35 @@ def _counted(table: ShownTable, plan: Plan, population: pl.DataFrame) -> People:
         )
     _refuse_small(table, population.height)
     people = population.select(pl.Series(population[name]) for name in table.names)
-    classes = table.shown()
-    shown = _as_the_table(people, classes, plan) if table.classes else people
-    kinds = shown.group_by(pl.all()).len(name="\0people")
-    found = classes.join(kinds, on=list(table.names), how="left", nulls_equal=True, maintain_order="left")
-    counts = found["\0people"].fill_null(0).to_numpy().astype(np.int64)
+    counts, uniques = _at_levels(table, plan, people) or (
+        people_covered(table, ShownTable.of(people, table.names), plan),
+        None,
+    )
     lacking = int(np.maximum(table.sizes - counts, 0).sum())
     if lacking:
         raise InputError(
-            f"everybody of the table must be in the population, but it has too few people like {lacking:,} rows of "
-            "the table",
+            f"everybody of the table must be in the population, but it has too few people like {lacking:,} "
+            f"row{'' if lacking == 1 else 's'} of the table",
             code="population-lacks-rows",
         )
-    uniques = int((kinds["\0people"] == 1).sum())
     return People(float(population.height), table.rows / population.height, counts, uniques)
+
+
+def _at_levels(table: ShownTable, plan: Plan, people: pl.DataFrame) -> tuple[Counts, int | None] | None:
+    """The people of each class and those who are alone, all of them generalized as the columns of the table are.
+
+    None where a column stands at no single level.
+    """
+    classes = table.shown()
+    if any(SUPPRESSED in column and column.n_unique() > 1 for column in classes.get_columns()):
+        return None
+    try:
+        shown = Classes(classes, counted=None).as_shown(people, plan) if table.classes else people
+    except InputError as error:
+        if error.code == "verify-level-unclear":
+            return None
+        raise InputError(f"the population table: {error.message}", code=error.code) from None
+    kinds = shown.group_by(pl.all()).len(name="\0people")
+    found = classes.join(kinds, on=list(table.names), how="left", nulls_equal=True, maintain_order="left")
+    counts = found["\0people"].fill_null(0).to_numpy().astype(np.int64)
+    return counts, int((kinds["\0people"] == 1).sum())

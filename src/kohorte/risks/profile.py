@@ -149,7 +149,7 @@ def risk(
         distribution=distribution(shown),
         uniqueness=uniqueness(shown, people),
         attribute_sets=sets,
-        special_uniques=uniques,
+        special_uniques=uniques.with_fraction(shown, people.fraction),
         suspected_identifiers=suspected_identifiers(table, plan),
         weighted=None,
         _table=shown,

@@ -19,7 +19,9 @@ class RowRisk:
     """A row by its number (1 is the first one below the header), and why it stands out.
 
     `singled_out_by` has the smallest sets of attributes by which it is the only one of its kind. `alike_without`
-    counts for each attribute the rows that would look like it if that one were not shown.
+    counts for each attribute the rows that would look like it if that one were not shown. `dis_suda` is how likely a
+    match with the row is right, by its score; None where the share of the population is not known, or the row has no
+    score.
     """
 
     row: int
@@ -27,6 +29,7 @@ class RowRisk:
     risk: float
     journalist_risk: float
     score: float
+    dis_suda: float | None
     singled_out_by: tuple[tuple[str, ...], ...]
     alike_without: dict[str, int]
 
@@ -38,6 +41,7 @@ class RowRisk:
             "risk": self.risk,
             "journalist_risk": self.journalist_risk,
             "score": self.score,
+            "dis_suda": self.dis_suda,
             "singled_out_by": [list(names) for names in self.singled_out_by],
             "alike_without": [{"attribute": name, "rows": rows} for name, rows in self.alike_without.items()],
         }
@@ -52,7 +56,7 @@ def rows_at_highest_risk(
     sizes, scores = table.sizes[table.class_of], uniques.scores[table.class_of]
     chosen = np.lexsort((table.kept, -scores, sizes))[:count].tolist()
     numbers = table.class_of[chosen].tolist() if chosen else []
-    all_columns = range(len(table.names))
+    all_columns, known = range(len(table.names)), uniques.dis_suda
     without = [table.rows_alike([other for other in all_columns if other != left_out]) for left_out in all_columns]
     return tuple(
         RowRisk(
@@ -61,6 +65,7 @@ def rows_at_highest_risk(
             risk=1 / int(table.sizes[number]),
             journalist_risk=float(journalist[number]),
             score=float(uniques.scores[number]),
+            dis_suda=None if known is None or not known[number] else float(known[number]),
             singled_out_by=tuple(names_of(table, chosen) for chosen in uniques.sets_of(number)[:MOST_SETS]),
             alike_without={name: int(rows[number]) for name, rows in zip(table.names, without, strict=True)},
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kohorte.kernels.arrays import Bools, Codes, Floats
+from kohorte.risks.dis_suda import dis_suda, intrusion_score
 from kohorte.risks.shown_table import ShownTable
 
 Chosen = tuple[int, ...]
@@ -20,7 +21,8 @@ class SpecialUniques:
 
     A minimal sample unique is a set of attributes by which a row is the only one of its kind, while it is so by no part
     of the set. `rows` have at least one; `of_size[size]` counts all of them. `contributions[attribute]` is the share of
-    all scores that comes from sets with the attribute; since these overlap, they do not add up to 1.
+    all scores that comes from sets with the attribute; since these overlap, they do not add up to 1. `dis` and, for
+    every class, `dis_suda` (dis_suda.py) are there where it is known which share of the population the table is.
 
     Definition
         A set of s of the m attributes adds (m - s) (m - s - 1) ... (m - largest + 1) to the score of its row: the
@@ -37,6 +39,13 @@ class SpecialUniques:
     highest_score: float
     scores: Floats = field(repr=False)
     sets: dict[Chosen, Codes] = field(repr=False)
+    dis: float | None = None
+    dis_suda: Floats | None = field(default=None, repr=False)
+
+    def with_fraction(self, table: ShownTable, fraction: float | None) -> SpecialUniques:
+        """The same, with what follows from the share of the population that the table is."""
+        dis = None if fraction is None else intrusion_score(table.sizes, fraction)
+        return self if dis is None else replace(self, dis=dis, dis_suda=dis_suda(self.scores, dis, len(table.names)))
 
     def sets_of(self, number: int) -> list[Chosen]:
         """The minimal sample uniques of a class (of one row), the smallest first."""
@@ -55,6 +64,7 @@ class SpecialUniques:
             "minimal_sample_uniques": sum(self.of_size.values()),
             "by_size": [{"size": size, "count": count} for size, count in self.of_size.items()],
             "highest_score": self.highest_score,
+            "dis": self.dis,
             "contributions": [
                 {"attribute": name, "contribution": share}
                 for name, share in sorted(self.contributions.items(), key=lambda item: -item[1])

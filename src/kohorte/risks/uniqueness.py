@@ -54,7 +54,8 @@ def uniqueness(table: ShownTable, people: People) -> Uniqueness:
     """Count the unique rows, and estimate by all estimators who is unique in the population.
 
     The rule of Dankar and others gives the figure; with a table of the population it is counted, and the estimates
-    stand beside it. The share is that of the whole population.
+    stand beside it. For a release that is recoded row by row, only the rows are counted whom one person fits. The share
+    is that of the whole population.
     """
     alone = table.sizes == 1
     own = int(alone.sum())
@@ -66,8 +67,10 @@ def uniqueness(table: ShownTable, people: People) -> Uniqueness:
     uniques, by, rows = chosen.uniques, chosen.by, None
     if uniques is not None:
         rows = min(float(own), uniques * people.fraction)  # each of them is drawn with this probability
-    if people.people is not None and people.uniques is not None:
-        uniques, by, rows = float(people.uniques), "population", float((alone & (people.people == 1)).sum())
+    if people.people is not None:
+        rows = float((alone & (people.people == 1)).sum())
+    if people.uniques is not None:
+        uniques, by = float(people.uniques), "population"
     return Uniqueness(
         sample_uniques=own,
         sample_share=share,

@@ -93,6 +93,7 @@ class SurveyEstimate:
         return {
             "cells": self.cells,
             "people": self.people,
+            "scaled": dict(self.survey.scaled),
             **figures_to_dict(self.figures),
             "simulation": None if self.simulation is None else self.simulation.to_dict(),
             "worst_case": self.worst_case.to_dict(),
@@ -143,4 +144,6 @@ def figures_to_dict(figures: Mapping[str, Figure | None]) -> dict[str, object]:
 def counted(singles: float, people: int) -> str:
     """So many of all people, as people say it."""
     whole = math.floor(singles + 0.5)
-    return f"all {people:,}, nearly" if whole >= people else f"about {whole:,} of {people:,}"
+    if people == 1:
+        return "the only one who is asked"
+    return f"nearly all of {people:,}" if whole >= people else f"about {whole:,} of {people:,}"

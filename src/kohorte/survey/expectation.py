@@ -9,9 +9,8 @@ question (or joint table), and the expectation is N * E[(1 - P)^(N - 1)]. No cel
   and the sum of p^k over such cells is a product over the questions, by one multiplication each. The partial sums
   of the expansion lie above and below the true value in turn (Bonferroni's inequalities, for any p from 0 to 1), so the
   first term left out bounds the error.
-* Should there be too many products (more than ten million people), the rest is enclosed: (1 - p)^(N - 1) is convex
-  in p, so its mean is at least its value at the mean of p (Jensen), and at most the chord from the smallest to
-  the largest p at that mean.
+* Should there be more than `MOST_FOLLOWED` products, the logarithms of the probabilities are added up on a fine grid
+  (logarithms.py), with a larger error that is proven, too.
 """
 
 from __future__ import annotations
@@ -23,12 +22,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kohorte.survey.logarithms import FEWEST_PEOPLE, LogarithmGrid
 from kohorte.survey.spectrum import Floats, Spectrum, expand, largest_of_the_rest, spectra
 from kohorte.survey.survey import Answers
 
 SMALL = 4.0
 TERMS = 34
-MOST_FOLLOWED = 2_500_000
+MOST_FOLLOWED = 500_000
+POINTS = 2**20
 EPSILON = 2.0**-52
 
 
@@ -49,14 +50,18 @@ def expected_singles(survey: Answers, people: int, *, most_followed: int = MOST_
     products, masses = np.ones(1), np.ones(1)
     for number, part in enumerate(parts):
         lengths, pairs = expand(products, part, SMALL / people / (products * alone.rest[number]))
+        if len(pairs) > most_followed and people >= FEWEST_PEOPLE:
+            return _by_logarithms(survey, people)
         alone.leave(number, products, masses, lengths)
         heads, places = pairs // len(part.numerators), pairs % len(part.numerators)
         products, masses = products[heads] * part.probabilities[places], masses[heads] * part.masses[places]
-        if len(products) > most_followed:
-            alone.enclose(number + 1, products, masses)
-            return alone.expectation(len(parts))
     alone.add(masses, products)
     return alone.expectation(len(parts))
+
+
+def _by_logarithms(survey: Answers, people: int) -> Expectation:
+    single, error = LogarithmGrid(survey.blocks, POINTS).alone(survey.blocks, people)
+    return Expectation(max(0.0, people * single), people * error)
 
 
 class _Alone:
@@ -117,14 +122,3 @@ class _Alone:
         ends = float(masses @ found), float(masses @ (found + last))
         self.low += min(ends)
         self.high += max(ends)
-
-    def enclose(self, number: int, products: Floats, masses: Floats) -> None:
-        """Add all cells below these products, by convexity."""
-        later = self.parts[number:]
-        mean = math.prod(float(part.masses @ part.probabilities) for part in later)
-        smallest = math.prod(float(part.probabilities[-1]) for part in later)
-        largest = math.prod(part.largest for part in later)
-        share = (mean - smallest) / (largest - smallest) if largest > smallest else 0.0
-        chord = (1 - share) * self._alone(products * smallest) + share * self._alone(products * largest)
-        self.low += float(masses @ self._alone(products * mean))
-        self.high += float(masses @ chord)

@@ -17,11 +17,11 @@ _WRITTEN = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?|\.[0-9]{1,30}|[0-9]{1,15}/
 
 
 def as_fraction(number: object, *, place: str) -> Fraction:
-    """Return a frequency from 0 to 1, given as a number, or as text such as 1/3."""
+    """Return a frequency of at least 0, given as a number, or as text such as 1/3."""
     found = _exactly(number)
     if found is None:
         raise InputError(f"{place} is a number from 0 to 1, or a fraction such as 1/3", code="survey-frequency")
-    if not 0 <= found <= 1:
+    if found < 0:
         raise InputError(f"{place} must lie between 0 and 1, not at {float(found):g}", code="survey-frequency")
     return found
 
@@ -46,7 +46,20 @@ def check_sum(frequencies: Sequence[Fraction], *, place: str) -> None:
     """Refuse frequencies that do not sum to 1."""
     total = sum(frequencies, Fraction())
     if abs(total - 1) > TOLERANCE:
-        raise InputError(f"{place} sum to {float(total):.10g}, not to 1", code="survey-sum")
+        guess = (
+            "percentages, or rounded" if 90 < total < 110 else "rounded" if Fraction(9, 10) < total < 2 else "counts"
+        )
+        advice = f"; if they are {guess}, write normalize: true, or --normalize, to divide them by it" if total else ""
+        raise InputError(f"{place} sum to {float(total):.10g}, not to 1{advice}", code="survey-sum")
+
+
+def scaled(numbers: Sequence[object], *, place: str) -> tuple[tuple[Fraction, ...], Fraction]:
+    """Frequencies divided by their sum, and the sum."""
+    found = [as_fraction(number, place=place) for number in numbers]
+    total = sum(found, Fraction())
+    if not total:
+        raise InputError(f"{place} sum to 0", code="survey-sum")
+    return normalized(found), total
 
 
 def normalized(frequencies: Sequence[Fraction]) -> tuple[Fraction, ...]:

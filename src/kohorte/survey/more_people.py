@@ -8,19 +8,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from kohorte.survey.expectation import expected_singles
+from kohorte.survey.judging import ExpectedPercentage, reaches
 from kohorte.survey.spectrum import spectra
 from kohorte.survey.survey import Survey
 
 MOST_PEOPLE = 10**9
 MOST_LISTED = 20_000
-MOST_FOLLOWED = 100_000
-ROUNDING = 1e-9
-
-
-def reaches(singles: float, people: int, percent: float) -> bool:
-    """Whether so many single cells are at most the wanted percentage of the people."""
-    return min(singles / people, 1.0) * 100 <= percent + ROUNDING
 
 
 def least_people(survey: Survey, percent: float, by: str, singles: Callable[[int], float], people: int) -> int | None:
@@ -28,11 +21,16 @@ def least_people(survey: Survey, percent: float, by: str, singles: Callable[[int
 
     FG and OR do not depend on the number of people. The expected percentage falls with it, so it is found by halving.
     RT and RR jump up and down: all their jumps are looked at where cells can be listed; otherwise there is no answer.
+    The bound of the worst case jumps, too, but no farther than the number of cells: the number of people that is found
+    reaches the percentage, and need not be the least.
     """
-    if percent <= 0 and by in ("OR", "expected"):
+    if percent <= 0 and by in ("OR", "expected", "worst"):
         return None
     if by == "expected":
-        return _by_halving(survey, percent, people)
+        judge = ExpectedPercentage(survey)
+        return _by_halving(lambda count: judge.reaches(survey, count, percent), people)
+    if by == "worst":
+        return _by_halving(lambda count: reaches(singles(count), count, percent), people)
     if by in ("RT", "RR"):
         return _by_jumps(survey, percent, people, half=by == "RR")
     alone = singles(people)
@@ -44,13 +42,8 @@ def least_people(survey: Survey, percent: float, by: str, singles: Callable[[int
     return enough if reaches(alone, enough, percent) else None
 
 
-def _by_halving(survey: Survey, percent: float, people: int) -> int | None:
-    """The probability to be alone, E[(1 - P)^(N - 1)], falls with every person more."""
-
-    def enough(count: int) -> bool:
-        found = expected_singles(survey, count, most_followed=MOST_FOLLOWED)
-        return reaches(found.singles + found.error, count, percent)
-
+def _by_halving(enough: Callable[[int], bool], people: int) -> int | None:
+    """The first number that is enough, if every larger one is, as the expected percentage falls with every person."""
     high = people
     while not enough(high):
         high *= 2

@@ -16,9 +16,10 @@ import numpy as np
 
 from kohorte.errors import InputError, nearest
 from kohorte.survey.choices import Choices, Integers, all_choices, non_dominated
-from kohorte.survey.estimate import figures_of
+from kohorte.survey.estimate import Figure, figures_of
 from kohorte.survey.estimators import ESTIMATORS, entropy
 from kohorte.survey.expectation import expected_singles
+from kohorte.survey.judging import ROUNDING, ExpectedPercentage, reaches
 from kohorte.survey.merging import (
     MergedBlocks,
     Option,
@@ -28,11 +29,12 @@ from kohorte.survey.merging import (
     options_of,
     unchanged,
 )
-from kohorte.survey.more_people import ROUNDING, least_people, reaches
+from kohorte.survey.more_people import least_people
 from kohorte.survey.proposal import Merge, SurveyProposal
 from kohorte.survey.survey import Answers, Survey, survey_of
+from kohorte.survey.worst_case import worst_case_bound
 
-JUDGES = (*ESTIMATORS, "expected")
+JUDGES = (*ESTIMATORS, "expected", "worst")
 MOST_TRIED = 5_000
 AROUND = 40
 FEW_PEOPLE = 10_000
@@ -45,7 +47,7 @@ def plan_survey(
     """A short list of ways to reach a wanted percentage, that with the least loss of information first.
 
     Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). `by` says
-    which estimator judges: FG, RT, RR, OR or expected.
+    which estimator judges: FG, RT, RR, OR, expected, or worst (the bound that no table with these margins exceeds).
     """
     if by not in JUDGES:
         raise InputError(f"by is one of {', '.join(JUDGES)}, not {by!r}{nearest(by, JUDGES)}", code="survey-estimator")
@@ -67,6 +69,8 @@ class _Planner:
         """What the estimator that judges says."""
         if self.by == "expected":
             return expected_singles(survey, people).singles
+        if self.by == "worst":
+            return worst_case_bound(survey, people)
         return ESTIMATORS[self.by](survey, people)
 
     def proposals(self, most: int) -> tuple[SurveyProposal, ...]:
@@ -75,7 +79,7 @@ class _Planner:
         enough = least_people(
             self.survey, self.percent, self.by, lambda people: self.singles(self.survey, people), self.people
         )
-        larger = () if enough is None else (self._proposal({}, enough, proven=True),)
+        larger = () if enough is None else (self._proposal({}, enough, proven=self.by != "worst"),)
         return (*larger, *self._merged(most - len(larger)))
 
     def _merged(self, most: int) -> list[SurveyProposal]:
@@ -95,10 +99,13 @@ class _Planner:
             most = math.log2(self.people * (self.percent + ROUNDING) / 100)
             return np.flatnonzero(choices.entropies <= most), True
 
-        merged = MergedBlocks(self.survey.blocks, units)
+        merged, expected = MergedBlocks(self.survey.blocks, units), ExpectedPercentage(self.survey)
 
         def good(row: int) -> bool:
-            return reaches(self.singles(merged.of(choices.options(row)), self.people), self.people, self.percent)
+            survey = merged.of(choices.options(row))
+            if self.by == "expected":
+                return expected.reaches(survey, self.people, self.percent)
+            return reaches(self.singles(survey, self.people), self.people, self.percent)
 
         if len(choices.entropies) <= MOST_TRIED:
             return np.array([row for row in range(len(choices.entropies)) if good(row)], dtype=np.int64), True
@@ -123,7 +130,7 @@ class _Planner:
             more_people=people - self.people,
             merges=merges,
             by=self.by,
-            figures=figures_of(survey, people),
+            figures=figures_of(survey, people) | {"worst": Figure(worst_case_bound(survey, people), people)},
             lost_bits=lost,
             lost_share=lost / self.bits if self.bits else 0.0,
             changes=sum(map(changes_of, partitions.values())) or int(people > self.people),

@@ -76,7 +76,10 @@ class SurveyProposal:
         """What to do, for people."""
         if self.more_people:
             return f"ask {self.people:,} people instead of {self.people - self.more_people:,}"
-        return "; ".join(merge.in_words for merge in self.merges) or "nothing has to be changed"
+        parts = [merge.in_words for merge in self.merges if not merge.left_out]
+        if gone := [merge.question for merge in self.merges if merge.left_out]:
+            parts.append(f"leave out {', '.join(gone)}")
+        return "; ".join(parts) or "nothing has to be changed"
 
     def to_dict(self) -> dict[str, object]:
         """The proposal as plain dictionaries, lists, numbers and text."""

@@ -20,6 +20,8 @@ NARROW = 0.001
 """The interval is narrow when the mean is known to a tenth of a percentage point of the people."""
 MOST_TOGETHER = 1_024
 MOST_NUMBERED = 2**62
+FEW = 50
+"""With 20, intervals covered 93.8 % around 30 events in 1,000 runs; with 50 at least 94.9 % at every rate tried."""
 NORMAL = 1.959963984540054
 
 
@@ -27,7 +29,10 @@ NORMAL = 1.959963984540054
 class Simulation:
     """The mean number of cells with one person over so many simulated surveys, with a 95 % confidence interval.
 
-    `interval` is for the mean, that is, for the expectation; a single survey scatters more, by `deviation`.
+    `interval` is for the mean, that is, for the expectation; a single survey scatters more, by `deviation`. It is
+    Student's where results scatter. Where fewer than `FEW` differ from the most frequent one, Student's would be too
+    narrow, or a point. It then comes from the exact interval (Clopper and Pearson) for the probability of another
+    result: times the mean difference of those that were seen, or, if none was, times the largest possible.
     """
 
     singles: float
@@ -64,12 +69,11 @@ def simulate(survey: Survey, people: int, *, seed: int = 0) -> Simulation | None
     while len(found) < most:
         runs = min(at_once, most - len(found))
         found += _singles(_cells(parts, (runs, people), generator)).tolist()
-        half = _half_width(found)
-        if half <= NARROW * people:
+        low, high = _interval(found, people)
+        if high - low <= 2 * NARROW * people:
             break
-    mean = float(np.mean(found))
-    interval = (max(0.0, mean - half), min(float(people), mean + half))
-    return Simulation(mean, interval, float(np.std(found, ddof=1)), len(found), people, seed)
+    interval = (max(0.0, low), min(float(people), high))
+    return Simulation(float(np.mean(found)), interval, float(np.std(found, ddof=1)), len(found), people, seed)
 
 
 def _parts(blocks: Sequence[Block]) -> list[npt.NDArray[np.float64]]:
@@ -106,9 +110,29 @@ def _singles(cells: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.asarray(np.count_nonzero(differs[:, 1:] & differs[:, :-1], axis=1), dtype=np.int64)
 
 
-def _half_width(found: Sequence[int]) -> float:
-    """Half the width of Student's 95 % confidence interval for the mean."""
-    return _student(len(found) - 1) * float(np.std(found, ddof=1)) / math.sqrt(len(found))
+def _interval(found: Sequence[int], people: int) -> tuple[float, float]:
+    """A 95 % confidence interval for the mean."""
+    values, counts = np.unique(found, return_counts=True)
+    usual = int(values[np.argmax(counts)])
+    others = np.array([value - usual for value in found if value != usual])
+    if len(others) >= FEW:
+        half = _student(len(found) - 1) * float(np.std(found, ddof=1)) / math.sqrt(len(found))
+        return float(np.mean(found)) - half, float(np.mean(found)) + half
+    least, most = _probabilities(len(others), len(found))
+    if not len(others):
+        return usual - most * usual, usual + most * (people - usual)
+    more, fewer = float(others[others > 0].sum()), float(others[others < 0].sum())
+    share = len(others) / len(found)
+    ends = [usual + (more * up + fewer * down) / len(found) / share for up in (least, most) for down in (least, most)]
+    return min(ends), max(ends)
+
+
+def _probabilities(events: int, runs: int) -> tuple[float, float]:
+    """The 95 % confidence interval of Clopper and Pearson for the probability of an event."""
+    from scipy.special import betaincinv  # type: ignore[import-untyped]
+
+    low = float(betaincinv(events, runs - events + 1, 0.025)) if events else 0.0
+    return low, float(betaincinv(events + 1, runs - events, 0.975)) if events < runs else 1.0
 
 
 def _student(degrees: int) -> float:

@@ -6,7 +6,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +17,10 @@ from kohorte.data import strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.survey.frequencies import normalized
+from kohorte.survey.normalizing import with_sums_of_one
 from kohorte.survey.parts import JointTable, Question, mapping, refuse_unknown
 
-KEYS = ("people", "questions", "joint")
+KEYS = ("people", "normalize", "questions", "joint")
 MOST_CELLS = 2**1000
 MOST_JOINT_CELLS = 20_000
 
@@ -68,6 +69,8 @@ class Survey:
     questions: Mapping[str, Question]
     people: int | None = None
     joint: Sequence[JointTable] = ()
+    scaled: Mapping[str, float] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
+    """The sums, where they were not 1, by which frequencies were divided when the survey was read."""
 
     def __post_init__(self) -> None:
         self._set("questions", MappingProxyType(_questions(self.questions)))
@@ -109,7 +112,7 @@ class Survey:
         object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"questions": dict(self.questions), "people": self.people, "joint": self.joint}
+        return {"questions": dict(self.questions), "people": self.people, "joint": self.joint, "scaled": self.scaled}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
@@ -148,7 +151,10 @@ class Survey:
         """How many people are asked: those given here, or those of the survey."""
         chosen = self.people if people is None else people
         if chosen is None:
-            raise InputError("how many people are asked? give people", code="survey-people")
+            raise InputError(
+                "how many people are asked? write people: N in the survey, or give people (--people N)",
+                code="survey-people",
+            )
         return whole_people_asked(chosen)
 
     # As YAML, JSON and dictionaries
@@ -166,19 +172,23 @@ class Survey:
         return strict_yaml.dump(self.to_dict())
 
     @classmethod
-    def from_yaml(cls, path: str | Path) -> Self:
-        """Read a survey file."""
+    def from_yaml(cls, path: str | Path, *, normalize: bool = False) -> Self:
+        """Read a survey file; with `normalize` frequencies are divided by their sum, whatever it is."""
         path = Path(path)
         text = read_text(path, what="survey", code="survey-unreadable")
-        return cls.from_dict(strict_yaml.load(text, source=path.name, code="survey-yaml"))
+        return cls.from_dict(strict_yaml.load(text, source=path.name, code="survey-yaml"), normalize=normalize)
 
     @classmethod
-    def from_dict(cls, data: object) -> Self:
+    def from_dict(cls, data: object, *, normalize: bool = False) -> Self:
         """Read a survey from plain dictionaries, as YAML and JSON give them."""
         if not isinstance(data, Mapping):
             raise InputError("a survey is a mapping with the keys " + ", ".join(KEYS), code="survey-yaml")
         refuse_unknown(data, KEYS, "the survey")
-        return cls(questions=data.get("questions", {}), people=data.get("people"), joint=data.get("joint", ()))
+        wanted = data.get("normalize", False)
+        if not isinstance(wanted, bool):
+            raise InputError("normalize is true or false", code="survey-incomplete")
+        found, sums = with_sums_of_one(data) if wanted or normalize else (data, {})
+        return cls(found.get("questions", {}), found.get("people"), found.get("joint", ()), scaled=sums)
 
 
 def whole_people_asked(people: object) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kohorte.survey.estimate import FEW, SurveyEstimate
 from kohorte.survey.proposal import SurveyProposal
+from kohorte.survey.survey import Survey
 
 MEANING = """\
 Who is the only one with a combination of answers can be recognized by anybody who knows these answers: all other
@@ -16,8 +17,15 @@ def estimate_in_words(estimate: SurveyEstimate) -> str:
     """All figures of an estimate, what they mean, and what to do."""
     questions = _several(len(estimate.survey.questions), "question")
     combinations = _several(estimate.cells, "combination")
-    lines = [f"{_several(estimate.people, 'person')}, {questions}, {combinations} of answers", "", *_rows(estimate)]
+    asked = f"{_several(estimate.people, 'person')}, {questions}, {combinations} of answers"
+    lines = [asked, *scaled_in_words(estimate.survey), "", *_rows(estimate)]
     return "\n".join([*lines, "", MEANING, "", estimate.verdict, what_to_do(estimate)])
+
+
+def scaled_in_words(survey: Survey) -> list[str]:
+    """What was done to frequencies that do not sum to 1; nothing where all do."""
+    given = ", ".join(f"{name} (sum {total:.10g})" for name, total in survey.scaled.items())
+    return [f"frequencies divided by their sum: {given}"] if given else []
 
 
 def _rows(estimate: SurveyEstimate) -> list[str]:

@@ -13,8 +13,9 @@ on one side and j on the other takes the largest rooms, and for each i the best 
 edges from i have capacity. Last, N - 1 cells with one person cannot be: the last person would be alone, too, or with
 one of them.
 
-**A lower bound** is a table that was made (tables.py). Where both agree the answer is exact; where they do not and the
-table is small, all tables are searched, with proof by exhaustion (sparsest.py).
+**A lower bound** is a table that was made (tables.py). Where both agree the answer is exact; where they do not and
+there are at most `MOST_SOLVED_CELLS` cells, an integer program is solved for some seconds (integer_program.py). What
+it proves until then counts.
 """
 
 from __future__ import annotations
@@ -26,11 +27,15 @@ from dataclasses import dataclass
 
 from kohorte.survey.estimators import deanonymizable_percent
 from kohorte.survey.frequencies import whole_people
-from kohorte.survey.sparsest import MOST_SEARCHED_CELLS, fewest_not_single
-from kohorte.survey.survey import Survey
+from kohorte.survey.integer_program import room, search
+from kohorte.survey.survey import Answers, Survey
 from kohorte.survey.tables import singles_of_a_table
 
 Margins = tuple[tuple[int, ...], ...]
+
+MOST_SOLVED_CELLS = 200
+MOST_SOLVED_PEOPLE = 100_000
+"""Beyond, numbers of so different sizes stand in the program that a solver in floating-point numbers is no help."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +70,19 @@ def worst_case(survey: Survey, people: int) -> WorstCase:
     most = upper_bound(margins)
     found = singles_of_a_table(margins, enough=most)
     cells = math.prod(len(counts) for counts in margins)
-    if found < most and cells <= MOST_SEARCHED_CELLS:
-        bound, fewest = fewest_not_single(margins, at_least=cells - most, below=cells - found)
-        most, found = cells - bound, cells - fewest
+    if found < most and cells <= MOST_SOLVED_CELLS and people <= MOST_SOLVED_PEOPLE:
+        bound, solved = search(margins, most=most)
+        found = max(found, solved)
+        most = max(bound, found)
     return WorstCase(most, found, people)
 
 
-def margins_in_people(survey: Survey, people: int) -> Margins:
+def worst_case_bound(survey: Answers, people: int) -> int:
+    """A number of cells with one person that no table with the margins of the survey exceeds, at once."""
+    return upper_bound(margins_in_people(survey, people))
+
+
+def margins_in_people(survey: Answers, people: int) -> Margins:
     """How many people give each answer, question by question; without the answers that nobody gives."""
     counts = (whole_people(people, block.probabilities) for block in survey.blocks)
     return tuple(tuple(count for count in block if count) for block in counts)
@@ -81,15 +92,11 @@ def upper_bound(margins: Margins) -> int:
     """A number of cells with one person that no table with these margins exceeds."""
     people = sum(margins[0])
     cells = math.prod(len(counts) for counts in margins)
-    rooms = [[_room(count, cells // len(counts)) for count in counts] for counts in margins]
+    rooms = [[room(count, cells // len(counts)) for count in counts] for counts in margins]
     most = min(people, *(sum(room) for room in rooms))
     for one, other in itertools.combinations(rooms, 2):
         most = min(most, _largest_flow(one, other, cells // (len(one) * len(other))))
     return most - 1 if most == people - 1 else most
-
-
-def _room(count: int, combinations: int) -> int:
-    return count if count <= combinations else combinations - 1
 
 
 def _largest_flow(one: Sequence[int], other: Sequence[int], between: int) -> int:

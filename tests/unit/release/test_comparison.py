@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.drawing.labels import Box, place
 from kohorte.quality import METRICS
 from kohorte.recoding import RECODERS
 from kohorte.release.anonymization import ready
 from kohorte.release.comparison import words
-from kohorte.release.comparison.labels import Box, place
 from kohorte.release.comparison.outcome import QueryError, Status
 from kohorte.release.comparison.page import plots
 from kohorte.release.comparison.queries import Condition, Queries, estimates

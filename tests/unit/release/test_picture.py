@@ -18,10 +18,10 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.drawing.style import LIGHT
 from kohorte.lattice import Lattice, Node
 from kohorte.release.picture import write_picture
 from kohorte.release.picture.facts import Facts
-from kohorte.release.picture.style import LIGHT
 from kohorte.release.space import SolutionSpace
 from kohorte.search import Evaluation
 

@@ -206,7 +206,7 @@ def test_suspected_identifiers_are_a_problem_where_the_plan_does_not_say_so():
         ({"sampling_fraction": 0}, "risk-sampling-fraction"),
         ({"sampling_fraction": 1.5}, "risk-sampling-fraction"),
         ({"sampling_fraction": 0.5, "population_size": 10}, "risk-population-twice"),
-        ({"population": frame([("x", "x", "y")] * 5)}, "risk-population-levels"),
+        ({"population": frame([("x", "x", "y")] * 5)}, "population-lacks-rows"),
         ({"population": frame([("x", "x", "x"), *[("y", "y", "y")] * 5])}, "population-lacks-rows"),
         ({"population": pl.DataFrame({"a": ["x"] * 5, "b": ["x"] * 5})}, "population-columns"),
         ({"threshold": 0}, "risk-threshold"),

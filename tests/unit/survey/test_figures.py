@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -19,7 +21,8 @@ from kohorte.survey.estimators import (
     truncated_margins,
 )
 from kohorte.survey.expectation import expected_singles
-from kohorte.survey.simulation import _student, simulate
+from kohorte.survey.logarithms import LARGEST_CURVATURE, LogarithmGrid
+from kohorte.survey.simulation import _interval, _student, simulate
 from support.surveys import cells, frequencies, of, skewed, surveys
 
 HALF = Fraction(1, 2)
@@ -110,17 +113,31 @@ def test_the_expectation_is_within_its_error_of_the_true_one(survey: ko.Survey, 
     assert found.error <= people * 2e-12
 
 
-@given(surveys(3, 4), st.sampled_from([2, 30, 200]), st.integers(0, 5))
-def test_an_enclosure_by_convexity_contains_the_true_expectation(survey: ko.Survey, people: int, most: int) -> None:
-    wanted = exact_expectation(survey, people)
-    found = expected_singles(survey, people, most_followed=most)
-    assert abs(Fraction(found.singles) - wanted) <= Fraction(found.error)
+@settings(max_examples=40, deadline=None)
+@given(surveys(3, 4), st.sampled_from([1001, 1500, 20_000, 10**8]), st.sampled_from([2**9, 2**12, 2**16]))
+def test_a_grid_of_logarithms_is_within_its_error_of_the_true_probability(
+    survey: ko.Survey, people: int, points: int
+) -> None:
+    wanted = math.fsum(float(p) * math.exp((people - 1) * math.log1p(-p)) for p in cells(survey) if 0 < p < 1)
+    found, error = LogarithmGrid(survey.blocks, points).alone(survey.blocks, people)
+    assert abs(found - wanted) <= error
+
+
+def test_the_curvature_in_the_proof_is_as_large_as_is_said() -> None:
+    u = np.linspace(0, 60, 600_001)
+    for others in (1000, 10**4, 10**9):
+        assert (u * np.abs(u - 1) * np.exp(-u * (1 - 2 / others))).max() < LARGEST_CURVATURE
+
+
+def test_many_people_are_expected_by_logarithms_within_the_stated_error() -> None:
+    listed = expected_singles(skewed(9), 10**6)
+    found = expected_singles(skewed(9), 10**6, most_followed=100)
+    assert listed.error < found.error < 0.01
+    assert abs(found.singles - listed.singles) <= listed.error + found.error
 
 
 @pytest.mark.parametrize("people", [50, 5_000, 500_000])
 def test_the_expectation_of_many_cells_is_that_of_a_sum_over_all_of_them(people: int) -> None:
-    import numpy as np
-
     survey = skewed(9)
     product = np.ones(1)
     for block in survey.blocks:
@@ -156,6 +173,27 @@ def test_nineteen_of_twenty_intervals_contain_the_expectation() -> None:
     wanted = expected_singles(survey, 40).singles
     intervals = [found.interval for seed in range(100) if (found := simulate(survey, 40, seed=seed))]
     assert 88 <= sum(low <= wanted <= high for low, high in intervals) <= 100
+
+
+def test_an_interval_is_no_point_where_all_simulated_surveys_are_the_same() -> None:
+    low, high = _interval([0] * 2000, 100)
+    assert (low, high) == (0, pytest.approx(100 * (1 - 0.025 ** (1 / 2000))))
+    low, high = _interval([100] * 2000, 100)
+    assert (low, high) == (pytest.approx(100 * 0.025 ** (1 / 2000)), 100)
+    found = simulate(of(2), 1000)
+    assert found is not None
+    assert found.interval[0] == found.singles == 0 < found.interval[1]
+
+
+@pytest.mark.parametrize("difference", [1, 2])
+@pytest.mark.parametrize("chance", [1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.08, 0.2])
+def test_intervals_of_rare_results_contain_the_mean_nineteen_times_of_twenty(chance: float, difference: int) -> None:
+    drawn = Counter(np.random.default_rng(5).binomial(1000, chance, 4000).tolist())
+    inside = 0
+    for events, times in drawn.items():
+        low, high = _interval([difference] * events + [0] * (1000 - events), 50)
+        inside += times * (low <= difference * chance <= high)
+    assert inside >= 0.94 * 4000
 
 
 def test_a_simulation_with_more_cells_than_numbers_counts_right() -> None:

@@ -17,13 +17,18 @@ from kohorte.survey.estimators import ESTIMATORS
 from kohorte.survey.expectation import expected_singles
 from kohorte.survey.merging import partitions_of
 from kohorte.survey.more_people import least_people
+from kohorte.survey.worst_case import worst_case_bound
 from support.surveys import of, partitions, skewed, surveys
 
 HUNDREDTH = 0.0100001
 
 
+judges = {**ESTIMATORS, "expected": lambda survey, people: expected_singles(survey, people).singles}
+judges["worst"] = worst_case_bound
+
+
 def judged(survey: ko.Survey, people: int, by: str) -> float:
-    singles = expected_singles(survey, people).singles if by == "expected" else ESTIMATORS[by](survey, people)
+    singles = judges[by](survey, people)
     return min(singles / people, 1) * 100
 
 
@@ -83,12 +88,14 @@ def test_no_proposal_is_dominated_by_another(survey: ko.Survey, people: int, per
 def test_the_least_number_of_people_is_the_first_that_reaches_the_percentage(
     survey: ko.Survey, people: int, percent: float, by: str
 ) -> None:
-    found = least_people(survey, percent, by, lambda count: ESTIMATORS[by](survey, count), people)
+    found = least_people(survey, percent, by, lambda count: judges[by](survey, count), people)
     if found is None:
         assert by == "expected"  # somebody without a frequency to hide in
         return
     assert judged(survey, found, by) <= percent + 1e-6
-    assert all(judged(survey, count, by) > percent for count in range(people, min(found, people + 400)))
+    assert by == "worst" or all(
+        judged(survey, count, by) > percent for count in range(people, min(found, people + 400))
+    )
 
 
 def test_the_example_of_the_source_reaches_ten_percent() -> None:
@@ -127,7 +134,7 @@ def test_a_question_can_be_left_out() -> None:
 
 def test_a_percentage_that_only_an_empty_survey_reaches_leaves_everything_out() -> None:
     proposals = ko.plan_survey(of(2, 2, people=20), percent=5)
-    assert proposals[-1].in_words == "leave out q0; leave out q1"
+    assert proposals[-1].in_words == "leave out q0, q1"
     assert proposals[-1].survey.cells == 1
 
 
@@ -202,3 +209,26 @@ def test_an_estimator_that_is_not_known_is_refused_with_the_nearest() -> None:
     with pytest.raises(ko.InputError, match="did you mean 'expected'") as caught:
         ko.plan_survey(of(2, people=5), percent=5, by="expect")
     assert caught.value.code == "survey-estimator"
+
+
+def test_a_plan_by_the_worst_case_holds_for_the_worst_table() -> None:
+    survey = of([0.8, 0.2], [0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1], people=100)
+    proposals = ko.plan_survey(survey, percent=8, by="worst")
+    assert proposals[0].more_people
+    for proposal in proposals:
+        found = ko.estimate_survey(proposal.survey, simulation=False).worst_case
+        assert found.singles <= proposal.singles <= 0.08 * proposal.people
+
+
+@pytest.mark.parametrize(("people", "percent", "seconds"), [(10**6, 1, 10), (8 * 10**7, 0.01, 25)])
+def test_a_plan_for_many_people_is_made_in_seconds(people: int, percent: float, seconds: float) -> None:
+    started = time.perf_counter()
+    proposals = ko.plan_survey(skewed(10), percent=percent, people=people, by="expected")
+    assert time.perf_counter() - started < seconds  # a fifth of it where nobody else works
+    assert proposals
+    assert all(proposal.deanonymizable_percent <= percent + 1e-6 for proposal in proposals)
+
+
+def test_questions_that_are_left_out_are_listed_together() -> None:
+    texts = [proposal.in_words for proposal in ko.plan_survey(of(2, 2, 2, 2, people=20), percent=20)]
+    assert any("leave out q0, q1" in text or "leave out q2, q3" in text for text in texts)

@@ -99,7 +99,10 @@ WRONG = {
     "a sum that is not 1": ("sex: {categories: {f: 0.5, m: 0.4}}", "survey-sum", "sum to 0.9,"),
     "a sum above 1": ("sex: {categories: {f: 0.5, m: 0.50001}}", "survey-sum", "1.00001"),
     "a negative frequency": ("sex: {categories: {f: -0.5, m: 1.5}}", "survey-frequency", "'f'"),
-    "a frequency above 1": ("sex: {categories: {m: 1.5}}", "survey-frequency", "between 0 and 1"),
+    "a frequency above 1": ("sex: {categories: {m: 1.5}}", "survey-sum", "sum to 1.5"),
+    "rounded thirds": ("sex: {categories: {a: .33, b: .33, c: .33}}", "survey-sum", "rounded, write normalize: true"),
+    "percentages": ("sex: {categories: {f: 33.3, m: 66.6}}", "survey-sum", "sum to 99.9, not to 1; if they are perc"),
+    "counts": ("sex: {categories: {f: 310, m: 290}}", "survey-sum", "counts, write normalize: true, or --normalize"),
     "a frequency in words": ("sex: {categories: {f: half, m: 0.5}}", "survey-frequency", "'f'"),
     "no frequency": ("sex: {categories: {f: , m: 0.5}}", "survey-frequency", "'f'"),
     "a truth": ("sex: {categories: {f: true, m: 0}}", "survey-frequency", "'f'"),
@@ -219,3 +222,42 @@ def test_something_else_than_a_survey_is_refused(thing):
         with pytest.raises(ko.InputError) as caught:
             ask(thing)
         assert caught.value.code == "survey-type"
+
+
+def test_frequencies_are_divided_by_their_sum_where_that_is_wanted() -> None:
+    text = (
+        "people: 9\nnormalize: true\nquestions:\n  sex: {categories: {f: 33.3, m: 66.6}}\n  age: {categories: [a, b]}\n"
+    )
+    survey = loaded(text)
+    assert survey.questions["sex"].frequencies == (Fraction(1, 3), Fraction(2, 3))
+    assert survey.scaled == {"sex": 99.9}
+    assert ko.estimate_survey(survey, simulation=False).to_dict()["scaled"] == {"sex": 99.9}
+    assert ko.Survey.from_dict(survey.to_dict()) == survey
+
+
+def test_joint_counts_are_divided_by_their_sum() -> None:
+    names = {name: {"categories": ["x", "y"]} for name in ("a", "b")}
+    data = {"people": 9, "questions": names, "joint": [{"questions": ["a", "b"], "table": [[10, 20], [30, 40]]}]}
+    survey = ko.Survey.from_dict(data, normalize=True)
+    assert survey.joint[0].cells == (Fraction(1, 10), Fraction(1, 5), Fraction(3, 10), Fraction(2, 5))
+    assert survey.scaled == {"a and b": 100.0}
+
+
+def test_frequencies_that_sum_to_1_are_not_said_to_be_scaled() -> None:
+    assert ko.Survey.from_dict(loaded(TEXT).to_dict(), normalize=True).scaled == {}
+
+
+@pytest.mark.parametrize(
+    ("categories", "code"),
+    [({"f": 0, "m": 0}, "survey-sum"), ({"f": -1, "m": 2}, "survey-frequency"), ({"f": "x"}, "survey-frequency")],
+)
+def test_what_cannot_be_scaled_is_refused(categories: dict[str, object], code: str) -> None:
+    with pytest.raises(ko.InputError, match="'sex'") as caught:
+        ko.Survey.from_dict({"people": 5, "questions": {"sex": {"categories": categories}}}, normalize=True)
+    assert caught.value.code == code
+
+
+def test_normalize_is_true_or_false() -> None:
+    with pytest.raises(ko.InputError, match="normalize") as caught:
+        ko.Survey.from_dict({"normalize": "yes", "questions": {"sex": {"categories": ["f"]}}})
+    assert caught.value.code == "survey-incomplete"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.survey.sparsest import fewest_not_single
+from kohorte.survey.integer_program import singles_if_right, solve
 from kohorte.survey.tables import singles_of_a_table, sparse_table
 from kohorte.survey.worst_case import margins_in_people, upper_bound, worst_case
 from support.surveys import of
@@ -68,12 +69,52 @@ def test_the_worst_case_of_a_tiny_survey_is_that_of_all_tables(margins: Margins)
 
 
 @settings(max_examples=60)
-@given(small_margins(), st.integers(1, 40))
-def test_a_search_that_is_ended_has_true_bounds(margins: Margins, steps: int) -> None:
-    cells = math.prod(map(len, margins))
-    wanted = cells - most_singles(margins)
-    bound, known = fewest_not_single(margins, at_least=cells - upper_bound(margins), below=cells, most_steps=steps)
-    assert bound <= wanted <= known
+@given(small_margins())
+def test_the_integer_program_finds_the_most_of_all_tables(margins: Margins) -> None:
+    wanted = most_singles(margins)
+    bound, table = solve(margins, most=upper_bound(margins), seconds=30)
+    assert table is not None
+    assert bound == wanted == singles_if_right(margins, table.tolist())
+
+
+def test_a_solver_without_time_has_true_bounds() -> None:
+    margins = ((10, 16), (3, 23), (21, 5), (7, 5, 14))
+    bound, table = solve(margins, most=14, seconds=0.0)
+    assert 12 <= bound <= 14
+    assert singles_if_right(margins, None if table is None else table.tolist()) <= 12
+
+
+def test_a_table_without_the_margins_does_not_count() -> None:
+    assert singles_if_right(((2, 1), (2, 1)), [1, 1, 1, 0]) == 3
+    assert singles_if_right(((2, 1), (2, 1)), [2, 0, 0, 1]) == 1
+    assert singles_if_right(((2, 1), (2, 1)), [1, 1, 1, 1]) == 0
+    assert singles_if_right(((2, 1), (2, 1)), [3, -1, -1, 2]) == 0
+    assert singles_if_right(((2, 1), (2, 1)), [1, 1]) == 0
+    assert singles_if_right(((2, 1), (2, 1)), None) == 0
+
+
+def test_a_survey_that_bounds_alone_do_not_settle_is_exact() -> None:
+    survey = of(
+        [Fraction(6, 15), Fraction(9, 15)],
+        [Fraction(1, 9), Fraction(8, 9)],
+        [Fraction(4, 5), Fraction(1, 5)],
+        [Fraction(3, 11), Fraction(2, 11), Fraction(6, 11)],
+    )
+    found = worst_case(survey, 26)
+    assert (found.singles, found.at_least, found.exact) == (12, 12, True)
+
+
+def test_without_a_process_of_its_own_the_worst_case_is_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for executable in ("", "some-application", "python-that-is-not-there"):
+        monkeypatch.setattr(sys, "executable", executable)
+        found = worst_case(of([0.4, 0.3, 0.2, 0.1], [0.5, 0.2, 0.2, 0.1], 3), 60)
+        assert 0 < found.at_least < found.singles
+
+
+def test_the_solver_does_not_write_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
+    """It prints lines of its own for margins such as these, whatever it is told."""
+    worst_case(of([0.41, 0.3, 0.19, 0.1], [0.53, 0.47], [0.37, 0.31, 0.32], [0.71, 0.29]), 480)
+    assert capfd.readouterr().out == ""
 
 
 @given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(0, 40))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kohorte.release.comparison.drawing import LETTER, Drawing, bar, legend, line, mark, text
+from kohorte.drawing import Drawing, bar, line, text
+from kohorte.drawing.svg import LETTER
+from kohorte.release.comparison.drawing import RULES, kind_of, legend, mark
 from kohorte.release.comparison.outcome import Outcome
-from kohorte.release.comparison.scatter import kind_of, shares_of
+from kohorte.release.comparison.scatter import shares_of
 from kohorte.release.comparison.words import compact, families, figure, percent, several
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def costs(comparison: Comparison) -> Drawing:
         width=round(left + len(metrics) * (PANEL + 12)),
         height=TOP + len(found) * ROW + 8,
         body="".join(parts),
+        rules=RULES,
     )
 
 
@@ -74,6 +77,7 @@ def query_errors(comparison: Comparison) -> Drawing | None:
         width=round(left + ACROSS + 60),
         height=TOP + len(found) * ROW + 8,
         body="".join(parts),
+        rules=RULES,
     )
 
 
@@ -107,6 +111,7 @@ def accuracies(comparison: Comparison) -> Drawing | None:
         width=round(left + ACROSS + 20),
         height=bottom + 8,
         body="".join(parts),
+        rules=RULES,
     )
 
 

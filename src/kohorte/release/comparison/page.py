@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kohorte.drawing import Drawing, beside, page, safe
 from kohorte.release.comparison.bars import accuracies, costs, query_errors
-from kohorte.release.comparison.drawing import RULES, Drawing
+from kohorte.release.comparison.drawing import RULES, kind_of
 from kohorte.release.comparison.outcome import Outcome
-from kohorte.release.comparison.scatter import kind_of, time_and_cost
+from kohorte.release.comparison.scatter import time_and_cost
 from kohorte.release.comparison.words import NONE, figure, percent, reasons, seconds, verdict
-from kohorte.release.picture.style import css, safe
 from kohorte.release.words import model_in_words
 
 if TYPE_CHECKING:
     from kohorte.release.comparison.compare import Comparison
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-"""The browser itself refuses whatever would be fetched from elsewhere."""
 
 Cell = tuple[str, float | str | None]
 """What a cell of the table shows, and what it is sorted by."""
@@ -25,19 +21,7 @@ Cell = tuple[str, float | str | None]
 
 def to_html(comparison: Comparison) -> str:
     """Return the comparison as one self-contained HTML page."""
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Algorithms compared</title>
-<style>
-{css(_beside("page.css"))}{css(RULES)}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <h1>Algorithms compared</h1>
 <p class="answer">{safe(verdict(comparison))}</p>
 <p>{safe(demand(comparison))}</p>
@@ -53,11 +37,9 @@ def to_html(comparison: Comparison) -> str:
 <h2>How this was measured</h2>
 <p class="note">{safe(how(comparison))}</p>
 </section>
-<script>
-{_beside("page.js")}</script>
-</body>
-</html>
 """
+    rules = RULES + beside(__file__, "page.css")
+    return page("Algorithms compared", body, rules=rules, script=beside(__file__, "page.js"))
 
 
 def plots(comparison: Comparison) -> list[Drawing]:
@@ -101,10 +83,6 @@ def how(comparison: Comparison) -> str:
     if any(outcome.accuracy and outcome.accuracy.guessed for outcome in comparison.released):
         said += " *: nothing could be learnt from the release, so that the most frequent class is guessed."
     return said
-
-
-def _beside(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _plot(drawing: Drawing) -> str:

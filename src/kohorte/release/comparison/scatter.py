@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kohorte.release.comparison.drawing import Drawing, legend, line, mark, text
-from kohorte.release.comparison.labels import Box, place
+from kohorte.drawing import Drawing, line, text
+from kohorte.drawing.axis import ceiling
+from kohorte.drawing.labels import Box, place
+from kohorte.release.comparison.drawing import RULES, kind_of, legend, mark
 from kohorte.release.comparison.outcome import Outcome
 from kohorte.release.comparison.words import figure, seconds
 
@@ -24,7 +26,7 @@ def time_and_cost(comparison: Comparison) -> Drawing:
     times = [max(outcome.seconds or 0.0, 1e-5) for outcome in released]
     first, last = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
     last = max(last, first + 1)
-    top = _ceiling(max(outcome.cost or 0.0 for outcome in released))
+    top = ceiling(max(outcome.cost or 0.0 for outcome in released))
 
     def at(outcome: Outcome) -> tuple[float, float]:
         along = (math.log10(max(outcome.seconds or 0.0, 1e-5)) - first) / (last - first)
@@ -46,24 +48,12 @@ def time_and_cost(comparison: Comparison) -> Drawing:
         width=WIDTH,
         height=HEIGHT,
         body="".join(parts),
+        rules=RULES,
     )
-
-
-def kind_of(outcome: Outcome) -> str:
-    """The kind of an algorithm, as the rules of the drawings name it."""
-    return "cells" if outcome.recodes else "levels"
 
 
 def _hint(outcome: Outcome, metric: str) -> str:
     return f"{outcome.algorithm}: {seconds(outcome.seconds)}, {metric} {figure(outcome.cost)}"
-
-
-def _ceiling(value: float) -> float:
-    """A round number that is at least as large."""
-    if value <= 0:
-        return 1.0
-    size = 10.0 ** math.floor(math.log10(value))
-    return next(step * size for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * size >= value * 1.02 or step == 10)
 
 
 def _axes(metric: str, first: int, last: int, top: float) -> str:

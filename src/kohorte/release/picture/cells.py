@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
 
-from kohorte.release.picture.drawing import Drawing, tooltip
+from kohorte.drawing import Drawing, tooltip
+from kohorte.release.picture.drawing import RULES
 from kohorte.release.picture.facts import Facts, figure
 
 WIDTH = 1160
@@ -23,7 +25,14 @@ CAPTION = (
 )
 
 
-def cell_map(facts: Facts) -> Drawing:
+@dataclass(frozen=True)
+class CellMap(Drawing):
+    """The map; `cells` tells the script where the nodes are."""
+
+    cells: dict[str, object] = field(default_factory=dict)
+
+
+def cell_map(facts: Facts) -> CellMap:
     """Draw the map."""
     size = len(facts.space.nodes)
     pitch = _pitch(size)
@@ -41,7 +50,7 @@ def cell_map(facts: Facts) -> Drawing:
         start += int(count)
         top += max(-(-int(count) // across) * pitch, BAND) + 6
     cells = {"left": GUTTER, "pitch": pitch, "across": across, "bands": bands, "order": order.tolist()}
-    return Drawing(WIDTH, top + 6, "".join(parts), CAPTION, cells)
+    return CellMap("map", facts.title, CAPTION, WIDTH, top + 6, "".join(parts), RULES, cells)
 
 
 def _pitch(size: int) -> int:

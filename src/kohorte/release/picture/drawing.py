@@ -1,27 +1,38 @@
-"""The drawing of all nodes: a Hasse diagram where there is room for one, otherwise a map."""
+"""What the two drawings of a lattice share: their rules, and the marks of the legend."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from kohorte.release.picture.facts import Facts
-from kohorte.release.picture.style import safe
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """A piece of SVG with its size; `caption` says how to read it, `cells` where the nodes of a map are."""
-
-    width: int
-    height: int
-    body: str
-    caption: str
-    cells: dict[str, object] = field(default_factory=dict)
-
-
-def tooltip(text: str) -> str:
-    """What a viewer shows when the mouse rests on a thing."""
-    return f"<title>{safe(text)}</title>"
+RULES = """\
+text{font-size:13px}
+.dash{stroke-dasharray:3 2}
+.title{font-size:22px;font-weight:650}
+.head{font-size:15px;font-weight:600}
+.mark{fill:@mark;font-weight:600}
+.halo{fill:@paper;stroke:@paper;stroke-width:6;font-weight:600}
+.line{stroke:@line;fill:none}
+.edges{stroke:@edge;stroke-width:1;fill:none}
+.near{stroke:@mark;stroke-width:1.8;fill:none}
+.ring{stroke:@mark;stroke-width:3;fill:none}
+.beside{stroke:@mark;stroke-width:1.6;fill:none}
+.off{fill:@paper;stroke:@hollow;stroke-width:.9}
+.on-off{fill:@soft}
+.s0{fill:@shade0;stroke:@shade0}
+.s1{fill:@shade1;stroke:@shade1}
+.s2{fill:@shade2;stroke:@shade2}
+.s3{fill:@shade3;stroke:@shade2}
+.s4{fill:@shade4;stroke:@shade3}
+.plain{stroke:none}
+.t0{fill:@on0}
+.t1{fill:@on1}
+.t2{fill:@on2}
+.t3{fill:@on3}
+.t4{fill:@on4}
+.gauge{fill:@ink}
+.gap{fill:none;stroke:@hollow}
+"""
+"""What the rules of every drawing lack."""
 
 
 def legend(facts: Facts) -> list[tuple[str, str]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from kohorte.drawing import Drawing, tooltip
 from kohorte.lattice import Node
-from kohorte.release.picture.drawing import Drawing, tooltip
+from kohorte.release.picture.drawing import RULES
 from kohorte.release.picture.facts import Facts
 
 MOST_NODES = 300
@@ -40,7 +41,7 @@ def hasse(facts: Facts) -> Drawing:
         for number, node in enumerate(row):
             places[node] = round(start + number * step, 1), (len(rows) - 1 - height) * ROW + 30
     body = _edges(facts, places) + "".join(_box(facts, index, places) for index in range(len(facts.space.nodes)))
-    return Drawing(width, len(rows) * ROW - ROW + 60, body, CAPTION)
+    return Drawing("hasse", facts.title, CAPTION, width, len(rows) * ROW - ROW + 60, body, RULES)
 
 
 def _rows(facts: Facts) -> dict[int, list[Node]]:

@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kohorte.release.picture.cells import cell_map
-from kohorte.release.picture.drawing import Drawing, legend, swatch
+from kohorte.drawing import Drawing, beside, page, safe
+from kohorte.release.picture.cells import CellMap, cell_map
+from kohorte.release.picture.drawing import RULES, legend, swatch
 from kohorte.release.picture.facts import Facts, Step, figure
 from kohorte.release.picture.hasse import fits, hasse
-from kohorte.release.picture.style import RULES, css, safe
 from kohorte.search import Evaluation
 
 if TYPE_CHECKING:
     from kohorte.release.space import SolutionSpace
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-"""The browser itself refuses whatever would be fetched from elsewhere."""
 
 
 def to_html(space: SolutionSpace) -> str:
     """Return the picture as one self-contained HTML page."""
     facts = Facts(space)
     drawing = hasse(facts) if fits(facts) else cell_map(facts)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{safe(facts.title)}</title>
-<style>
-{css(_beside("page.css"))}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <h1>{safe(facts.title)}</h1>
 <p class="answer" id="answer">{safe(facts.answer)}</p>
 <p>{safe(facts.counts)} {safe(facts.demand)}</p>
@@ -57,11 +41,8 @@ def to_html(space: SolutionSpace) -> str:
 </section>
 <div id="tip" role="status" hidden></div>
 <script type="application/json" id="space">{_data(facts, drawing)}</script>
-<script>
-{_beside("page.js")}</script>
-</body>
-</html>
 """
+    return page(facts.title, body, rules=RULES + beside(__file__, "page.css"), script=beside(__file__, "page.js"))
 
 
 def around(facts: Facts) -> str:
@@ -77,10 +58,6 @@ def listed(facts: Facts) -> str:
     return f"The {count} best solutions" if count > 1 else "The only solution"
 
 
-def _beside(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
 def _key(facts: Facts) -> str:
     entries = (
         f'<li><svg width="14" height="14" aria-hidden="true">{swatch(kind, 0, 0)}</svg> {safe(name)}</li>'
@@ -94,7 +71,7 @@ def _figure(facts: Facts, drawing: Drawing) -> str:
     return (
         f'<div class="scroll"><svg id="drawing" role="img" aria-labelledby="drawn" viewBox="0 0 {drawing.width} '
         f'{drawing.height}" style="min-width:{drawing.width // 2}px;max-width:{drawing.width}px">'
-        f'<title id="drawn">{safe(facts.counts)} {safe(facts.answer)}</title>\n<style>\n{css(RULES)}</style>\n'
+        f'<title id="drawn">{safe(facts.counts)} {safe(facts.answer)}</title>\n'
         f"{drawing.body}</svg></div>\n"
         f'<p class="note">Order of the attributes: <b>{safe(names)}</b></p>'
     )
@@ -177,7 +154,7 @@ def _data(facts: Facts, drawing: Drawing) -> str:
         "solved": space.best is not None,
         "cost": [float(f"{node.cost:.7g}") if node.solution else None for node in space.nodes],
         "suppressed": [node.suppressed for node in space.nodes],
-        "cells": drawing.cells,
+        "cells": drawing.cells if isinstance(drawing, CellMap) else {},
     }
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

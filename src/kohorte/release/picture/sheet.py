@@ -5,12 +5,13 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from kohorte.drawing import Drawing, css, safe, short, tooltip
+from kohorte.drawing.style import RULES
 from kohorte.release.picture.cells import cell_map
-from kohorte.release.picture.drawing import Drawing, legend, swatch, tooltip
+from kohorte.release.picture.drawing import legend, swatch
 from kohorte.release.picture.facts import Facts, Step
 from kohorte.release.picture.hasse import fits, hasse
 from kohorte.release.picture.page import around, heads, listed, row, sentence
-from kohorte.release.picture.style import RULES, css, safe, short
 from kohorte.search import Evaluation
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def to_svg(space: SolutionSpace) -> str:
         f'<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
         f'height="{height:g}" viewBox="0 0 {width} {height:g}" role="img" aria-labelledby="named">\n'
         f'<title id="named">{safe(facts.title)}</title>\n<desc>{safe(facts.answer)} {safe(facts.counts)}</desc>\n'
-        f'<style>\n{css(RULES)}</style>\n<rect class="paper" width="100%" height="100%"/>\n'
+        f'<style>\n{css(RULES + drawing.rules)}</style>\n<rect class="paper" width="100%" height="100%"/>\n'
         f"{''.join(sheet.parts)}</svg>\n"
     )
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kohorte.data import atomic_write, refuse_same_file
-from kohorte.data.files import refuse_output
+from kohorte.drawing import refuse_file, write_text
 from kohorte.errors import InputError
 from kohorte.release.picture.page import to_html
 from kohorte.release.picture.sheet import to_svg
@@ -22,14 +21,10 @@ def refuse_picture(path: Path, *, needed: Iterable[Path | str], force: bool) -> 
     """Refuse, before any work is done, a picture that could not be written or would replace a file that is read."""
     if path.suffix.lower() not in KINDS:
         raise InputError(f"{path}: a picture is written as .html or .svg", code="picture-format")
-    for source in needed:
-        refuse_same_file(source, path)
-    refuse_output(path, force=force)
+    refuse_file(path, needed=needed, force=force)
 
 
 def write_picture(space: SolutionSpace, path: Path, *, force: bool) -> None:
     """Write the picture of a solution space, as a page or an image."""
     refuse_picture(path, needed=space.plan.files(), force=force)
-    text = KINDS[path.suffix.lower()](space)
-    with atomic_write(path, force=force) as temporary:
-        temporary.write_bytes(text.encode())
+    write_text(path, KINDS[path.suffix.lower()](space), force=force)

@@ -1,6 +1,6 @@
 """Attacks that run on a table and say how many people they hurt."""
 
-from kohorte.risks.attacks.attack import Attack
+from kohorte.risks.attacks.attack import Attack, Attacks, SkippedAttack
 from kohorte.risks.attacks.background_knowledge import background_knowledge_attack
 from kohorte.risks.attacks.complementary_release import complementary_release_attack
 from kohorte.risks.attacks.homogeneity import homogeneity_attack
@@ -14,7 +14,9 @@ from kohorte.risks.attacks.unsorted_matching import unsorted_matching_attack
 __all__ = [
     "NEEDS",
     "Attack",
+    "Attacks",
     "Knowledge",
+    "SkippedAttack",
     "background_knowledge_attack",
     "complementary_release_attack",
     "homogeneity_attack",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -11,7 +11,7 @@ class Attack:
     """The outcome of an attack that was run. Nothing in it is a value of a table.
 
     `people_hurt` is the number of rows about which the attacker learns what the attack is after; `rows_tried` are all
-    rows that it was run on.
+    rows that it was run on. `notes` say what in the given knowledge looks like a slip.
     """
 
     name: str
@@ -20,7 +20,45 @@ class Attack:
     how: str
     prevented_by: str
     facts: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The outcome as plain data."""
-        return {**vars(self), "facts": dict(self.facts)}
+        return {**vars(self), "facts": dict(self.facts), "notes": list(self.notes)}
+
+
+@dataclass(frozen=True)
+class SkippedAttack:
+    """An attack that was not run, why, and what would have to be given."""
+
+    name: str
+    reason: str
+    give: str
+
+    def to_dict(self) -> dict[str, object]:
+        """The attack as plain data."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """The attacks that were run, which it gives one after the other, and those that were `skipped`."""
+
+    run: tuple[Attack, ...]
+    skipped: tuple[SkippedAttack, ...] = ()
+
+    def __iter__(self) -> Iterator[Attack]:
+        return iter(self.run)
+
+    def __len__(self) -> int:
+        return len(self.run)
+
+    def __getitem__(self, number: int) -> Attack:
+        return self.run[number]
+
+    def to_dict(self) -> dict[str, object]:
+        """All of them as plain data."""
+        return {
+            "attacks": [attack.to_dict() for attack in self.run],
+            "skipped": [attack.to_dict() for attack in self.skipped],
+        }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -11,13 +12,15 @@ from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools
 from kohorte.release.plan import Plan
 from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.knowledge import Knowledge
-from kohorte.risks.attacks.meaning import overlap
+from kohorte.risks.attacks.conditions import Conditions
+from kohorte.risks.attacks.kinds_of_people import KindsOfPeople, conditions_of, kinds_of_people
+from kohorte.risks.attacks.knowledge import Knowledge, checked_knowledge
 from kohorte.risks.attacks.sensitive_values import ValueCounts, sensitive_values
 from kohorte.risks.shown_table import ShownTable, checked_table
 
 NAME = "background knowledge"
 PREVENTED_BY = "l-diversity: with l different values in every class, l - 1 of them have to be excluded"
+MOST_STEPS = 2_000_000_000
 
 
 def background_knowledge_attack(
@@ -25,17 +28,25 @@ def background_knowledge_attack(
 ) -> Attack:
     """Count the rows whose sensitive value is the only one left.
 
-    With `knowledge`, each piece of it is used by itself: on the classes in which somebody with its quasi-identifiers
-    can be. Without, the attacker is able to exclude any `values_excluded` values of a class: the worst that so much
-    knowledge can do. Classes of one value are left to the homogeneity attack.
+    With `knowledge`, the attacker uses all that is known of a person: every entry whose conditions (`when`) the person
+    meets, and excludes what any of them excludes. Who can be in a class is what its cells allow. Without, the attacker
+    is able to exclude any `values_excluded` values of a class: the worst that so much knowledge can do. Classes of one
+    value are left to the homogeneity attack.
 
+    Counted
+        A row is hurt if of the values of its class only its own is left for its person. Where the class shows that
+        everybody in it meets a condition (`male`), or nobody, that is certain. Where it does not (`*`, an interval, a
+        label), the person may be one or the other. `people_hurt` are the rows that are hurt whoever of those who are
+        possible the person is; `at_most` in the facts adds those that are hurt if the person is one of some of them.
+        Nobody is possible who has a value that is excluded for such a person. Both are sharp: the table alone allows
+        either.
     Source
         Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: Privacy Beyond k-Anonymity, TKDD 1(1), 2007.
     """
     table = checked_table(frame, plan)
     shown = ShownTable.of(table, plan.quasi_identifiers)
     if knowledge is not None:
-        return _with(tuple(knowledge), table, shown, plan)
+        return _with(checked_knowledge(knowledge, plan), table, shown, plan)
     if type(values_excluded) is not int or values_excluded < 1:
         raise InputError(
             f"the number of excluded values must be at least 1, not {values_excluded!r}", code="attack-parameter"
@@ -56,50 +67,147 @@ def background_knowledge_attack(
 
 
 def _with(knowledge: Sequence[Knowledge], table: pl.DataFrame, shown: ShownTable, plan: Plan) -> Attack:
-    for piece in knowledge:
-        if not isinstance(piece, Knowledge):
-            raise InputError("knowledge: give a list of Knowledge(...)", code="knowledge-entry")
-        piece.check(plan)
     by_name = {values.name: values for values in sensitive_values(table, shown, plan)}
-    if lacking := [piece.attribute for piece in knowledge if piece.attribute not in by_name]:
-        raise InputError(
-            f"the table has no column {lacking[0]!r}, which the knowledge is about", code="knowledge-attribute"
-        )
-    hurt = np.zeros(shown.kept_rows, dtype=bool)
-    facts = []
-    for number, piece in enumerate(knowledge, start=1):
-        values = by_name[piece.attribute]
-        last = _last_ones(piece, values, shown, plan)
-        rows = last[values.cell_of_row]
-        hurt |= rows
-        facts.append(
-            {
-                "entry": number,
-                "attribute": piece.attribute,
-                "classes": len(np.unique(values.classes[last])),
-                "rows": int(rows.sum()),
-            }
-        )
+    _refuse_strangers(knowledge, by_name, plan)
+    conditions = conditions_of(knowledge, shown, plan)
+    kinds = kinds_of_people(knowledge, conditions, shown)
+    learnt = _Learnt.of(kinds, knowledge, by_name, shown)
+    entries = _entries(kinds, knowledge, by_name, shown)
     return Attack(
         name=NAME,
-        people_hurt=int(hurt.sum()),
+        people_hurt=int(learnt.certain.sum()),
         rows_tried=shown.kept_rows,
-        how="of the sensitive values in the person's class all but one are excluded by what the attacker knows",
+        how="of the sensitive values in the person's class all but one are excluded by all that the attacker knows",
         prevented_by=PREVENTED_BY,
-        facts={"knowledge": facts},
+        facts={
+            "at_most": int(learnt.possible.sum()),
+            "classes": len(np.unique(shown.class_of[learnt.certain])),
+            "classes_at_most": len(np.unique(shown.class_of[learnt.possible])),
+            "rows_that_contradict": int((~learnt.consistent).sum()),
+            "knowledge": entries,
+        },
+        notes=(*_notes(entries, knowledge, conditions, by_name), *_contradiction(learnt)),
     )
 
 
-def _last_ones(piece: Knowledge, values: ValueCounts, shown: ShownTable, plan: Plan) -> Bools:
-    """The cells (class, value) that are the only ones left in classes where the person can be."""
-    excluded = np.isin(values.values, [number for number, text in enumerate(values.texts) if text in piece.excludes])
+def _refuse_strangers(knowledge: Sequence[Knowledge], by_name: Mapping[str, ValueCounts], plan: Plan) -> None:
+    """Refuse attributes that the table lacks, and excluded values that the attribute cannot have."""
+    for number, piece in enumerate(knowledge, start=1):
+        if piece.attribute not in by_name:
+            raise InputError(
+                f"the table has no column {piece.attribute!r}, which entry {number} of the knowledge is about",
+                code="knowledge-attribute",
+            )
+        builder = plan.attributes[piece.attribute].hierarchy
+        strange = [text for text in piece.excludes if text not in by_name[piece.attribute].texts]
+        if builder is not None and strange:
+            known = set(builder.label(strange, attribute=piece.attribute).columns.to_series(0).to_list())
+            if lacking := len(set(strange) - known):
+                raise InputError(
+                    f"entry {number} of the knowledge: excludes: {lacking} of {len(piece.excludes)} values are neither "
+                    f"in the column {piece.attribute!r} of the table nor in its hierarchy",
+                    code="knowledge-value",
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class _Learnt:
+    """About which rows the attacker learns: `certain`, `possible`; those that fit the knowledge are `consistent`."""
+
+    certain: Bools = field(repr=False)
+    possible: Bools = field(repr=False)
+    consistent: Bools = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        kinds: KindsOfPeople,
+        knowledge: Sequence[Knowledge],
+        by_name: Mapping[str, ValueCounts],
+        shown: ShownTable,
+    ) -> _Learnt:
+        """Ask for every kind of person which rows can be such a person's, and what is left for them."""
+        if len(kinds.entries) * shown.kept_rows > MOST_STEPS:
+            raise InputError(
+                f"the knowledge tells {len(kinds.entries):,} kinds of people apart, too many for "
+                f"{shown.kept_rows:,} rows; give fewer entries",
+                code="attack-too-large",
+            )
+        possible, spared, consistent = (np.zeros(shown.kept_rows, dtype=bool) for _ in range(3))
+        for entries, classes in zip(kinds.entries, kinds.classes, strict=True):
+            rows = classes[shown.class_of]
+            hurt = np.zeros(shown.kept_rows, dtype=bool)
+            for values in by_name.values():
+                excluded = _excluded([knowledge[entry] for entry in entries], values)
+                rows &= ~excluded[values.cell_of_row]
+                hurt |= _last(values, excluded, shown)[values.cell_of_row]
+            possible |= rows & hurt
+            spared |= rows & ~hurt
+            consistent |= rows
+        return cls(possible & ~spared, possible, consistent)
+
+
+def _excluded(pieces: Sequence[Knowledge], values: ValueCounts) -> Bools:
+    """Which cells (class, value) have a value that one of the entries excludes."""
+    texts = {text for piece in pieces if piece.attribute == values.name for text in piece.excludes}
+    return np.isin(values.values, [number for number, text in enumerate(values.texts) if text in texts])
+
+
+def _last(values: ValueCounts, excluded: Bools, shown: ShownTable) -> Bools:
+    """The cells (class, value) that are the only ones left of several in their class."""
     left = np.bincount(values.classes[~excluded], minlength=shown.classes)
-    person_fits = np.ones(shown.classes, dtype=bool)
-    for name, value in piece.when.items():
-        column = shown.names.index(name)
-        fitting = overlap(
-            shown.texts[column], (value,), plan.attributes[name].hierarchy, attribute=name, right_are_values=True
-        )
-        person_fits &= fitting.matrix[shown.cells[:, column], 0]
-    found = (left[values.classes] == 1) & (values.distinct[values.classes] > 1) & person_fits[values.classes]
-    return np.asarray(found & ~excluded & values.told, dtype=bool)
+    several = values.distinct[values.classes] > 1
+    return np.asarray(several & (left[values.classes] == 1) & ~excluded & values.told, dtype=bool)
+
+
+def _entries(
+    kinds: KindsOfPeople, knowledge: Sequence[Knowledge], by_name: Mapping[str, ValueCounts], shown: ShownTable
+) -> list[dict[str, object]]:
+    """For every entry the classes where it can be used: they have a value it excludes, and maybe people it is about."""
+    found: list[dict[str, object]] = []
+    for number, piece in enumerate(knowledge):
+        usable = np.zeros(shown.classes, dtype=bool)
+        for entries, classes in zip(kinds.entries, kinds.classes, strict=True):
+            usable |= classes & (number in entries)
+        values = by_name[piece.attribute]
+        with_value = np.zeros(shown.classes, dtype=bool)
+        with_value[values.classes[_excluded([piece], values)]] = True
+        usable &= with_value
+        rows = int(shown.sizes[usable].sum())
+        found.append({"entry": number + 1, "attribute": piece.attribute, "classes": int(usable.sum()), "rows": rows})
+    return found
+
+
+def _contradiction(learnt: _Learnt) -> list[str]:
+    """Tell of rows that the knowledge says cannot be: it is wrong, or the rows are."""
+    if learnt.consistent.all():
+        return []
+    rows = int((~learnt.consistent).sum())
+    what = "1 row has a value that is" if rows == 1 else f"{rows:,} rows have a value that is"
+    return [f"{what} excluded for everybody who can be in its class: the knowledge does not hold there"]
+
+
+def _notes(
+    entries: Sequence[Mapping[str, object]],
+    knowledge: Sequence[Knowledge],
+    conditions: Mapping[str, Conditions],
+    by_name: Mapping[str, ValueCounts],
+) -> tuple[str, ...]:
+    """What looks like a slip: entries that cannot be used, and values that occur nowhere."""
+    notes = []
+    for entry, piece in zip(entries, knowledge, strict=True):
+        texts = by_name[piece.attribute].texts
+        if absent := sum(text not in texts for text in piece.excludes):
+            are = "is" if absent == 1 else "are"
+            notes.append(
+                f"entry {entry['entry']}: {absent} of {len(piece.excludes)} excluded values {are} not in the column "
+                f"{piece.attribute!r}"
+            )
+        notes += [
+            f"entry {entry['entry']}: no row shows its value of {name!r}"
+            for name, text in piece.when.items()
+            if not conditions[name].shown(text)
+        ]
+        if not entry["classes"]:
+            notes.append(f"entry {entry['entry']} can be used in no class")
+    return tuple(notes)

@@ -62,8 +62,8 @@ def _refuse_others(both: TwoReleases) -> None:
     if (left != right).any():
         differing = int(np.abs(left - right).sum()) // 2
         raise InputError(
-            f"the tables are not two releases of the same rows: {differing:,} rows differ in the columns that releases "
-            "show as they are",
+            "the tables are not two releases of the same rows: rows differ in columns that releases show as they are "
+            f"({differing:,} of them)",
             code="attack-rows-differ",
         )
 
@@ -78,7 +78,8 @@ def _refuse_misfits(both: TwoReleases, cells: Cells) -> None:
         misfits = table.kept_rows - int(people[first].sum())
         if misfits > other.suppressed:
             raise InputError(
-                f"the tables are not two releases of the same rows: {misfits:,} rows of one fit no row of the other",
+                "the tables are not two releases of the same rows: rows of one fit no row of the other "
+                f"({misfits:,} of them)",
                 code="attack-rows-differ",
             )
 

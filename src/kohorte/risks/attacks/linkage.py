@@ -68,13 +68,17 @@ def common_columns(
                 code="attack-no-common-columns",
             )
         return found
+    given: object = on
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise InputError("on: give a list of columns that both tables have, at least one", code="attack-parameter")
     for name in on:
         if name not in table.columns or name not in other.columns:
             both = set(table.columns) & set(other.columns)
             raise InputError(
-                f"the tables do not both have a column {name!r}{nearest(name, both)}", code="attack-no-common-columns"
+                f"the tables do not both have a column {name!r}{nearest(str(name), both)}",
+                code="attack-no-common-columns",
             )
-    return tuple(on)
+    return tuple(dict.fromkeys(on))
 
 
 def _matches(ours: ShownTable, theirs: ShownTable, left: Codes, right: Codes) -> tuple[Counts, int, Bools]:

@@ -28,8 +28,7 @@ def similarity_attack(frame: object, plan: Plan, *, level: int = 1) -> Attack:
     names = [name for name in sensitive_names(table, plan) if plan.attributes[name].hierarchy is not None]
     if not names:
         raise InputError(
-            "no sensitive attribute has a hierarchy, so that it is not known which values are similar; add one to the "
-            "attribute in the plan",
+            "no sensitive attribute has a hierarchy in the plan, so that it is not known which values are similar",
             code="attack-no-hierarchy",
         )
     shown = ShownTable.of(table, plan.quasi_identifiers)

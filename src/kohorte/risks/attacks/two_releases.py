@@ -33,7 +33,7 @@ class TwoReleases:
 
 def two_releases(frame: object, other: object, plan: Plan) -> TwoReleases:
     """Lay two releases of the same rows side by side; refuse tables that cannot be that."""
-    tables = [checked_table(frame, plan), checked_table(other, plan)]
+    tables = [checked_table(frame, plan), _other_table(other, plan)]
     if tables[0].height != tables[1].height:
         raise InputError(
             f"the tables have {tables[0].height:,} and {tables[1].height:,} rows: they are not two releases of the "
@@ -49,6 +49,13 @@ def two_releases(frame: object, other: object, plan: Plan) -> TwoReleases:
     if plan.smallest_class > 1:
         k = min(k, plan.smallest_class)
     return TwoReleases(left, right, linking, link_left, link_right, k)
+
+
+def _other_table(other: object, plan: Plan) -> pl.DataFrame:
+    try:
+        return checked_table(other, plan)
+    except InputError as error:
+        raise InputError(f"the other release: {error.message}", code=error.code) from None
 
 
 def _whole(table: pl.DataFrame, name: str) -> bool:

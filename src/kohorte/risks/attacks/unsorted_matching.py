@@ -34,9 +34,7 @@ def unsorted_matching_attack(frame: object, plan: Plan, other_release: object) -
         name="unsorted matching",
         people_hurt=hurt,
         rows_tried=int(in_both.sum()),
-        how="both releases have the rows in the same order: row by row, each tells what the other hides"
-        if kept
-        else "the rows of the two releases do not stand in the same order, so that they cannot be joined by it",
+        how=_how(kept=kept, rows=int(in_both.sum())),
         prevented_by="shuffled rows, which is the default of a plan (output: {order: shuffled})",
         facts={
             "same_order": kept,
@@ -45,6 +43,14 @@ def unsorted_matching_attack(frame: object, plan: Plan, other_release: object) -
             "smallest_joined_class": smallest,
         },
     )
+
+
+def _how(*, kept: bool, rows: int) -> str:
+    if kept:
+        return "both releases have the rows in the same order: row by row, each tells what the other hides"
+    if not rows:
+        return "every row is suppressed in one of the releases, so that there is nothing to join"
+    return "the rows of the two releases do not stand in the same order, so that they cannot be joined by it"
 
 
 def _fits(both: TwoReleases, plan: Plan) -> tuple[Bools, Bools]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kohorte.release.comparison.drawing import LETTER
+from kohorte.drawing.svg import LETTER
 
 HEIGHT, GAP = 14.0, 10.0
 STEPS = 12

@@ -24,6 +24,15 @@ LIGHT = {
     "on2": "#0c1a2b",
     "on3": "#0c1a2b",
     "on4": "#0c1a2b",
+    "good": "#1d7a3e",
+    "fair": "#9a6200",
+    "bad": "#b3261e",
+    "tone0": "#2a6ab5",
+    "tone1": "#d1460b",
+    "tone2": "#1d7a3e",
+    "tone3": "#7b3fa0",
+    "tone4": "#9a6200",
+    "tone5": "#5a6572",
 }
 DARK = {
     "paper": "#14181d",
@@ -44,42 +53,52 @@ DARK = {
     "on2": "#0c1a2b",
     "on3": "#ffffff",
     "on4": "#ffffff",
+    "good": "#62c586",
+    "fair": "#e3b341",
+    "bad": "#ff8a80",
+    "tone0": "#92c7f6",
+    "tone1": "#ffa24a",
+    "tone2": "#62c586",
+    "tone3": "#cfa3ec",
+    "tone4": "#e3b341",
+    "tone5": "#a3aebb",
 }
 RULES = """\
 .paper{fill:@paper}
-text{fill:@ink;font-family:system-ui,"Segoe UI",Roboto,Helvetica,Arial,sans-serif;font-size:13px}
+text{fill:@ink;font-family:system-ui,"Segoe UI",Roboto,Helvetica,Arial,sans-serif;font-size:12px}
 .soft{fill:@soft}
 .strong{font-weight:600}
 .small{font-size:11px}
 .end{text-anchor:end}
 .mid{text-anchor:middle}
-.title{font-size:22px;font-weight:650}
-.head{font-size:15px;font-weight:600}
-.mark{fill:@mark;font-weight:600}
-.halo{fill:@paper;stroke:@paper;stroke-width:6;font-weight:600}
-.line{stroke:@line;fill:none}
-.edges{stroke:@edge;stroke-width:1;fill:none}
-.near{stroke:@mark;stroke-width:1.8;fill:none}
-.ring{stroke:@mark;stroke-width:3;fill:none}
-.beside{stroke:@mark;stroke-width:1.6;fill:none}
-.off{fill:@paper;stroke:@hollow;stroke-width:.9}
-.dash{stroke-dasharray:3 2}
-.on-off{fill:@soft}
-.s0{fill:@shade0;stroke:@shade0}
-.s1{fill:@shade1;stroke:@shade1}
-.s2{fill:@shade2;stroke:@shade2}
-.s3{fill:@shade3;stroke:@shade2}
-.s4{fill:@shade4;stroke:@shade3}
-.plain{stroke:none}
-.t0{fill:@on0}
-.t1{fill:@on1}
-.t2{fill:@on2}
-.t3{fill:@on3}
-.t4{fill:@on4}
-.gauge{fill:@ink}
-.gap{fill:none;stroke:@hollow}
+.axis{stroke:@hollow;fill:none}
+.grid{stroke:@line;fill:none}
+.leader{stroke:@hollow;stroke-width:.8;fill:none}
+.whisker{stroke:@ink;stroke-width:1.5;fill:none}
+.dash{stroke-dasharray:4 3}
+.good{fill:@good}
+.fair{fill:@fair}
+.bad{fill:@bad}
+.tone0{fill:@tone0}
+.stroke0{stroke:@tone0;stroke-width:2;fill:none}
+.area0{fill:@tone0;fill-opacity:.25;stroke:@tone0;stroke-width:1.5}
+.tone1{fill:@tone1}
+.stroke1{stroke:@tone1;stroke-width:2;fill:none}
+.area1{fill:@tone1;fill-opacity:.25;stroke:@tone1;stroke-width:1.5}
+.tone2{fill:@tone2}
+.stroke2{stroke:@tone2;stroke-width:2;fill:none}
+.area2{fill:@tone2;fill-opacity:.25;stroke:@tone2;stroke-width:1.5}
+.tone3{fill:@tone3}
+.stroke3{stroke:@tone3;stroke-width:2;fill:none}
+.area3{fill:@tone3;fill-opacity:.25;stroke:@tone3;stroke-width:1.5}
+.tone4{fill:@tone4}
+.stroke4{stroke:@tone4;stroke-width:2;fill:none}
+.area4{fill:@tone4;fill-opacity:.25;stroke:@tone4;stroke-width:1.5}
+.tone5{fill:@tone5}
+.stroke5{stroke:@tone5;stroke-width:2;fill:none}
+.area5{fill:@tone5;fill-opacity:.25;stroke:@tone5;stroke-width:1.5}
 """
-"""The rules of every drawing; written out with plain colours, for viewers that know no variables."""
+"""The rules of every drawing, with plain colours once they are filled in: not every viewer knows variables."""
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

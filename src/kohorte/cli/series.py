@@ -1,0 +1,236 @@
+"""`kohorte series`: releases of a growing table that only ever get finer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.errors import NoSolution, PrivacyViolation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.series import ReleaseVerdict, Series, SeriesRelease, SeriesVerification
+
+EPILOG = """\
+examples:
+  kohorte series start registry --plan plan.yaml --settings series.yaml
+  kohorte series release registry patients-2026.csv --output release-1.csv
+  kohorte series status registry patients-2027.csv                    what the next release would be
+  kohorte series release registry patients-2027.csv --output release-2.csv
+  kohorte series verify registry patients-2027.csv release-1.csv release-2.csv
+  kohorte series release registry patients-2027.csv --again 1 --output release-1.csv
+
+series.yaml:
+  kohorte: 1
+  regions:                                 the domain of each quasi-identifier whose hierarchy does not tell it
+    age: {lower: 0, upper: 120, step: 1}
+    zip: {digits: 5}
+  identified_by: patient_id                so that corrected and withdrawn rows can be told apart
+  arrivals: unknown                        or known: protects against who knows since when somebody is in the table
+
+The folder holds a secret key and fingerprints of all rows. Keep it, keep it secret, and make copies of it: without it
+the series cannot go on. Rows that cannot be shown yet are held back, and shown by a later release."""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb and its four actions."""
+    parser = verbs.add_parser(
+        "series", help="release a growing table again and again", description=__doc__, epilog=EPILOG
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    start = _action(actions, "start", "begin a series in a new folder")
+    start.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
+    start.add_argument("--settings", metavar="FILE", help="domains, policies and target of the series (YAML)")
+    start.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    start.set_defaults(run=run_start)
+    release = _action(actions, "release", "make the next release of the table as it is now")
+    add_table_options(release, plan=False)
+    _add_release_options(release)
+    release.set_defaults(run=run_release)
+    status = _action(actions, "status", "show the releases so far, and with a table what the next one would be")
+    add_table_options(status, plan=False, required=False)
+    status.set_defaults(run=run_status)
+    verify = _action(actions, "verify", "replay all releases and prove what the series promises")
+    add_table_options(verify, plan=False)
+    verify.add_argument("releases", metavar="RELEASE", nargs="*", help="files of releases, compared with the series")
+    verify.set_defaults(run=run_verify)
+
+
+def _action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
+    parser.add_argument("folder", metavar="FOLDER", help="folder of the series")
+    return parser
+
+
+def _add_release_options(parser: argparse.ArgumentParser) -> None:
+    goal = parser.add_mutually_exclusive_group(required=True)
+    goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
+    goal.add_argument("--dry-run", action="store_true", help="say what the release would be, but make and write none")
+    parser.add_argument("--again", type=int, metavar="N", help="write release N again instead of making a new one")
+    parser.add_argument("--plan", metavar="PLAN", help="refuse a series that was started with another plan")
+    parser.add_argument("--force", action="store_true", help="replace existing output files")
+
+
+def run_start(options: argparse.Namespace) -> int:
+    """Begin a series."""
+    from kohorte.release import Plan
+    from kohorte.series import Series, SeriesSettings
+
+    settings = None if options.settings is None else SeriesSettings.from_yaml(options.settings)
+    series = Series.start(options.folder, Plan.from_yaml(options.plan), settings)
+    axes = {axis.name: axis.in_words for axis in series.definition.axes}
+    if options.json:
+        print_json({"folder": options.folder, "axes": axes})
+        return 0
+    print(f"series started in {options.folder}; from now on these domains are fixed:")
+    for name, words in axes.items():
+        print(f"  {name:<24} {words}")
+    print("keep the folder secret, and keep copies of it: without its key the series cannot go on")
+    return 0
+
+
+def run_release(options: argparse.Namespace) -> int:
+    """Make the next release, try it, or write an earlier one again."""
+    from kohorte.data.files import refuse_output
+    from kohorte.release import certificate_paths
+
+    with _opened(options) as series:
+        if options.output is not None:
+            for path in (Path(options.output), *certificate_paths(Path(options.output))):
+                refuse_output(path, force=options.force)
+        table = read_data(options)
+        if options.again is not None:
+            release = series.again(options.again, table.frame, options.output, source=table, force=options.force)
+        elif options.dry_run:
+            release = series.preview(table.frame)
+        else:
+            release = series.release(table.frame, options.output, source=table, force=options.force)
+    if options.json:
+        print_json(release.to_dict())
+    else:
+        _print_release(release, series)
+        print("dry run: nothing was written" if options.dry_run else f"written and verified: {options.output}")
+    return 0
+
+
+def run_status(options: argparse.Namespace) -> int:
+    """Print the history, and what the next release would be."""
+    with _opened(options) as series:
+        coming, refused = None, None
+        if options.data is not None:
+            try:
+                coming = series.preview(read_data(options).frame)
+            except (NoSolution, PrivacyViolation) as error:
+                refused = error
+    if options.json:
+        print_json(
+            {
+                "releases": [entry.figures() for entry in series.history],
+                "next": None if coming is None else coming.to_dict(),
+                "refused": None if refused is None else {"error": refused.code, "message": refused.message},
+            }
+        )
+        return 0
+    _print_history(series)
+    if coming is not None:
+        print("\nthe next release would be")
+        _print_release(coming, series)
+    if refused is not None:
+        print(f"\nthe next release would be refused: {refused.message}")
+    return 0
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    """Replay and compare; exit code 1 if anything is not as promised."""
+    with _opened(options) as series:
+        found = series.verify(read_data(options).frame, options.releases)
+    if options.json:
+        print_json(found.to_dict())
+    else:
+        _print_verification(found)
+    return 0 if found.satisfied else 1
+
+
+@contextmanager
+def _opened(options: argparse.Namespace) -> Iterator[Series]:
+    """The series of the folder; what the user must know besides goes to standard error in any case."""
+    from kohorte.release import Plan
+    from kohorte.series import Series
+
+    plan = getattr(options, "plan", None)
+    series = Series.open(options.folder, plan=None if plan is None else Plan.from_yaml(plan))
+    try:
+        yield series
+    finally:
+        for notice in series.notices:
+            print(f"kohorte: {notice}", file=sys.stderr)
+
+
+def _print_release(release: SeriesRelease, series: Series) -> None:
+    print(
+        f"release {release.number}: {release.rows:,} rows, {release.shown:,} shown ({release.new:,} for the first time)"
+        f", {release.held:,} held back"
+    )
+    print(f"{release.regions:,} regions, the smallest with {release.smallest_region:,} rows; {release.splits:,} splits")
+    before = [entry.loss for entry in series.history[: release.number - 1]]
+    print(f"loss {release.loss:.6g}" + (f" (before: {before[-1]:.6g})" if before else ""))
+    if release.waited:
+        print(f"{release.waited:,} regions wait for rows that allow a split towards the target")
+    gone = (("corrected", release.corrected), ("withdrawn", release.withdrawn), ("no longer shown", release.withheld))
+    for what, count in gone:
+        if count:
+            print(f"note: {count:,} rows {what}; what was released about them stays in the world")
+    if series.settings.arrivals == "unknown":
+        print(f"note: the fewest rows that came into a region together are {release.smallest_arrival:,}")
+
+
+def _print_history(series: Series) -> None:
+    header = ["release", "time (UTC)", "rows", "shown", "held", "new", "regions", "smallest", "loss"]
+    lines = [
+        (
+            entry.number,
+            entry.time[:16].replace("T", " "),
+            entry.rows,
+            entry.shown,
+            entry.held,
+            entry.new,
+            entry.regions,
+            entry.smallest_region,
+            f"{entry.loss:.6g}",
+        )
+        for entry in series.history
+    ]
+    if lines:
+        print_table(header, lines)
+    else:
+        print("the series has no release yet")
+
+
+def _print_verification(found: SeriesVerification) -> None:
+    for release in found.releases:
+        print(f"release {release.number}: {_verdict_in_words(release)}")
+    for file in found.files:
+        if file.number is not None:
+            how = "byte for byte" if file.same_bytes else "the same rows and cells"
+            print(f"{file.name}: is release {file.number}, {how}")
+    for problem in found.problems:
+        print(f"problem: {problem}")
+    print("the series keeps its promises" if found.satisfied else "the series does NOT keep its promises")
+
+
+def _verdict_in_words(release: ReleaseVerdict) -> str:
+    if release.problems:
+        return "FAILS"
+    finer = "finer than before, or the same"
+    if release.models is None:
+        return f"{finer}; {release.gone:,} of its rows are gone, so that the models cannot be asked again"
+    return (
+        f"models hold, {finer}; linked with all before, every person has at least {release.candidates:,} candidates "
+        f"({release.candidates_by_arrival:,} for whoever knows the arrival)"
+    )

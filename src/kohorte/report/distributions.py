@@ -1,0 +1,216 @@
+"""How the values of an attribute are spread, without a value of a small group.
+
+A value has a name here only if at least so many rows have it, in every table that is drawn. All others are one part,
+which has at least so many rows and at least two values: the least frequent named value joins it until that is so.
+Numbers and dates are put into ranges whose ends are round and whose outer ends are open; ranges that are too small are
+joined with their neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+
+import polars as pl
+
+from kohorte.data import as_text
+from kohorte.drawing.axis import Axis, date_ticks
+from kohorte.hierarchy import SUPPRESSED
+
+MOST_PARTS = 12
+MISSING = "(missing)"
+STARRED = "* (suppressed)"
+OUTER = 0.02
+"""The ranges have their ends where all but this share of the rows lie on each side."""
+
+VALUE = "value"
+SAMPLE = 1_000
+LEADING = re.compile(r"\d+", re.ASCII)
+DATES = ("%Y-%m-%d", "%d.%m.%Y")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value, a range of values, or all others, with its rows in each table."""
+
+    label: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The parts of an attribute, the same ones for all tables; none where all groups are too small."""
+
+    attribute: str
+    parts: tuple[Part, ...]
+
+
+def distribution(columns: Sequence[pl.Series], *, least: int) -> Distribution:
+    """Spread the values of an attribute, in one table or in several at once."""
+    name = columns[0].name
+    texts = [as_text(column) for column in columns]
+    starred = tuple(int(text.eq_missing(SUPPRESSED).sum()) for text in texts)
+    shown = [text.filter(~text.eq_missing(SUPPRESSED)) for text in texts]
+    numbers = _as_numbers(shown)
+    if numbers is not None and numbers[0].n_unique() > MOST_PARTS:
+        parts = _ranges(numbers, least)
+    else:
+        parts = _categories(shown, least)
+    stars = (Part(STARRED, starred),) if any(starred) else ()
+    nothing_hidden = parts or not any(map(len, shown))
+    return Distribution(name, (*parts, *stars) if nothing_hidden else ())
+
+
+def comparable(before: pl.Series, after: pl.Series) -> bool:
+    """Whether both show values of the same kind, so that one drawing can hold both."""
+    text = as_text(after)
+    shown = text.filter(~text.eq_missing(SUPPRESSED)).drop_nulls().unique()
+    if not len(shown) or _both_numbers(before, shown):
+        return bool(len(shown))
+    return bool(shown.is_in(as_text(before).unique().implode()).all())
+
+
+def _both_numbers(before: pl.Series, shown: pl.Series) -> bool:
+    text = as_text(before)
+    return _as_numbers([text.filter(~text.eq_missing(SUPPRESSED)), shown]) is not None
+
+
+# Values by name
+
+
+def _categories(shown: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
+    counts = _counts(shown)
+    tables = [name for name in counts.columns if name != VALUE]
+    large = counts.filter(pl.min_horizontal(tables) >= least).sort(
+        *tables, VALUE, descending=[True] * len(tables) + [False]
+    )
+    all_named = large.height == counts.height <= MOST_PARTS + 1
+    named = [(label, tuple(rows)) for label, *rows in large.head(MOST_PARTS + all_named).iter_rows()]
+    whole = tuple(int(counts[name].sum()) for name in tables)
+    while named and _tells(counts.height - len(named), _rest(whole, named), least):
+        named.pop()
+    if all(LEADING.match(label or "") for label, _ in named):
+        named.sort(key=lambda part: (int(LEADING.findall(part[0] or "")[0]), part[0]))
+    others = counts.height - len(named)
+    rest = (Part(f"{others:,} other values", _rest(whole, named)),) if others and named else ()
+    return (*(Part(MISSING if label is None else label, rows) for label, rows in named), *rest)
+
+
+def _tells(others: int, rest: tuple[int, ...], least: int) -> bool:
+    """Whether what is left over is so little that it tells a value or a small group."""
+    return others == 1 or any(0 < rows < least for rows in rest)
+
+
+def _rest(whole: tuple[int, ...], named: Sequence[tuple[str | None, tuple[int, ...]]]) -> tuple[int, ...]:
+    return tuple(rows - sum(some[place] for _, some in named) for place, rows in enumerate(whole))
+
+
+def _counts(shown: Sequence[pl.Series]) -> pl.DataFrame:
+    """The rows of every value in every table."""
+    names = [f"rows{place}" for place in range(len(shown))]
+    kinds = [
+        text.alias(VALUE).to_frame().group_by(VALUE).len(name=name) for text, name in zip(shown, names, strict=True)
+    ]
+    return pl.concat(kinds, how="diagonal").group_by(VALUE).agg(pl.col(name).sum() for name in names)
+
+
+# Ranges of numbers and dates
+
+
+def _as_numbers(shown: Sequence[pl.Series]) -> list[pl.Series] | None:
+    """The values as numbers, dates as days; None where they are neither, or not the same in all tables."""
+    readings: tuple[Callable[[pl.Series], pl.Series], ...] = (_numbers, *(partial(_days, form=form) for form in DATES))
+    for read in readings:
+        if read(shown[0].head(SAMPLE)).null_count() > shown[0].head(SAMPLE).null_count():
+            continue
+        numbers = [read(text) for text in shown]
+        if all(number.null_count() == text.null_count() for number, text in zip(numbers, shown, strict=True)):
+            return numbers
+    return None
+
+
+def _numbers(text: pl.Series) -> pl.Series:
+    """Numbers as they are; a code such as 01067 is none."""
+    numbers = text.cast(pl.Float64, strict=False).alias("number")
+    return numbers.set(text.str.contains(r"^-?0\d").fill_null(value=False), None)
+
+
+def _days(text: pl.Series, *, form: str) -> pl.Series:
+    days = text.str.slice(0, 10).str.to_date(form, strict=False)
+    return days.cast(pl.Int32).cast(pl.Float64).alias("date")
+
+
+def _ranges(numbers: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
+    ends, words = _ends(numbers[0])
+    counts = [_in_ranges(column, ends) for column in numbers]
+    missing = tuple(column.null_count() for column in numbers)
+    borders = _joined([tuple(rows) for rows in zip(*counts, strict=True)], least)
+    parts = []
+    for first, stop in borders:
+        label = _range(words[first - 1] if first else None, words[stop - 1] if stop <= len(words) else None)
+        parts.append(Part(label, tuple(sum(rows[first:stop]) for rows in counts)))
+    if len(parts) == 1 and any(rows < least for rows in parts[0].rows):
+        return ()
+    return _with_missing(parts, missing, least)
+
+
+def _ends(numbers: pl.Series) -> tuple[list[float], list[str]]:
+    """Round borders between ranges, and how they are written."""
+    low, high = (numbers.quantile(share, "nearest") for share in (OUTER, 1 - OUTER))
+    if low is None or high is None or not -math.inf < low < high < math.inf:
+        return [], []
+    if numbers.name == "date":
+        start = date(1970, 1, 1).toordinal()
+        ticks = date_ticks(Axis(low + start, high + start, 0, 1), MOST_PARTS - 1)
+        return [place - start for place, _ in ticks], [label for _, label in ticks]
+    ends = Axis(low, high, 0, 1).ticks(MOST_PARTS - 1)
+    return ends, [f"{end:,.0f}" if abs(end) >= 10_000 else f"{end:.6g}" for end in ends]
+
+
+def _in_ranges(numbers: pl.Series, ends: Sequence[float]) -> list[int]:
+    """The rows below the first end, from each to the next, and from the last on."""
+    known = numbers.drop_nulls()
+    below = [int((known < end).sum()) for end in ends]
+    steps = zip([0, *below], [*below, len(known)], strict=True)
+    return [stop - start for start, stop in steps]
+
+
+def _joined(rows: Sequence[tuple[int, ...]], least: int) -> list[tuple[int, int]]:
+    """Join neighbours until each has enough rows of the first table, and of the others enough or none."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for stop in range(1, len(rows) + 1):
+        if _enough(rows[start:stop], least):
+            found.append((start, stop))
+            start = stop
+    while found and found[-1][1] < len(rows):  # what is left joins the last ones
+        start = found.pop()[0]
+        if _enough(rows[start:], least) or not found:
+            found.append((start, len(rows)))
+    return found or [(0, len(rows))]
+
+
+def _enough(rows: Sequence[tuple[int, ...]], least: int) -> bool:
+    together = tuple(map(sum, zip(*rows, strict=True)))
+    return together[0] >= least and all(not 0 < some < least for some in together)
+
+
+def _range(low: str | None, high: str | None) -> str:
+    if low is None or high is None:
+        return f"below {high}" if high is not None else f"{low} and above" if low is not None else "all values"
+    return f"{low} to below {high}"
+
+
+def _with_missing(parts: list[Part], missing: tuple[int, ...], least: int) -> tuple[Part, ...]:
+    """Missing values by themselves where they are many; otherwise they hide in the last range."""
+    if not any(missing):
+        return tuple(parts)
+    if all(rows >= least for rows in missing):
+        return (*parts, Part(MISSING, missing))
+    last = parts[-1]
+    both = tuple(map(sum, zip(last.rows, missing, strict=True)))
+    return (*parts[:-1], Part(f"{last.label}, or missing", both))

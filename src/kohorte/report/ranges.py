@@ -1,0 +1,96 @@
+"""Ranges of class sizes, and of the risks that belong to them, with the rows of each table in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from kohorte.kernels.arrays import Counts
+from kohorte.report.figures import percent
+from kohorte.risks import RiskProfile
+
+STARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Classes of `low` to `high` rows (None: or more), and how many rows of each table are in such classes."""
+
+    low: int
+    high: int | None
+    rows: tuple[int, ...]
+
+    def size(self) -> str:
+        """The sizes in words."""
+        if self.high is None:
+            return f"{self.low:,} row{'s' * (self.low > 1)} and more"
+        return (
+            f"{self.low:,} to {self.high:,} rows" if self.high > self.low else f"{self.low:,} row{'s' * (self.low > 1)}"
+        )
+
+    def risk(self) -> str:
+        """The risks in words, the lower one first."""
+        if self.high is None:
+            return f"up to {percent(1 / self.low)}"
+        highest = percent(1 / self.low)
+        return f"{percent(1 / self.high)} to {highest}" if self.high > self.low else highest
+
+    def above(self, threshold: float) -> bool:
+        """Whether all of them are at a higher risk than the threshold."""
+        return self.high is not None and 1 / self.high > threshold * (1 + 1e-12)
+
+
+def class_sizes(tables: Sequence[Counts]) -> list[Range]:
+    """The rows of each table, given by its class sizes, by the size of their class."""
+    return [
+        _range(tables, low, high)
+        for low, high in zip(STARTS, (*(start - 1 for start in STARTS[1:]), None), strict=True)
+    ]
+
+
+def risk_intervals(profiles: Sequence[RiskProfile]) -> list[Range]:
+    """The intervals of the distribution of risk, the highest first; without those that no class size can reach."""
+    found, low = [], 1
+    for intervals in zip(*(profile.distribution for profile in profiles), strict=True):
+        lower_end = Fraction(intervals[0].interval.strip("[]()").split(",")[0])
+        high = int(100 / lower_end) if lower_end else None
+        if high is None or high >= low:
+            found.append(Range(low, high, tuple(interval.rows for interval in intervals)))
+            low = 0 if high is None else high + 1
+    return found
+
+
+def joined(ranges: Sequence[Range], least: int) -> list[Range]:
+    """Join neighbours until none has a small number of rows of any table; none where all rows are few."""
+    found: list[Range] = []
+    waiting: list[Range] = []
+    for one in ranges:
+        if not any(one.rows):
+            continue
+        waiting.append(one)
+        if not _small(waiting, least):
+            found.append(_together(waiting))
+            waiting = []
+    while waiting and found:
+        waiting.insert(0, found.pop())
+        if not _small(waiting, least):
+            found.append(_together(waiting))
+            waiting = []
+    return found
+
+
+def _range(tables: Sequence[Counts], low: int, high: int | None) -> Range:
+    ends = (low, np.inf if high is None else high)
+    return Range(low, high, tuple(int(sizes[(sizes >= ends[0]) & (sizes <= ends[1])].sum()) for sizes in tables))
+
+
+def _small(ranges: Sequence[Range], least: int) -> bool:
+    return any(0 < rows < least for rows in _together(ranges).rows)
+
+
+def _together(ranges: Sequence[Range]) -> Range:
+    rows = tuple(map(sum, zip(*(one.rows for one in ranges), strict=True)))
+    return Range(ranges[0].low, ranges[-1].high, rows)

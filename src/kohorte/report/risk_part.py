@@ -1,0 +1,171 @@
+"""The figures of risk: attackers, the spread of the risk, class sizes, before and after, the population."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kohorte.drawing import Drawing, Heading, horizontal_bars, paired_bars
+from kohorte.report.facts import Facts, Measured
+from kohorte.report.figures import percent
+from kohorte.report.html import bullets, figure, note, paragraph, section, table
+from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals
+from kohorte.report.rows_as_bars import row_bar, row_pair
+from kohorte.risks.attackers import Attacker
+from kohorte.risks.uniqueness import Uniqueness
+
+KNOWS = {
+    "prosecutor": "looks for one person and knows that the person is in the table (a neighbour, a colleague)",
+    "journalist": "looks for anybody, and does not know who is in the table",
+    "marketer": "looks for as many people as possible; single mistakes do not matter",
+}
+
+UNKNOWN = (
+    "How many of them are also unique among all people whom the table could be about is unknown: nothing was said of "
+    "that population."
+)
+
+
+def risk_part(facts: Facts) -> str:
+    """All sections about the risk."""
+    return (
+        section("Who could find somebody?", _attackers(facts))
+        + section("How is the risk spread?", _spread(facts))
+        + section("Before and after", _measures(facts))
+        + section("Unique people", _uniqueness(facts))
+    )
+
+
+# Attackers
+
+
+def _attackers(facts: Facts) -> str:
+    three = facts.judged.profile.attackers
+    attackers = (three.prosecutor, three.journalist, three.marketer)
+    header = [
+        "attacker",
+        "succeeds",
+        "highest risk",
+        "in rows",
+        "average risk",
+        f"rows above {percent(three.threshold)}",
+    ]
+    return (
+        paragraph(
+            "An attacker has a list of people with their quasi-identifiers and tries to find their rows. Three kinds "
+            "are usual; the first is the strongest."
+        )
+        + table(header, [_attacker(attacker, facts) for attacker in attackers])
+        + bullets(f"{attacker.name}: {KNOWS[attacker.name]}; {attacker.basis}" for attacker in attackers)
+    )
+
+
+def _attacker(attacker: Attacker, facts: Facts) -> list[str]:
+    return [
+        attacker.name,
+        percent(attacker.success_rate),
+        percent(attacker.highest_risk),
+        facts.figures.count(attacker.rows_at_highest_risk, attacker.rows),
+        percent(attacker.average_risk),
+        facts.figures.count(attacker.rows_above_threshold, attacker.rows),
+    ]
+
+
+# Ranges
+
+
+def _spread(facts: Facts) -> str:
+    """Inside before and after; for the public the table that is judged, without small numbers of rows."""
+    if not facts.judged.profile.classes:
+        return paragraph("Every row is suppressed: there is no risk to spread.")
+    sides = facts.sides if facts.internal else (facts.judged,)
+    sizes = class_sizes([side.shown.sizes for side in sides])
+    ranges = sizes if facts.internal else joined(sizes, facts.least)
+    if not ranges:
+        return paragraph(f"The table has fewer than {facts.least} rows: they are not spread here.")
+    by_risk = risk_intervals([side.profile for side in sides]) if facts.internal else ranges
+    red = f"Red bars are above the threshold of {percent(facts.threshold)}." if len(sides) == 1 else ""
+    spread = Heading("risk", "Rows by their risk", f"A row that looks like n - 1 others is at risk 1 / n. {red}")
+    classes = Heading(
+        "classes",
+        "Rows by the size of their class",
+        f"A class is a group of rows that look alike in all quasi-identifiers. The larger, the better hidden. {red}",
+    )
+    return "".join(
+        figure(_drawn(heading, some, label, [side.kept for side in sides], facts.threshold))
+        for heading, some, label in ((spread, by_risk, Range.risk), (classes, ranges, Range.size))
+    )
+
+
+def _drawn(
+    heading: Heading, ranges: Sequence[Range], label: Callable[[Range], str], kept: Sequence[int], threshold: float
+) -> Drawing:
+    filled = [one for one in ranges if any(one.rows)]
+    if len(kept) > 1:
+        return paired_bars(heading, [row_pair(label(one), one.rows, kept) for one in filled], names=("before", "after"))
+    tones = ["bad" if one.above(threshold) else "tone0" for one in filled]
+    bars = [row_bar(label(one), one.rows[0], kept[0], tone) for one, tone in zip(filled, tones, strict=True)]
+    return horizontal_bars(heading, bars)
+
+
+# Before and after
+
+
+def _measures(facts: Facts) -> str:
+    if facts.after is None:
+        return ""
+    sides = (facts.table, facts.after)
+    lines = [
+        ["smallest class", *(_smallest(side) for side in sides)],
+        ["highest risk", *(percent(side.profile.attackers.prosecutor.highest_risk) for side in sides)],
+        ["average risk", *(percent(side.profile.attackers.prosecutor.average_risk) for side in sides)],
+        ["rows above the threshold", *(_count(facts, side, _above(side)) for side in sides)],
+        ["unique rows", *(_count(facts, side, side.profile.uniqueness.sample_uniques) for side in sides)],
+        ["suppressed rows", *(f"{side.profile.suppressed:,}" for side in sides)],
+    ]
+    return paragraph("The same figures for the table before anonymization and for its release.") + table(
+        ["", "before", "after"], lines
+    )
+
+
+def _smallest(side: Measured) -> str:
+    smallest = side.profile.smallest_class
+    return "none" if smallest is None else f"{smallest:,} row{'' if smallest == 1 else 's'}"
+
+
+def _above(side: Measured) -> int:
+    return side.profile.attackers.prosecutor.rows_above_threshold
+
+
+def _count(facts: Facts, side: Measured, rows: int) -> str:
+    return facts.figures.with_share(rows, side.kept)
+
+
+# Unique people
+
+
+def _uniqueness(facts: Facts) -> str:
+    found = facts.judged.profile.uniqueness
+    said = paragraph("No row is the only one of its kind in the table.")
+    if found.sample_uniques:
+        alone = facts.figures.with_share(found.sample_uniques, facts.judged.kept)
+        said = paragraph(f"Of the rows that are not suppressed, {alone} are the only ones of their kind in the table.")
+    if found.population_size is None:
+        return said + note(UNKNOWN) if found.sample_uniques else said
+    return said + _population(found)
+
+
+def _population(found: Uniqueness) -> str:
+    size = f"{found.population_size:,.0f} people" if found.population_size is not None else "unknown size"
+    if found.population_uniques is None:
+        said = paragraph(f"For the population of {size} there is no estimate.")
+    else:
+        said = paragraph(
+            f"In the population of {size} about {found.population_uniques:,.0f} ({percent(found.population_share)}) "
+            "are unique. A row that is unique here need not be unique there."
+        )
+    lines = [
+        [estimate.estimator, "no estimate" if estimate.uniques is None else f"{estimate.uniques:,.0f}", estimate.reason]
+        for estimate in found.estimates
+    ]
+    reasons = "Estimates of the same figure; Dankar's rule chooses between the other three."
+    return said + table(["estimator", "unique people", "why there is none"], lines, figures=False) + note(reasons)

@@ -1,0 +1,183 @@
+"""The verdict: one word, one or two sentences, what they mean, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kohorte.data import Role
+from kohorte.release import warnings
+from kohorte.release.words import reached_in_words, with_parameters
+from kohorte.report.facts import Facts
+from kohorte.report.figures import counted, percent
+
+
+class Standing(StrEnum):
+    """How the table stands, as the page's style names it."""
+
+    GOOD = "good"
+    FAIR = "fair"
+    BAD = "bad"
+
+
+MOST_NAMES = 8
+WORDS = {
+    Standing.GOOD: "\u2713 Holds what the plan asks",
+    Standing.FAIR: "! Holds what the plan asks, but look closer",
+    Standing.BAD: "\u2717 Does not hold what the plan asks",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on the judged table, in plain words."""
+
+    standing: Standing
+    word: str
+    sentences: tuple[str, ...]
+    meaning: tuple[str, ...]
+    next_steps: tuple[str, ...]
+
+
+def verdict(facts: Facts) -> Verdict:
+    """Judge the table that would be passed on."""
+    standing = _standing(facts)
+    return Verdict(standing, WORDS[standing], _sentences(facts), _meaning(facts), _next_steps(facts, standing))
+
+
+def _standing(facts: Facts) -> Standing:
+    profile, verification = facts.judged.profile, facts.verification
+    over_limit = profile.weighted is not None and profile.weighted.within_limit is False
+    if verification is None or not verification.satisfied or over_limit:
+        return Standing.BAD
+    nothing_promised = all(model.promises_nothing for model in facts.plan.models)
+    above = profile.attackers.prosecutor.rows_above_threshold
+    return (
+        Standing.FAIR if above or facts.suspected_problems or nothing_promised or not profile.classes else Standing.GOOD
+    )
+
+
+def subject(facts: Facts) -> str:
+    """What the verdict is about."""
+    return "The release" if facts.after is not None else "The table"
+
+
+def _sentences(facts: Facts) -> tuple[str, ...]:
+    profile = facts.judged.profile
+    kept = profile.rows - profile.suppressed
+    attackers = profile.attackers
+    above = attackers.prosecutor.rows_above_threshold
+    said = [_models(facts)]
+    if not kept:
+        return (
+            *said,
+            "Every row is suppressed: nobody can be found by the quasi-identifiers, and little can be learnt.",
+        )
+    many = facts.figures.count(above, kept) if above else "none"
+    said.append(
+        f"The highest risk that a row is traced to its person is {percent(attackers.prosecutor.highest_risk)}; "
+        f"{many} of {counted(kept, 'row')} {'is' if many in ('none', '1') else 'are'} above the threshold of "
+        f"{percent(attackers.threshold)}."
+    )
+    weighted = profile.weighted
+    if weighted is not None:
+        limit = (
+            "" if weighted.limit is None else f", {_side(weighted.within_limit)} its limit of {percent(weighted.limit)}"
+        )
+        said.append(f"The risk weighted by the policy is {percent(weighted.risk)}{limit}.")
+    return tuple(said)
+
+
+def _side(within: bool | None) -> str:
+    return "within" if within else "ABOVE"
+
+
+def _models(facts: Facts) -> str:
+    found = facts.verification
+    if found is None:
+        return f"Whether the models of the plan hold could not be checked: {facts.unverified}."
+    failing = [model.model_in_words for model in found.models if not model.satisfied]
+    if failing:
+        return f"{subject(facts)} does not satisfy {', '.join(failing)}."
+    if not found.satisfied:
+        return f"{subject(facts)} satisfies the models, but breaks other rules of the plan ({len(found.problems)})."
+    return (
+        f"{subject(facts)} satisfies "
+        + "; ".join(
+            f"{with_parameters(model.name, model.parameters)}, reached {reached_in_words(model.reached)}"
+            for model in found.models
+        )
+        + "."
+    )
+
+
+def _meaning(facts: Facts) -> tuple[str, ...]:
+    profile = facts.judged.profile
+    names = _some(profile.quasi_identifiers)
+    said = []
+    if profile.smallest_class is not None:
+        if profile.smallest_class > 1:
+            fitting = f"at least {profile.smallest_class:,} rows that fit equally well"
+            finds = f"finds {fitting}, and cannot tell which is the right one"
+        else:
+            alone = facts.figures.with_share(profile.uniqueness.sample_uniques, profile.rows - profile.suppressed)
+            finds = f"can find that person: {alone} of the rows are the only ones of their kind"
+        said.append(f"Somebody who knows these facts about a person ({names}) and looks for the person in it {finds}.")
+    if profile.suppressed:
+        said.append(
+            f"{counted(profile.suppressed, 'row')} of {profile.rows:,} {'is' if profile.suppressed == 1 else 'are'} "
+            "suppressed: nothing is shown of their quasi-identifiers, and no figure below counts them."
+        )
+    if facts.homogeneity is not None:
+        said.append(_known_values(facts))
+    said.append("All of this is about the columns that the plan calls quasi-identifying, and about this table alone.")
+    return tuple(said)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The names, or the first of them where they are many."""
+    if len(names) <= MOST_NAMES + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} others"
+
+
+def _known_values(facts: Facts) -> str:
+    attack = facts.homogeneity
+    assert attack is not None
+    names = ", ".join(name for name in facts.plan.names(Role.SENSITIVE) if name in facts.judged.frame.columns)
+    if not attack.people_hurt:
+        return f"Of nobody is a sensitive value ({names}) known only because all rows that look alike share it."
+    hurt = facts.figures.with_share(attack.people_hurt, attack.rows_tried)
+    return (
+        f"Of {hurt} rows a sensitive value ({names}) is known without finding the row, because all rows that look "
+        "alike share it (homogeneity attack)."
+    )
+
+
+def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
+    said = []
+    if facts.suspected_problems:
+        where = "they are listed below" if facts.internal else "the internal view lists them"
+        said.append(
+            f"Columns that look as if they named people and are not treated as identifying: {facts.suspected_problems} "
+            f"({where}). Look at them before anything is passed on."
+        )
+    if standing is Standing.BAD:
+        said.append("Do not pass this table on.")
+        if facts.after is None:
+            said.append("Make a release with kohorte anonymize and this plan, and read the report of the release.")
+        else:
+            said.append("Make the release anew with this plan; it may have been changed, or made with another plan.")
+    elif facts.judged.profile.attackers.prosecutor.rows_above_threshold:
+        said.append("Raise k in the plan, or decide and write down why the risk above the threshold is acceptable.")
+    if standing is not Standing.BAD:
+        said.append(
+            "Before it is passed on, people have to judge what no program knows: whether the roles of the columns are "
+            "right, who will read it, and which other tables about the same people are out."
+        )
+    if facts.made is not None:
+        said += [f"Think about this: {warning}." for warning in warnings(facts.made)]
+    if facts.homogeneity is not None and facts.homogeneity.people_hurt:
+        said.append(f"Against known sensitive values, add to the plan: {facts.homogeneity.prevented_by}.")
+    return tuple(said)

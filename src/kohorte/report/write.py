@@ -1,0 +1,96 @@
+"""Making and writing a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from kohorte.data import to_polars
+from kohorte.drawing import refuse_page, write_text
+from kohorte.release import Plan, Release
+from kohorte.report.facts import Facts, Measured, rows_to_release, view_named
+from kohorte.report.page import to_html
+from kohorte.risks import RiskPolicy, RiskProfile, risk
+
+MOST_SETS = 1_000
+MOST_CELLS = 50_000_000
+"""So many rows of so many attribute sets are counted where nobody says how large the sets may be."""
+
+
+def write_report(
+    path: str | Path,
+    frame: object,
+    plan: Plan,
+    *,
+    release: object = None,
+    view: str = "public",
+    force: bool = False,
+    rows: int = 10,
+    population_size: float | None = None,
+    sampling_fraction: float | None = None,
+    population: object = None,
+    threshold: float = 0.2,
+    largest_set: int | None = None,
+    policy: RiskPolicy | None = None,
+) -> None:
+    """Write the risk of a table, or of a table and its release, as one HTML page that opens without a network.
+
+    `release` is a `Release`, or a released table. The view `public` may be passed on with the release; `internal` also
+    shows how values were spread before, suspected identifiers, and the numbers of `rows` rows at the highest risk. No
+    view shows values of small groups. The other options are those of `risk`; without `largest_set` the sets of
+    attributes are as large as time allows, at most four.
+    """
+    path = Path(path)
+    refuse_page(path, needed=plan.files(), force=force)
+
+    def measure(table: pl.DataFrame) -> RiskProfile:
+        return risk(
+            table,
+            plan,
+            population_size=population_size,
+            sampling_fraction=sampling_fraction,
+            population=population,
+            threshold=threshold,
+            largest_set=fitting_size(table.height, len(plan.quasi_identifiers)) if largest_set is None else largest_set,
+            policy=policy,
+        )
+
+    facts = report_of(frame, plan, release=release, view=view, rows=rows, measure=measure)
+    write_text(path, to_html(facts), force=force)
+
+
+def report_of(
+    frame: object,
+    plan: Plan,
+    *,
+    release: object = None,
+    view: str = "public",
+    rows: int = 10,
+    measure: Callable[[pl.DataFrame], RiskProfile] | None = None,
+) -> Facts:
+    """Measure a table, and its release where there is one, for a report."""
+    shown = view_named(view)
+    made = release if isinstance(release, Release) else None
+    original = to_polars(frame)[0]
+    after = None if release is None else to_polars(release if made is None else made.data)[0]
+    table = original if after is None else rows_to_release(original, plan)
+
+    def measured(some: pl.DataFrame) -> Measured:
+        if measure is not None:
+            return Measured(some, measure(some))
+        return Measured(some, risk(some, plan, largest_set=fitting_size(some.height, len(plan.quasi_identifiers))))
+
+    both = measured(table), None if after is None else measured(after)
+    return Facts(plan, shown, both[0], after=both[1], made=made, original=original, listed=rows)
+
+
+def fitting_size(rows: int, attributes: int, largest: int = 4) -> int:
+    """The size up to which all sets of attributes can be looked at in a moment."""
+    for size in range(largest, 0, -1):
+        sets = sum(math.comb(attributes, number) for number in range(1, size + 1))
+        if sets <= MOST_SETS and sets * rows <= MOST_CELLS:
+            return size
+    return 1

@@ -1,0 +1,7 @@
+"""Releases of a growing table that only ever get finer."""
+
+from kohorte.series.series import Series, SeriesRelease
+from kohorte.series.settings import SeriesSettings
+from kohorte.series.verification import ReleaseVerdict, SeriesVerification
+
+__all__ = ["ReleaseVerdict", "Series", "SeriesRelease", "SeriesSettings", "SeriesVerification"]

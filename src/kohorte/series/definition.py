@@ -1,0 +1,121 @@
+"""What a series is about: its plan, the axes of its quasi-identifiers, its target and its key, ready for use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import as_text
+from kohorte.engines import Missing
+from kohorte.engines.encoding import which_rows
+from kohorte.errors import InputError, nearest
+from kohorte.release.columns import check_columns
+from kohorte.release.plan import Plan
+from kohorte.series.axes import initial_regions, make_axes
+from kohorte.series.axis import Axis
+from kohorte.series.fingerprints import Recognised
+from kohorte.series.folder import SeriesFolder
+from kohorte.series.make_target import make_target
+from kohorte.series.output import refuse_plan
+from kohorte.series.regions import Places, Regions
+from kohorte.series.settings import SeriesSettings
+from kohorte.series.state import State, damaged
+from kohorte.series.target import Target
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """The parts of a series that never change."""
+
+    plan: Plan
+    settings: SeriesSettings
+    axes: Sequence[Axis]
+    target: Target | None
+    key: bytes = field(repr=False)
+
+    @classmethod
+    def new(cls, plan: Plan, settings: SeriesSettings, key: bytes) -> Definition:
+        """The definition of a series that begins."""
+        refuse_plan(plan)
+        _refuse_identity(plan, settings)
+        bare = cls(plan, settings, make_axes(plan, settings), None, key)
+        if settings.target is None:
+            initial_regions(bare.axes)
+            return bare
+        target = make_target(
+            settings.target,
+            plan=plan,
+            axes=bare.axes,
+            initial=bare.initial,
+            weights=bare.weights,
+            folder=settings.folder,
+        )
+        return cls(plan, settings, bare.axes, target, key)
+
+    @classmethod
+    def read(cls, folder: SeriesFolder, state: State) -> Definition:
+        """The definition that a state holds."""
+        settings = SeriesSettings.from_dict(dict(state.head.settings), folder=folder.path)
+        plan = folder.plan(state)
+        axes = make_axes(plan, settings)
+        if {axis.name: axis.to_dict() for axis in axes} != state.head.axes:
+            raise damaged("the plan and the settings do not give the axes that the series was started with")
+        target = None if state.head.target is None else Target.from_dict(state.head.target)
+        return cls(plan, settings, axes, target, folder.key(state))
+
+    @cached_property
+    def initial(self) -> Regions:
+        """The regions before anything is split."""
+        return initial_regions(self.axes)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each quasi-identifier."""
+        return tuple(self.plan.attributes[axis.name].weight for axis in self.axes)
+
+    @property
+    def by_arrival(self) -> bool:
+        """Whether the rows of each arrival are protected on their own."""
+        return self.settings.arrivals == "known"
+
+    def regions(self, state: State, number: int) -> Regions:
+        """The regions of a release; of number 0 those before the first."""
+        return self.initial.divided([split for entry in state.releases[:number] for split in entry.splits])
+
+    def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The table in the columns of the plan; other columns, and a table without rows, are refused."""
+        check_columns(frame.columns, self.plan)
+        if frame.height == 0:
+            raise InputError("the table has no rows", code="table-no-rows")
+        return frame.select(pl.col(list(self.plan.attributes)))
+
+    def recognised(self, frame: pl.DataFrame) -> Recognised:
+        """The fingerprints of all rows."""
+        return Recognised.of(
+            frame, tuple(self.plan.attributes), identified_by=self.settings.identified_by, key=self.key
+        )
+
+    def places(self, frame: pl.DataFrame) -> Places:
+        """The places of all rows; values outside the domain are refused, and missing ones where the plan says so."""
+        texts = [as_text(frame[axis.name]) for axis in self.axes]
+        for text in texts:
+            if self.plan.missing is Missing.REFUSE and text.null_count():
+                raise InputError(
+                    f"column {text.name!r} has {which_rows(text.is_null())} without a value, and the plan says "
+                    "'missing: refuse'",
+                    code="missing-refused",
+                )
+        return np.stack([axis.place(text) for axis, text in zip(self.axes, texts, strict=True)], axis=1)
+
+
+def _refuse_identity(plan: Plan, settings: SeriesSettings) -> None:
+    name = settings.identified_by
+    if name is not None and name not in plan.attributes:
+        raise InputError(
+            f"identified_by: {name!r} is not a column of the plan{nearest(name, plan.attributes)}",
+            code="series-settings",
+        )

@@ -1,0 +1,99 @@
+"""Keyed fingerprints, by which rows are recognised in later tables although no value of them is kept.
+
+Whoever has the fingerprints but not the key learns nothing but which of them are equal. The key stays in the folder of
+the series; without it a value could not even be tried.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kohorte.data import as_text
+from kohorte.engines.encoding import which_rows
+from kohorte.errors import InputError
+
+KEY_BYTES = 32
+DIGEST_BYTES = 16
+
+Fingerprints = NDArray[np.uint64]
+"""One row of two numbers for each row of a table."""
+
+
+def new_key() -> bytes:
+    """A secret key."""
+    return secrets.token_bytes(KEY_BYTES)
+
+
+def key_check(key: bytes) -> str:
+    """A value by which the right key is known, and from which it cannot be computed."""
+    return _digest(b"", key=key, purpose=b"check").hex()
+
+
+def shuffled(contents: Fingerprints, number: int, *, key: bytes) -> NDArray[np.int64]:
+    """The rows in the order of a release: random to whoever has not the key, the same whenever it is written again."""
+    seed = _digest(str(number).encode(), key=key, purpose=b"order")
+    mixed = contents[:, 0] ^ np.uint64(int.from_bytes(seed[:8], "little"))
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # the finalizer of splitmix64
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.lexsort((contents[:, 1], contents[:, 0], mixed ^ (mixed >> np.uint64(31))))
+
+
+def fingerprints(frame: pl.DataFrame, columns: Sequence[str], *, key: bytes, purpose: bytes) -> Fingerprints:
+    """The fingerprint of every row, over the texts of these columns; missing values count as such."""
+    texts = row_texts(frame, columns).cast(pl.Binary).to_list()
+    digests = [blake2b(text, digest_size=DIGEST_BYTES, key=key, person=purpose).digest() for text in texts]
+    return np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 2)
+
+
+def row_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    """One text for each row that different rows never share: every value with its length before it."""
+    parts = []
+    for name in columns:
+        text = as_text(frame[name]).alias("text").to_frame()
+        length = pl.col("text").str.len_bytes().cast(pl.String)
+        parts.append(text.select(pl.concat_str(length, pl.lit(":"), "text").fill_null("-")).to_series())
+    joined = pl.DataFrame({str(number): part for number, part in enumerate(parts)})
+    return joined.select(pl.concat_str(pl.all())).to_series()
+
+
+def _digest(data: bytes, *, key: bytes, purpose: bytes) -> bytes:
+    return blake2b(data, digest_size=DIGEST_BYTES, key=key, person=purpose).digest()
+
+
+@dataclass(frozen=True, eq=False)
+class Recognised:
+    """The fingerprints of a table: of all columns, and, where the settings name one, of the column of identity."""
+
+    contents: Fingerprints
+    identities: Fingerprints | None
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, columns: Sequence[str], *, identified_by: str | None, key: bytes) -> Recognised:
+        """Fingerprint all rows; an identity that is missing or occurs twice is refused."""
+        contents = fingerprints(frame, columns, key=key, purpose=b"content")
+        if identified_by is None:
+            return cls(contents, None)
+        _refuse_ambiguous(frame, identified_by)
+        return cls(contents, fingerprints(frame, [identified_by], key=key, purpose=b"identity"))
+
+
+def _refuse_ambiguous(frame: pl.DataFrame, column: str) -> None:
+    text = as_text(frame[column])
+    if text.null_count():
+        raise InputError(
+            f"column {column!r} identifies the rows of the series, but {which_rows(text.is_null())} have no value",
+            code="series-identity",
+        )
+    twice = text.is_duplicated()
+    if twice.any():
+        raise InputError(
+            f"column {column!r} identifies the rows of the series, but {which_rows(twice)} share a value with another",
+            code="series-identity",
+        )

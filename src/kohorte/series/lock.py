@@ -1,0 +1,53 @@
+"""One command at a time: a lock on the folder of a series, which ends with the process whatever happens to it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from kohorte.errors import EngineError, InputError
+
+LOCK = "lock"
+
+if sys.platform == "win32":  # pragma: no cover - the same on another system
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a series while the block runs; refuse at once where somebody else has it."""
+    descriptor = _opened(folder)
+    try:
+        try:
+            _take(descriptor)
+        except OSError:
+            raise InputError(
+                f"{folder}: another command works with this series at the moment; try again when it has ended",
+                code="series-locked",
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _opened(folder: Path) -> int:
+    """Open the file of the lock; a folder that may only be read can be locked, too."""
+    path = folder / LOCK
+    try:
+        if path.exists():
+            return os.open(path, os.O_RDONLY)
+        return os.open(path, os.O_CREAT | os.O_RDONLY, 0o600)
+    except OSError:
+        raise EngineError(f"{folder}: the lock of the series could not be opened", code="series-lock-failed") from None

@@ -1,0 +1,146 @@
+"""Is a series what it promises? All releases are replayed from the state and the table, and linked with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kohorte.data import read_table, to_polars
+from kohorte.release.verification import Verification, verify_table
+from kohorte.series.draft import Table
+from kohorte.series.judge import Judge
+from kohorte.series.linking import Traces
+from kohorte.series.output import content_sha256
+from kohorte.series.regions import Regions
+from kohorte.series.state import Entry, State
+
+
+@dataclass(frozen=True)
+class ReleaseVerdict:
+    """One release: whether its models hold and it is finer than the one before, and how many rows fit a person.
+
+    `candidates` are the fewest rows that fit a person by all releases up to this one, even if the same row is
+    recognised in all of them; `candidates_by_arrival` the same for an attacker who also knows when the person came.
+    `gone` rows were corrected, withdrawn or held back since: what is left of the release is then not judged by itself
+    (`models` is None).
+    """
+
+    number: int
+    rows: int
+    gone: int
+    models: Verification | None
+    finer: bool
+    candidates: int | None
+    candidates_by_arrival: int | None
+    problems: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """The verdict as plain data."""
+        models = None if self.models is None else self.models.to_dict()
+        return vars(self) | {"models": models, "problems": list(self.problems), "satisfied": not self.problems}
+
+
+@dataclass(frozen=True)
+class FileVerdict:
+    """A file that is said to be a release of the series: which one it is (None: none of them), and how sure that is."""
+
+    name: str
+    number: int | None
+    same_bytes: bool
+
+
+@dataclass(frozen=True)
+class SeriesVerification:
+    """The verdict on a series."""
+
+    satisfied: bool
+    releases: tuple[ReleaseVerdict, ...]
+    files: tuple[FileVerdict, ...]
+    problems: tuple[str, ...]
+    least: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The verdict as plain data."""
+        return {
+            "satisfied": self.satisfied,
+            "least": self.least,
+            "releases": [release.to_dict() for release in self.releases],
+            "files": [dict(vars(file)) for file in self.files],
+            "problems": list(self.problems),
+        }
+
+
+def verify_series(table: Table, state: State, files: Sequence[object] = ()) -> SeriesVerification:
+    """Replay all releases; the chain of hashes and the table as a superset were checked when they were read."""
+    definition = table.definition
+    regions, traces = definition.initial, Traces(table.places)
+    verdicts: list[ReleaseVerdict] = []
+    for entry in state.releases:
+        before, regions = regions, regions.divided(entry.splits)
+        traces.follow(regions)
+        verdicts.append(_verdict(table, state, entry, before, regions, traces))
+    found = tuple(_file(file, state) for file in files)
+    problems = [problem for verdict in verdicts for problem in verdict.problems]
+    problems += [f"{file.name} is not a release of this series" for file in found if file.number is None]
+    return SeriesVerification(not problems, tuple(verdicts), found, tuple(problems), definition.plan.smallest_class)
+
+
+def _verdict(
+    table: Table, state: State, entry: Entry, before: Regions, regions: Regions, traces: Traces
+) -> ReleaseVerdict:
+    number, definition = entry.number, table.definition
+    rows = table.rows_of(number)
+    gone = entry.shown - len(rows)
+    problems = _changes(entry, gone, sum(later.departed for later in state.releases[number:]))
+    finer = _is_finer(regions, before)
+    if not finer:
+        problems.append(f"release {number} is not finer than the one before")
+    if gone or not len(rows):
+        return ReleaseVerdict(number, entry.shown, gone, None, finer, None, None, tuple(problems))
+    data = table.again(regions, number)
+    models = verify_table(data, definition.plan, {})
+    if not models.satisfied:
+        problems.append(f"release {number} does not satisfy the models")
+    if content_sha256(data) != entry.content_sha256:
+        problems.append(f"release {number} showed something else than the state and the table give")
+    judge = Judge.of(table.frame[rows], definition.plan)
+    linked = traces.linked(rows, judge)
+    by_arrival = traces.linked(rows, judge, table.comparison.arrivals[rows])
+    if not linked.satisfied or (definition.by_arrival and not by_arrival.satisfied):
+        problems.append(f"linking the releases up to {number} leaves groups that do not satisfy the models")
+    return ReleaseVerdict(
+        number, entry.shown, gone, models, finer, linked.candidates, by_arrival.candidates, tuple(problems)
+    )
+
+
+def _changes(entry: Entry, gone: int, departed: int) -> list[str]:
+    """Rows of a release may be gone only where later releases say so."""
+    if 0 <= gone <= departed:
+        return []
+    return [f"release {entry.number} showed {entry.shown:,} rows, of which {abs(gone):,} are not accounted for"]
+
+
+def _is_finer(regions: Regions, before: Regions) -> bool:
+    """Whether every region lies in one of the regions before, none meets another, and together they cover the same."""
+    return regions.finer_than(before) and _covered(regions) == _covered(before) and regions.disjoint()
+
+
+def _covered(regions: Regions) -> int:
+    """How many combinations of places the regions cover, exactly."""
+    return int((regions.highs - regions.lows).astype(object).prod(axis=1).sum())
+
+
+def _file(given: object, state: State) -> FileVerdict:
+    """Which release a file is, by its bytes, else by what it shows."""
+    if isinstance(given, str | Path):
+        file = read_table(given)
+        name, frame, sha256 = file.path.name, file.frame, file.sha256
+    else:
+        name, frame, sha256 = "the frame", to_polars(given)[0], ""
+    for entry in state.releases:
+        if entry.output_sha256 == sha256 and sha256:
+            return FileVerdict(name, entry.number, same_bytes=True)
+    content = content_sha256(frame)
+    shown = [entry.number for entry in state.releases if entry.content_sha256 == content]
+    return FileVerdict(name, shown[0] if shown else None, same_bytes=False)

@@ -1,0 +1,42 @@
+"""Whether a survey with merged categories, or more people, reaches a wanted percentage."""
+
+from __future__ import annotations
+
+from kohorte.survey.expectation import expected_singles
+from kohorte.survey.logarithms import FEWEST_PEOPLE, LogarithmGrid
+from kohorte.survey.survey import Answers
+
+GRIDS = (2**12, 2**15, 2**18)
+MOST_EXACT = 2_000_000
+ROUNDING = 1e-9
+
+
+def reaches(singles: float, people: int, percent: float) -> bool:
+    """Whether so many single cells are at most the wanted percentage of the people."""
+    return min(singles / people, 1.0) * 100 <= percent + ROUNDING
+
+
+class ExpectedPercentage:
+    """Compares the expected percentage with a wanted one: by grids where they decide, finer and finer, else exactly.
+
+    Beyond two million people what the finest grid cannot tell from the wanted percentage is said not to reach it.
+    """
+
+    def __init__(self, survey: Answers) -> None:
+        self._blocks = survey.blocks
+        self._grids: dict[int, LogarithmGrid] = {}
+
+    def reaches(self, survey: Answers, people: int, percent: float) -> bool:
+        """Whether the expected percentage is at most the wanted one, for a survey with merged categories."""
+        for points in GRIDS if people >= FEWEST_PEOPLE else ():
+            alone, error = self._grid(points).alone(survey.blocks, people)
+            if (alone + error) * 100 <= percent:
+                return True
+            if (alone - error) * 100 > percent + ROUNDING:
+                return False
+        return people <= MOST_EXACT and reaches(expected_singles(survey, people).singles, people, percent)
+
+    def _grid(self, points: int) -> LogarithmGrid:
+        if points not in self._grids:
+            self._grids[points] = LogarithmGrid(self._blocks, points)
+        return self._grids[points]

@@ -1,0 +1,256 @@
+"""The figures of EP 4 404 095 A1 that are about regions, with coordinates: generalizations that only get finer."""
+
+from decimal import Decimal
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kohorte as ko
+from kohorte.series.deviation import deviation, deviations
+from kohorte.series.guide import Guide
+from kohorte.series.judge import Judge
+from kohorte.series.measures import Numbers
+from kohorte.series.refine import refine
+from kohorte.series.regions import OUTSIDE, Regions, Split
+
+
+def intervals(*edges):
+    """Neighbouring intervals of one attribute."""
+    return Regions.of([[pair] for pair in pairwise(edges)])
+
+
+def judge_of(rows, k):
+    """A judge of so many rows who asks for k-anonymity."""
+    plan = ko.Plan({"q": ko.Attribute("quasi-identifying")}, [ko.KAnonymity(k=k)])
+    return Judge.of(pl.DataFrame({"q": ["1"] * rows}), plan)
+
+
+class TestFigure1:
+    """Ages from 40 up to 100, paragraphs 0042 to 0051."""
+
+    p = (
+        intervals(40, 100),
+        intervals(*range(40, 101, 10)),
+        intervals(*range(40, 101, 15)),
+        intervals(*range(40, 101, 5)),
+    )
+
+    @pytest.mark.parametrize(("fine", "coarse"), [(1, 0), (2, 0), (3, 0), (3, 1), (3, 2)])
+    def test_finer(self, fine, coarse):
+        assert self.p[fine].finer_than(self.p[coarse])
+        assert not self.p[coarse].finer_than(self.p[fine])
+        assert deviation(self.p[coarse], self.p[fine]) == 0
+
+    def test_p1_has_smaller_intervals_than_p2_and_is_not_finer(self):
+        assert not self.p[1].finer_than(self.p[2])
+        assert not self.p[2].finer_than(self.p[1])
+
+    def test_52_lies_in_one_interval_of_each(self):
+        found = [regions.boxes[int(regions.locate(np.array([[52]]))[0])] for regions in self.p[:3]]
+        assert found == [[(40, 100)], [(50, 60)], [(40, 55)]]
+
+    def test_the_interval_from_50_to_60_is_the_reason(self):
+        """[50, 60) lies half in [40, 55) and half in [55, 70); so does [80, 90) around 85."""
+        assert deviations(self.p[2], self.p[1]).tolist() == [0, 5, 0, 0, 5, 0]
+
+
+class TestFigure2:
+    """14 rows in intervals of width 4, then 18 in intervals of width 3: 4-anonymous both, but not together."""
+
+    first = (0.5, 1, 1.5, 2.5, 3.5, 4.5, 5, 6.5, 7, 8.5, 9.5, 10, 10.5, 11.5)
+    second = (*first, 2, 5.5, 7.5, 11)
+    axis = Numbers("q", False, spans=((0, 12),), step=Decimal("0.5"))
+
+    def places(self, values):
+        return self.axis.place(pl.Series([f"{value:g}" for value in values]))[:, None]
+
+    def in_steps(self, *edges):
+        return intervals(*(2 * edge for edge in edges))
+
+    def test_each_release_is_4_anonymous(self):
+        for regions, values in ((self.in_steps(0, 4, 8, 12), self.first), (self.in_steps(0, 3, 6, 9, 12), self.second)):
+            assert min(np.bincount(regions.locate(self.places(values)))) >= 4
+
+    def test_linking_independent_releases_leaves_one_candidate_between_3_and_4(self):
+        rows = self.places(self.first)
+        left = candidates([self.in_steps(0, 4, 8, 12), self.in_steps(0, 3, 6, 9, 12)], rows)
+        assert min(left) == 1
+        assert left[self.first.index(3.5)] == 1
+
+    def test_linking_the_releases_of_a_series_leaves_four(self):
+        start = self.in_steps(0, 4, 8, 12)
+        rows = self.places(self.second)
+        later = refine(start, rows, judge_of(len(rows), 4), axes=[self.axis], weights=[1.0])
+        assert later.regions.finer_than(start)
+        assert min(candidates([start, later.regions], rows)) >= 4
+
+    @given(st.lists(st.integers(0, 23), min_size=4, max_size=60), st.integers(1, 5), st.data())
+    def test_whatever_the_rows_a_series_never_leaves_fewer_than_k(self, values, k, data):
+        rows = np.array(values)[:, None]
+        sizes = sorted(data.draw(st.lists(st.integers(min(k, len(rows)), len(rows)), min_size=1, max_size=4)))
+        releases = [self.in_steps(0, 12)]
+        for size in sizes:
+            releases.append(
+                refine(releases[-1], rows[:size], judge_of(size, k), axes=[self.axis], weights=[1.0]).regions
+            )
+        assert all(fine.finer_than(coarse) for coarse, fine in pairwise(releases))
+        assert min(candidates(releases, rows[: sizes[-1]])) >= min(k, sizes[0])
+
+
+def candidates(releases, rows):
+    """For every row, how many share its regions in all releases: for who recognises the same row in each."""
+    seen = np.stack([regions.locate(rows) for regions in releases], axis=1)
+    assert (seen != OUTSIDE).all()
+    return [int((seen == row).all(axis=1).sum()) for row in seen]
+
+
+class TestPartitionWithGaps:
+    """P4 of paragraph 0096: ages 16 to 22 and 50 to 80; everybody else is held back."""
+
+    axis = Numbers("age", False, spans=((16, 22), (50, 80)), step=1)
+    ends = ((16, 18), (18, 20), (20, 22), (50, 55), (55, 60), (60, 65), (65, 70), (70, 75), (75, 80))
+
+    def place(self, *ages):
+        return self.axis.place(pl.Series([str(age) for age in ages]))
+
+    @property
+    def p4(self):
+        return Regions.of([[(int(self.place(low)[0]), int(self.place(high - 1)[0]) + 1)] for low, high in self.ends])
+
+    def test_p4_is_finer_than_the_pieces(self):
+        pieces = Regions.of([[piece] for piece in self.axis.pieces])
+        assert self.p4.finer_than(pieces)
+        assert deviation(pieces, self.p4) == 0
+        assert [self.axis.label(*box[0]) for box in self.p4.boxes[2:4]] == ["20-21", "50-54"]
+
+    def test_values_in_the_gap_belong_to_no_region(self):
+        ages = self.place(16, 21, 22, 49, 50, 79)
+        assert self.p4.locate(ages[:, None]).tolist() == [0, 2, OUTSIDE, OUTSIDE, 3, 8]
+
+    def test_no_region_reaches_over_the_gap(self):
+        ages = np.repeat(self.place(20, 21, 50, 51), 3)[:, None]
+        start = Regions.of([[piece] for piece in self.axis.pieces])
+        found = refine(start, ages, judge_of(len(ages), 3), axes=[self.axis], weights=[1.0]).regions
+        assert all(high <= 6 or low >= 6 for [(low, high)] in found.boxes)
+
+
+class TestFigure7:
+    """X is finer than Y: every rectangle of X lies in one of Y."""
+
+    y: ClassVar = {
+        "1": [(0, 4), (8, 12)],
+        "2": [(4, 12), (6, 12)],
+        "3": [(0, 4), (4, 8)],
+        "4": [(0, 4), (0, 4)],
+        "5": [(4, 6), (0, 6)],
+        "6": [(6, 9), (0, 6)],
+        "7": [(9, 12), (0, 6)],
+    }
+    x: ClassVar = {
+        "1a": [(0, 2), (8, 12)],
+        "1b": [(2, 4), (8, 12)],
+        "2a": [(4, 12), (6, 9)],
+        "2b": [(4, 7), (9, 12)],
+        "2c": [(7, 12), (9, 12)],
+        "3a": [(0, 4), (6, 8)],
+        "3b": [(0, 4), (4, 6)],
+        "4a": [(0, 1), (0, 4)],
+        "4b": [(1, 4), (0, 4)],
+        "5": [(4, 6), (0, 6)],
+        "6a": [(6, 9), (0, 2)],
+        "6b": [(6, 9), (2, 6)],
+        "7a": [(9, 11), (0, 6)],
+        "7b": [(11, 12), (0, 6)],
+    }
+
+    def test_both_cover_the_same_without_overlap(self):
+        for boxes in (self.x, self.y):
+            regions = Regions.of(boxes.values())
+            assert regions.disjoint()
+            assert regions.volumes().sum() == 144
+
+    def test_x_is_finer_than_y(self):
+        fine, coarse = Regions.of(self.x.values()), Regions.of(self.y.values())
+        parents = [list(self.y)[parent] for parent in fine.parents(coarse)]
+        assert parents == [name[0] for name in self.x]
+        assert fine.finer_than(coarse)
+        assert not coarse.finer_than(fine)
+        assert deviation(coarse, fine) == 0
+
+    def test_moving_one_border_makes_it_incomparable(self):
+        moved = Regions.of((self.x | {"1b": [(2, 5), (8, 12)], "2b": [(5, 7), (9, 12)]}).values())
+        assert not moved.finer_than(Regions.of(self.y.values()))
+
+
+class TestFigure8:
+    """Region 2 has eight rows and may be divided in four ways that keep 4-anonymity; the target lets only H pass."""
+
+    region = Regions.of([[(0, 8), (0, 12)]])
+    rows = np.array([(1, 1), (5, 2), (2, 2), (6, 3), (3, 8), (7, 9), (2, 10), (6, 10)])
+    target = Regions.of([[(0, 8), (0, 6)], [(0, 3), (6, 12)], [(3, 8), (6, 12)]])  # 2a, 2b, 2c
+    candidates: ClassVar = {"V": Split(0, 0, 4), "Hu": Split(0, 1, 8), "H": Split(0, 1, 6), "Hl": Split(0, 1, 4)}
+
+    def test_all_four_keep_4_anonymity(self):
+        for split in self.candidates.values():
+            assert np.bincount(self.region.divided([split]).locate(self.rows)).tolist() == [4, 4]
+
+    def test_only_h_is_coarser_than_the_target(self):
+        coarser = [
+            name for name, split in self.candidates.items() if self.target.finer_than(self.region.divided([split]))
+        ]
+        assert coarser == ["H"]
+
+    def test_the_guide_knows_h_as_the_only_cut_and_the_others_cost(self):
+        guide = Guide.of(self.region, self.target, self.target.volumes())
+        assert [place.tolist() for _, place in (guide.coarser_cuts(np.array([0]), axis) for axis in (0, 1))] == [
+            [],
+            [6],
+        ]
+        splits = np.array([(split.region, split.axis, split.place) for split in self.candidates.values()]).T
+        assert guide.added_deviation(*splits).tolist() == [24 + 6, 6 + 10, 0, 16]
+
+    def test_every_later_step_towards_the_target_is_still_possible(self):
+        guide = Guide.of(self.region, self.target, self.target.volumes()).divided([self.candidates["H"]])
+        which, place = guide.coarser_cuts(np.array([0, 1]), 0)
+        assert (which.tolist(), place.tolist()) == ([1], [3])
+
+
+class TestFigure9:
+    """Neither C1 nor C2 is coarser than G; the one that deviates less is taken."""
+
+    y = Regions.of([[(0, 12), (0, 6)]])
+    g = Regions.of([[(0, 5), (0, 3)], [(5, 12), (0, 3)], [(0, 7), (3, 6)], [(7, 12), (3, 6)]])
+    c1, c2 = Split(0, 0, 6), Split(0, 1, 2)
+
+    def test_neither_is_coarser(self):
+        assert not any(self.g.finer_than(self.y.divided([split])) for split in (self.c1, self.c2))
+
+    def test_by_volume_c1_is_nearer(self):
+        """C1 cuts 1 x 3 off the second region and off the third, C2 5 x 1 off the first and 7 x 1 off the second."""
+        c1, c2 = (self.y.divided([split]) for split in (self.c1, self.c2))
+        assert deviations(c1, self.g).tolist() == [0, 3, 3, 0]
+        assert deviations(c2, self.g).tolist() == [5, 7, 0, 0]
+        assert self.nearest(self.g.volumes()) == self.c1
+
+    def test_by_mass_c2_is_nearer_where_hardly_anybody_is_expected_in_what_it_cuts(self):
+        """C1 costs 7/7 + 70/7 = 11 expected rows, C2 3/3 + 7/3."""
+        masses = np.array([3.0, 7.0, 70.0, 10.0])
+        c1, c2 = (self.y.divided([split]) for split in (self.c1, self.c2))
+        assert deviation(c1, self.g, masses) == pytest.approx(11)
+        assert deviation(c2, self.g, masses) == pytest.approx(1 + 7 / 3)
+        assert self.nearest(masses) == self.c2
+
+    def nearest(self, sizes):
+        splits = (self.c1, self.c2)
+        columns = np.array([(split.region, split.axis, split.place) for split in splits]).T
+        return splits[int(Guide.of(self.y, self.g, sizes).added_deviation(*columns).argmin())]
+
+
+def test_the_regions_of_all_figures_are_disjoint():
+    figures = (*TestFigure1.p, TestFigure8.target, TestFigure9.g, TestPartitionWithGaps().p4)
+    assert all(regions.disjoint() for regions in figures)

@@ -1,0 +1,108 @@
+"""Distributions name and count no small group, whatever the table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kohorte.report.distributions import MISSING, STARRED, Distribution, comparable, distribution
+
+VALUES = st.sampled_from([*"abcdefghijklmnopqrst", None, "*"])
+WORDS = st.lists(VALUES, max_size=120)
+NUMBERS = st.lists(st.one_of(st.none(), st.integers(-50, 2000)), max_size=120)
+
+
+def check(found: Distribution, columns: list[list[object]], least: int) -> None:
+    """No part is small, nothing is missing from the sum, and what is named is true."""
+    counts = [Counter(str(value) if value is not None else MISSING for value in column) for column in columns]
+    for part in found.parts:
+        if part.label == STARRED:
+            assert part.rows == tuple(count["*"] for count in counts)
+        elif "other values" in part.label:
+            assert all(rows == 0 or rows >= least for rows in part.rows)
+            assert int(part.label.split()[0].replace(",", "")) >= 2
+        else:
+            assert part.rows[0] >= least
+            assert all(rows == 0 or rows >= least for rows in part.rows)
+    if found.parts:
+        assert [sum(part.rows[place] for part in found.parts) for place in range(len(columns))] == [
+            len(column) for column in columns
+        ]
+
+
+@settings(max_examples=200)
+@given(st.lists(WORDS, min_size=1, max_size=2), st.integers(2, 9))
+def test_no_value_of_a_small_group_is_named_and_none_follows_by_subtraction(columns, least: int) -> None:
+    found = distribution([pl.Series("x", column, dtype=pl.String) for column in columns], least=least)
+    check(found, columns, least)
+    counts = [Counter(value if value is not None else MISSING for value in column) for column in columns]
+    for part in found.parts:
+        if part.label != STARRED and "other values" not in part.label:
+            assert part.rows == tuple(count[part.label] for count in counts)
+            assert min(part.rows) >= least
+
+
+@settings(max_examples=200)
+@given(st.lists(NUMBERS, min_size=1, max_size=2), st.integers(2, 9), st.booleans())
+def test_ranges_of_numbers_hold_no_small_group(columns, least: int, as_words: bool) -> None:
+    series = [pl.Series("x", column, dtype=pl.Int64) for column in columns]
+    found = distribution([one.cast(pl.String) for one in series] if as_words else series, least=least)
+    check(found, columns, least)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.integers(0, 40_000), max_size=120), st.integers(2, 9))
+def test_ranges_of_dates_hold_no_small_group(days: list[int], least: int) -> None:
+    dates = [date(1910, 1, 1) + timedelta(day) for day in days]
+    check(distribution([pl.Series("x", dates, dtype=pl.Date)], least=least), [list(dates)], least)
+
+
+def test_the_smallest_named_value_joins_a_single_other_one() -> None:
+    found = distribution([pl.Series("x", [*"aaaaaaaaa", *"bbbbbb", *"ccccc", "d"])], least=5)
+    assert [(part.label, part.rows) for part in found.parts] == [("a", (9,)), ("b", (6,)), ("2 other values", (6,))]
+
+
+def test_nothing_is_shown_where_the_others_could_be_subtracted() -> None:
+    assert distribution([pl.Series("x", [*"aaaaaaaaa", "d"])], least=5).parts == ()
+
+
+def test_a_rare_number_is_no_end_of_a_range() -> None:
+    ages = [20 + place % 60 for place in range(600)] + [987_654]
+    labels = [part.label for part in distribution([pl.Series("age", ages)], least=5).parts]
+    assert labels[0].startswith("below ")
+    assert labels[-1].endswith(" and above")
+    assert not any("987" in label for label in labels)
+
+
+def test_codes_with_a_leading_zero_are_no_numbers() -> None:
+    codes = [f"{place % 20:05d}" for place in range(200)]
+    assert distribution([pl.Series("zip", codes)], least=5).parts[0].label == "00000"
+
+
+def test_few_missing_numbers_hide_in_a_range() -> None:
+    ages = [*range(20, 80), None, None]
+    assert distribution([pl.Series("age", ages)], least=5).parts[-1].label.endswith("and above, or missing")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        (["a", "b"], ["a", "*"], True),
+        (["a", "b"], ["A", "*"], False),
+        (["1", "2"], ["3", "*"], True),
+        (["1", "2"], ["1-2", "*"], False),
+        (["a", "b"], ["*", "*"], False),
+    ],
+)
+def test_one_drawing_holds_both_tables_where_they_show_the_same_kind_of_values(before, after, same) -> None:
+    assert comparable(pl.Series("x", before), pl.Series("x", after)) is same
+
+
+def test_a_column_of_stars_shows_its_stars() -> None:
+    (part,) = distribution([pl.Series("x", ["*", "*"])], least=5).parts
+    assert (part.label, part.rows) == (STARRED, (2,))

@@ -1,0 +1,95 @@
+"""Counts for the public, ranges of class sizes, and contributions, against plain definitions."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kohorte as ko
+from kohorte.report.contributions import contributions, information_kept
+from kohorte.report.figures import Figures, percent
+from kohorte.report.ranges import class_sizes, joined, risk_intervals
+from kohorte.report.write import fitting_size
+from kohorte.risks.shown_table import ShownTable
+
+SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("rows", "of", "said"),
+    [
+        (0, 100, "0"),
+        (1, 100, "fewer than 5"),
+        (4, 100, "fewer than 5"),
+        (5, 100, "5"),
+        (95, 100, "95"),
+        (96, 100, "all but fewer than 5"),
+        (99, 100, "all but fewer than 5"),
+        (100, 100, "100"),
+        (2, 3, "at most 4"),
+    ],
+)
+def test_the_public_learns_no_small_count_nor_its_complement(rows: int, of: int, said: str) -> None:
+    assert Figures(5, exact=False).count(rows, of) == said
+    assert Figures(5, exact=True).count(rows, of) == f"{rows}"
+
+
+def test_shares_at_the_ends_are_not_rounded_to_none_or_all() -> None:
+    assert [percent(share) for share in (None, 0, 1e-7, 0.5, 0.99999, 1)] == [
+        "unknown",
+        "0 %",
+        "below 0.001 %",
+        "50 %",
+        "over 99.9 %",
+        "100 %",
+    ]
+
+
+@given(st.lists(SIZES, min_size=1, max_size=2), st.integers(2, 20))
+def test_joined_ranges_hold_all_rows_and_no_small_number(tables: list[list[int]], least: int) -> None:
+    sizes = [np.array(table, dtype=np.int64) for table in tables]
+    whole = class_sizes(sizes)
+    found = joined(whole, least)
+    assert all(rows == 0 or rows >= least for one in found for rows in one.rows)
+    if found:
+        for place, table in enumerate(tables):
+            assert sum(one.rows[place] for one in found) == sum(table)
+    assert all(one.high is not None and one.high < later.low for one, later in pairwise(found))
+
+
+@settings(max_examples=30)
+@given(SIZES)
+def test_the_intervals_of_risk_are_ranges_of_class_sizes(sizes: list[int]) -> None:
+    frame = pl.DataFrame({"a": [place for place, size in enumerate(sizes) for _ in range(size)]})
+    plan = ko.Plan(attributes={"a": {"role": "quasi-identifying"}}, models=[ko.KAnonymity(2)])
+    for one in risk_intervals([ko.risk(frame, plan)]):
+        inside = [size for size in sizes if one.low <= size <= (one.high or math.inf)]
+        assert one.rows == (sum(inside),)
+
+
+def test_contributions_are_what_is_counted_without_the_attribute() -> None:
+    frame = pl.DataFrame({"a": [*"xxyyz"], "b": [*"pqppp"]})
+    plan = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in "ab"}, models=[ko.KAnonymity(2)])
+    first, second = contributions(ShownTable.of(frame, ("a", "b")), ko.risk(frame, plan))
+    assert (first.attribute, first.values, first.separation) == ("a", 3, pytest.approx(0.8))
+    assert (first.uniques_without, first.average_without) == (1, pytest.approx(2 / 5))  # b: p four times, q once
+    assert (second.uniques_without, second.average_without) == (1, pytest.approx(3 / 5))  # a: x, x, y, y, z
+
+
+def test_information_is_kept_in_whole_in_part_or_not_at_all() -> None:
+    before = pl.Series([*"abcd"])
+    assert information_kept(before, before) == 1
+    assert information_kept(before, pl.Series([*"xxyy"])) == pytest.approx(0.5)
+    assert information_kept(before, pl.Series([*"****"])) == 0
+    assert information_kept(pl.Series([*"aaaa"]), before) is None
+
+
+@pytest.mark.parametrize(("rows", "attributes", "size"), [(30_000, 9, 4), (1_000, 40, 2), (10**6, 9, 2), (10**9, 9, 1)])
+def test_attribute_sets_are_as_large_as_time_allows(rows: int, attributes: int, size: int) -> None:
+    assert fitting_size(rows, attributes) == size
