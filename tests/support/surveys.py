@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
+from unittest.mock import patch
 
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.survey.integer_program import singles_if_right, solve
 
 
 def of(*questions: int | Sequence[object], people: int | None = None, ordered: bool = True) -> ko.Survey:
@@ -69,3 +72,15 @@ def skewed(count: int) -> ko.Survey:
             for number in range(count)
         )
     )
+
+
+@contextmanager
+def solved_in_this_process() -> Iterator[None]:
+    """Search the worst case with the same solver, without starting a process each time."""
+
+    def search(margins: tuple[tuple[int, ...], ...], *, most: int) -> tuple[int, int]:
+        bound, table = solve(margins, most=most, seconds=5)
+        return bound, singles_if_right(margins, None if table is None else table.tolist())
+
+    with patch("kohorte.survey.worst_case.search", search):
+        yield

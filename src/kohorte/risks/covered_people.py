@@ -18,7 +18,7 @@ def people_covered(table: ShownTable, people: ShownTable, plan: Plan) -> Counts:
     A person whom several classes cover is counted in each of them.
 
     Complexity
-        Different people times classes / 64. One million people and 5,000 classes of eight columns: about 5 s.
+        Different people times classes / 64. One million people and 3,700 classes of nine columns took 7 s.
     """
     _refuse_unclear(table, people, plan)
     columns = overlaps(table, people, plan, right_are_values=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from kohorte.errors import InputError
 from kohorte.survey.estimators import (
@@ -54,7 +55,7 @@ class SurveyEstimate:
 
     `FG`, `RT`, `RR` and `OR` are the published estimators, `expected` is the exact expectation if people answer as the
     frequencies say. RT and RR are None where too many cells would have to be listed, `simulation` where too many people
-    would have to be drawn, or nobody asked for it.
+    would have to be drawn, or nobody asked for it. The worst case is searched when it is asked for.
     """
 
     survey: Survey
@@ -64,8 +65,12 @@ class SurveyEstimate:
     RR: Figure | None
     OR: Figure
     expected: Figure
-    worst_case: WorstCase
     simulation: Simulation | None
+
+    @cached_property
+    def worst_case(self) -> WorstCase:
+        """The largest number of cells with one person that any table with these frequencies has."""
+        return worst_case(self.survey, self.people)
 
     @property
     def cells(self) -> int:
@@ -110,7 +115,6 @@ def estimate_survey(
         survey=survey,
         people=people,
         **figures_of(survey, people),  # type: ignore[arg-type]  # only RT and RR can be None
-        worst_case=worst_case(survey, people),
         simulation=simulate(survey, people, seed=seed) if simulation else None,
     )
 

@@ -186,7 +186,7 @@ def test_long_and_many_questions_get_proposals_in_time() -> None:
         proposals = ko.plan_survey(survey, percent=5, people=500)
         assert proposals
         assert all(judged(p.survey, p.people, "OR") <= 5 + 1e-9 for p in proposals)
-    assert time.perf_counter() - started < 60
+    assert time.perf_counter() - started < 120
 
 
 def test_a_question_with_many_categories_is_merged_where_that_loses_least() -> None:
