@@ -96,7 +96,7 @@ if TYPE_CHECKING:
         unsorted_matching_attack,
     )
     from kohorte.search import Progress
-    from kohorte.series import Series, SeriesRelease, SeriesSettings, SeriesVerification
+    from kohorte.series import Series, SeriesRelease, SeriesSettings, SeriesStatus, SeriesVerification
     from kohorte.survey import Survey, SurveyEstimate, SurveyProposal, estimate_survey, plan_survey
 
 _HOME = {
@@ -183,7 +183,7 @@ _HOME = {
         "unsorted_matching_attack",
     ),
     "search": ("Progress",),
-    "series": ("Series", "SeriesRelease", "SeriesSettings", "SeriesVerification"),
+    "series": ("Series", "SeriesRelease", "SeriesSettings", "SeriesStatus", "SeriesVerification"),
     "survey": ("Survey", "SurveyEstimate", "SurveyProposal", "estimate_survey", "plan_survey"),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
@@ -251,6 +251,7 @@ __all__ = [
     "Series",
     "SeriesRelease",
     "SeriesSettings",
+    "SeriesStatus",
     "SeriesVerification",
     "SolutionSpace",
     "Survey",

@@ -4,6 +4,7 @@
     |- InputError        the caller's table, hierarchy, plan or parameter is wrong (also a ValueError)
     |- NoSolution        the question was fine; no release satisfies it (says what would have to be relaxed)
     |- PrivacyViolation  carrying on would break a promise already made
+    |  |- BudgetExceeded the privacy budget does not suffice (says what remains)
     |- EngineError       the file system or an engine failed underneath
     |- InternalError     a bug in this package
 
@@ -47,6 +48,10 @@ class PrivacyViolation(KohorteError):
     """Carrying on would break a promise already made."""
 
     exit_code = 1
+
+
+class BudgetExceeded(PrivacyViolation):
+    """The privacy budget does not suffice for the question; nothing was spent."""
 
 
 class EngineError(KohorteError):

@@ -17,6 +17,7 @@ from kohorte.series.judge import Judge
 from kohorte.series.measures import Numbers
 from kohorte.series.refine import refine
 from kohorte.series.regions import OUTSIDE, Regions, Split
+from kohorte.series.target import Target
 
 
 def intervals(*edges):
@@ -88,6 +89,25 @@ class TestFigure2:
         later = refine(start, rows, judge_of(len(rows), 4), axes=[self.axis], weights=[1.0])
         assert later.regions.finer_than(start)
         assert min(candidates([start, later.regions], rows)) >= 4
+
+    def test_the_attack_on_released_tables_finds_one_row_between_two_series_and_four_within_one(self, tmp_path):
+        """The cells alone, linked by a tag that tells the same row."""
+        fours, threes = ([[edge, edge + width] for edge in range(0, 12, width)] for width in (4, 3))
+        together = self.released(tmp_path / "one", fours, self.first, self.second)
+        apart = [*together[:1], *self.released(tmp_path / "two", threes, self.second)]
+        assert len(self.same_cells(apart, self.first.index(3.5))) == 1
+        assert min(len(self.same_cells(together, row)) for row in range(len(self.first))) >= 4
+
+    def released(self, folder, pieces, *tables):
+        """What a series shows of each tag; the tag of a row is its number."""
+        attributes = {"q": ko.Attribute("quasi-identifying"), "tag": ko.Attribute("insensitive")}
+        settings = {"regions": {"q": {"pieces": pieces, "step": 0.5}}}
+        series = ko.Series.start(folder, ko.Plan(attributes, [ko.KAnonymity(k=4)]), settings)
+        frames = [pl.DataFrame({"q": [f"{q:g}" for q in rows], "tag": range(len(rows))}) for rows in tables]
+        return [{tag: cell for cell, tag in series.release(frame).data.rows()} for frame in frames]
+
+    def same_cells(self, releases, person):
+        return [row for row in releases[0] if all(shown[row] == shown[person] for shown in releases)]
 
     @given(st.lists(st.integers(0, 23), min_size=4, max_size=60), st.integers(1, 5), st.data())
     def test_whatever_the_rows_a_series_never_leaves_fewer_than_k(self, values, k, data):
@@ -187,6 +207,14 @@ class TestFigure7:
         assert not moved.finer_than(Regions.of(self.y.values()))
 
 
+def steered(start, rows, target, *, k=4, masses=None, **options):
+    """The splits that a target lets pass, and how many regions wait; the axes have 12 places each."""
+    goal = Target(target, np.ones(len(target)) if masses is None else masses, expected_rows=100, **options)
+    axes = [Numbers(name, False, spans=((0, 12),), step=1) for name in "xy"]
+    found = refine(start, rows, judge_of(len(rows), k), axes=axes, weights=[1.0, 1.0], target=goal)
+    return found.splits, found.waited
+
+
 class TestFigure8:
     """Region 2 has eight rows and may be divided in four ways that keep 4-anonymity; the target lets only H pass."""
 
@@ -213,6 +241,24 @@ class TestFigure8:
         ]
         splits = np.array([(split.region, split.axis, split.place) for split in self.candidates.values()]).T
         assert guide.added_deviation(*splits).tolist() == [24 + 6, 6 + 10, 0, 16]
+
+    @pytest.mark.parametrize("policy", ["wait", "nearest"])
+    def test_a_series_chooses_h_and_nothing_else(self, policy):
+        assert steered(self.region, self.rows, self.target, policy=policy, tolerance=1.0)[0] == (self.candidates["H"],)
+
+    def test_it_is_the_target_that_chooses(self):
+        """Another target lets another of the four pass."""
+        for name, boxes in {
+            "V": [[(0, 4), (0, 12)], [(4, 8), (0, 12)]],
+            "Hu": [[(0, 8), (0, 8)], [(0, 8), (8, 12)]],
+            "Hl": [[(0, 8), (0, 4)], [(0, 8), (4, 12)]],
+        }.items():
+            assert steered(self.region, self.rows, Regions.of(boxes))[0] == (self.candidates[name],)
+
+    def test_where_h_is_not_allowed_the_region_waits(self):
+        """A fifth row below H: the upper part has three. V is still allowed, but cuts the target."""
+        moved = np.where(self.rows == (3, 8), (3, 5), self.rows)
+        assert steered(self.region, moved, self.target) == ((), 1)
 
     def test_every_later_step_towards_the_target_is_still_possible(self):
         guide = Guide.of(self.region, self.target, self.target.volumes()).divided([self.candidates["H"]])
@@ -244,6 +290,25 @@ class TestFigure9:
         assert deviation(c1, self.g, masses) == pytest.approx(11)
         assert deviation(c2, self.g, masses) == pytest.approx(1 + 7 / 3)
         assert self.nearest(masses) == self.c2
+
+    # Four rows on each side of x = 6, and of y = 2: with k = 4 nothing but C1 and C2 is allowed.
+    rows = np.array([(5, 0), (4, 1), (3, 2), (2, 3), (6, 1), (7, 0), (8, 2), (9, 4)])
+
+    def test_the_policy_nearest_takes_c1(self):
+        """C1 deviates by 6 of 72, C2 by 12."""
+        assert steered(self.y, self.rows, self.g, policy="nearest", tolerance=0.1) == ((self.c1,), 0)
+        assert steered(self.y, self.rows, self.g, policy="nearest", tolerance=1.0) == ((self.c1,), 0)
+
+    def test_by_mass_it_takes_c2(self):
+        masses = np.array([3.0, 7.0, 70.0, 10.0])
+        found = steered(self.y, self.rows, self.g, masses=masses, size="mass", policy="nearest", tolerance=0.1)
+        assert found == ((self.c2,), 0)
+
+    def test_with_too_small_a_tolerance_nothing_happens(self):
+        assert steered(self.y, self.rows, self.g, policy="nearest", tolerance=0.08) == ((), 1)
+
+    def test_the_policy_wait_takes_neither_whatever_the_tolerance(self):
+        assert steered(self.y, self.rows, self.g, policy="wait", tolerance=1.0) == ((), 1)
 
     def nearest(self, sizes):
         splits = (self.c1, self.c2)

@@ -78,9 +78,21 @@ def test_status_with_a_table_says_what_the_next_release_would_be(started: Path, 
     assert told.code == 0
     assert "the next release would be\nrelease 2: 300 rows" in told.out
     answer = run("series", "status", "s", "table-2.csv", "--json").json
-    documented("series status", answer)
+    documented("series status", answer, "region", "values")
     assert (answer["next"]["number"], answer["refused"]) == (2, None)
     assert run("series", "status", "s", "--json").json["next"] is None
+
+
+def test_status_names_what_is_missing_and_draws_the_series(started: Path, run: Run) -> None:
+    told = run("series", "status", "s", "table-2.csv", "--top", "2", "--picture", "picture.html")
+    assert told.code == 0
+    lines = told.out.splitlines()
+    assert len(lines[lines.index("what more rows would allow:") + 1 : -2]) == 2
+    assert lines[-1] == "picture: picture.html"
+    assert "release 2, next" in Path("picture.html").read_text(encoding="utf-8")
+    assert run("series", "status", "s", "--picture", "picture.html").err.endswith("[output-exists]\n")
+    assert run("series", "status", "s", "--picture", "picture.html", "--force").code == 0
+    assert run("series", "status", "s", "table-2.csv", "--picture", "table-2.csv").err.endswith("[page-format]\n")
 
 
 def test_status_says_why_the_next_release_would_be_refused(registry: Path, run: Run) -> None:

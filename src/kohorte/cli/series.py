@@ -9,23 +9,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
-from kohorte.errors import NoSolution, PrivacyViolation
+from kohorte.report.figures import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.series import ReleaseVerdict, Series, SeriesRelease, SeriesVerification
+    from kohorte.series import ReleaseVerdict, Series, SeriesVerification
+    from kohorte.series.growing import Figures
 
 EPILOG = """\
 examples:
   kohorte series start registry --plan plan.yaml --settings series.yaml
   kohorte series release registry patients-2026.csv --output release-1.csv
-  kohorte series status registry patients-2027.csv                    what the next release would be
+  kohorte series status registry patients-2027.csv                    what the next would be, and what is missing
+  kohorte series status registry --picture registry.html              the releases and their regions, drawn
   kohorte series release registry patients-2027.csv --output release-2.csv
   kohorte series verify registry patients-2027.csv release-1.csv release-2.csv
   kohorte series release registry patients-2027.csv --again 1 --output release-1.csv
 
 series.yaml:
   kohorte: 1
+  kind: regions                            or full-domain: each attribute at one level, and levels only go down
   regions:                                 the domain of each quasi-identifier whose hierarchy does not tell it
     age: {lower: 0, upper: 120, step: 1}
     zip: {digits: 5}
@@ -53,6 +56,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     release.set_defaults(run=run_release)
     status = _action(actions, "status", "show the releases so far, and with a table what the next one would be")
     add_table_options(status, plan=False, required=False)
+    status.add_argument("--top", type=int, default=10, metavar="N", help="how many regions to name (default 10)")
+    status.add_argument("--picture", metavar="OUT", help="draw the releases and their regions (.html)")
+    status.add_argument("--force", action="store_true", help="replace an existing picture")
     status.set_defaults(run=run_status)
     verify = _action(actions, "verify", "replay all releases and prove what the series promises")
     add_table_options(verify, plan=False)
@@ -84,7 +90,7 @@ def run_start(options: argparse.Namespace) -> int:
 
     settings = None if options.settings is None else SeriesSettings.from_yaml(options.settings)
     series = Series.start(options.folder, Plan.from_yaml(options.plan), settings)
-    axes = {axis.name: axis.in_words for axis in series.definition.axes}
+    axes = {domain.name: domain.in_words for domain in series.definition.domains}
     if options.json:
         print_json({"folder": options.folder, "axes": axes})
         return 0
@@ -120,29 +126,27 @@ def run_release(options: argparse.Namespace) -> int:
 
 
 def run_status(options: argparse.Namespace) -> int:
-    """Print the history, and what the next release would be."""
+    """Print the history, what the next release would gain, and what is missing."""
+    picture = None if options.picture is None else Path(options.picture)
     with _opened(options) as series:
-        coming, refused = None, None
-        if options.data is not None:
-            try:
-                coming = series.preview(read_data(options).frame)
-            except (NoSolution, PrivacyViolation) as error:
-                refused = error
+        if picture is not None:
+            series.refuse_picture(picture, needed=() if options.data is None else (options.data,), force=options.force)
+        status = series.status(None if options.data is None else read_data(options).frame, top=options.top)
+        if picture is not None:
+            series.write_picture(picture, status, force=options.force)
     if options.json:
-        print_json(
-            {
-                "releases": [entry.figures() for entry in series.history],
-                "next": None if coming is None else coming.to_dict(),
-                "refused": None if refused is None else {"error": refused.code, "message": refused.message},
-            }
-        )
+        print_json(status.to_dict())
         return 0
     _print_history(series)
-    if coming is not None:
+    if status.coming is not None:
         print("\nthe next release would be")
-        _print_release(coming, series)
-    if refused is not None:
-        print(f"\nthe next release would be refused: {refused.message}")
+        _print_release(status.coming.figures, series)
+    if status.refused is not None:
+        print(f"\nthe next release would be refused: {status.refused.message}")
+    for line in status.in_words():
+        print(line)
+    if picture is not None:
+        print(f"picture: {picture}")
     return 0
 
 
@@ -172,12 +176,17 @@ def _opened(options: argparse.Namespace) -> Iterator[Series]:
             print(f"kohorte: {notice}", file=sys.stderr)
 
 
-def _print_release(release: SeriesRelease, series: Series) -> None:
+def _print_release(release: Figures, series: Series) -> None:
     print(
         f"release {release.number}: {release.rows:,} rows, {release.shown:,} shown ({release.new:,} for the first time)"
         f", {release.held:,} held back"
     )
-    print(f"{release.regions:,} regions, the smallest with {release.smallest_region:,} rows; {release.splits:,} splits")
+    smallest = f"the smallest with {release.smallest_region:,} rows"
+    if release.levels is None:
+        print(f"{release.regions:,} regions, {smallest}; {release.splits:,} splits")
+    else:
+        levels = ", ".join(f"{name} {level}" for name, level in release.levels.items())
+        print(f"levels {levels}: {release.regions:,} classes, {smallest}")
     before = [entry.loss for entry in series.history[: release.number - 1]]
     print(f"loss {release.loss:.6g}" + (f" (before: {before[-1]:.6g})" if before else ""))
     if release.waited:
@@ -186,8 +195,11 @@ def _print_release(release: SeriesRelease, series: Series) -> None:
     for what, count in gone:
         if count:
             print(f"note: {count:,} rows {what}; what was released about them stays in the world")
-    if series.settings.arrivals == "unknown":
-        print(f"note: the fewest rows that came into a region together are {release.smallest_arrival:,}")
+    if series.settings.arrivals == "unknown" and release.smallest_arrival < series.plan.smallest_class:
+        print(
+            "note: whoever knows which release was the first to show somebody, and recognises rows, is left with as few "
+            f"as {counted(release.smallest_arrival, 'row')} (arrivals: known protects against it)"
+        )
 
 
 def _print_history(series: Series) -> None:

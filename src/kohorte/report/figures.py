@@ -1,12 +1,23 @@
-"""Who reads a report, and figures in words: counts of rows tell the public nothing about small groups."""
+"""Who reads a report, and figures in words: the public gets shares that are rounded so that no small group is counted.
+
+A step of rounding has at least as many rows as a group needs to be named. So nobody learns a smaller count, neither
+from a share nor from the difference of two.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
 LEAST = 5
 """No group of fewer rows is named or, for the public, counted; a plan with a larger k raises it to k."""
+
+STEPS = (1, 2, 5, 10, 20)
+"""The steps of public shares, in percent; the smallest that has enough rows is taken."""
+
+FEW_PEOPLE = 10
+ROUNDING = 1e-9
 
 
 class View(StrEnum):
@@ -32,32 +43,87 @@ def counted(number: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class Figures:
-    """How counts of rows are written: exactly, or so that nobody can tell how many are in a small group.
-
-    A count is also hidden where the rest of the rows would be a small group: it follows by subtraction.
-    """
+    """How figures are written: exactly, or rounded for the public. `of` is always the number of rows of the table."""
 
     least: int
     exact: bool
 
-    def hidden(self, rows: int, of: int) -> bool:
-        """Whether the count would tell the size of a small group."""
-        return not self.exact and (0 < rows < self.least or 0 < of - rows < self.least)
+    def step(self, of: int) -> int | None:
+        """The step of public shares, in percent; None where the rows are so few that no share is told."""
+        return next((step for step in STEPS if step * of >= 100 * self.least), None)
+
+    def rounding(self, of: int) -> str:
+        """How shares are rounded, in words."""
+        step = self.step(of)
+        return "shares are not told of so few rows" if step is None else f"shares are rounded in steps of {step} %"
+
+    # Shares
+
+    def share(self, share: float | None, of: int) -> str:
+        """A share of rows, a risk, or any other figure from 0 to 1 that depends on the sizes of groups."""
+        if self.exact or share is None or share in (0, 1):
+            return percent(share)
+        step = self.step(of)
+        if step is None:
+            return "some"
+        if 100 * share < step - ROUNDING:
+            return f"less than {step} %"
+        if 100 * share > 100 - step + ROUNDING:
+            return f"over {100 - step} %"
+        return f"{'' if step == 1 else 'about '}{_nearest(share, step)} %"
+
+    def drawn(self, share: float, of: int) -> float:
+        """The share that a bar shows: what is written beside it, and nothing finer."""
+        if self.exact or share in (0, 1):
+            return share
+        step = self.step(of)
+        if step is None:
+            return 0.5
+        low, high = 100 * share < step - ROUNDING, 100 * share > 100 - step + ROUNDING
+        return step / 200 if low else 1 - step / 200 if high else _nearest(share, step) / 100
+
+    def highest(self, risk: float, of: int) -> str:
+        """The highest risk of a row, which is that of a small class where it is high."""
+        if self.exact:
+            return percent(risk)
+        if risk * self.least > 1 + ROUNDING:
+            return f"over {percent(1 / self.least)}"
+        return f"less than {self.step(of) or 100} %" if 0 < risk < 0.01 else f"{100 * risk:.0f} %"
+
+    # Counts
 
     def count(self, rows: int, of: int) -> str:
-        """So many of all rows."""
-        if not self.hidden(rows, of):
+        """So many of all rows; for the public the share."""
+        if self.exact:
             return f"{rows:,}"
-        if of < self.least:
-            return f"at most {self.least - 1}"
-        return f"fewer than {self.least}" if 0 < rows < self.least else f"all but fewer than {self.least}"
+        return self.part(rows, of)
 
-    def rows(self, rows: int, of: int) -> str:
-        """So many of all rows, with the noun."""
-        return counted(rows, "row") if not self.hidden(rows, of) else f"{self.count(rows, of)} rows"
+    def part(self, rows: int, of: int) -> str:
+        """So many of all rows, and which share of them that is; for the public the share alone."""
+        if self.exact:
+            return f"{rows:,} ({percent(rows / of)})" if of else f"{rows:,}"
+        return "none" if not rows else "all" if rows == of else self.share(rows / of, of)
 
-    def with_share(self, rows: int, of: int) -> str:
-        """So many of all rows, and which share of them that is."""
-        if self.hidden(rows, of) or not of:
-            return self.count(rows, of)
-        return f"{rows:,} ({percent(rows / of)})"
+    def of_rows(self, rows: int, of: int) -> str:
+        """So many of all rows, with their number."""
+        return f"{self.count(rows, of) if rows else 'none'} of {counted(of, 'row')}"
+
+    def size(self, rows: int | None) -> str:
+        """The size of the smallest class."""
+        if rows is None:
+            return "none"
+        return counted(rows, "row") if self.exact or rows >= self.least else f"fewer than {self.least} rows"
+
+    def number(self, number: float) -> str:
+        """A number of people or of values that follows from the sizes of groups."""
+        if self.exact or not number:
+            return f"{number:,.0f}"
+        if number < FEW_PEOPLE:
+            return f"fewer than {FEW_PEOPLE}"
+        digits = 1 - math.floor(math.log10(number)) - 1
+        return f"about {round(number, digits):,.0f}"
+
+
+def _nearest(share: float, step: int) -> int:
+    """The nearest step that is not nothing and not all."""
+    return min(max(step, step * math.floor(100 * share / step + 0.5)), 100 - step)

@@ -28,6 +28,15 @@ MOST_INITIAL_REGIONS = 10_000
 
 def make_axes(plan: Plan, settings: SeriesSettings) -> tuple[Axis, ...]:
     """The axis of every quasi-identifier, in the order of the plan."""
+    refuse_strangers(plan, settings)
+    return tuple(
+        _axis(name, plan.attributes[name], settings.regions.get(name, {}), missing=plan.missing is Missing.CATEGORY)
+        for name in plan.quasi_identifiers
+    )
+
+
+def refuse_strangers(plan: Plan, settings: SeriesSettings) -> None:
+    """Refuse domains of columns that are no quasi-identifiers."""
     for name in settings.regions:
         if name not in plan.quasi_identifiers:
             raise InputError(
@@ -35,10 +44,6 @@ def make_axes(plan: Plan, settings: SeriesSettings) -> tuple[Axis, ...]:
                 f"{nearest(name, plan.quasi_identifiers)}",
                 code="series-settings",
             )
-    return tuple(
-        _axis(name, plan.attributes[name], settings.regions.get(name, {}), missing=plan.missing is Missing.CATEGORY)
-        for name in plan.quasi_identifiers
-    )
 
 
 def _axis(name: str, attribute: Attribute, given: Domain, *, missing: bool) -> Axis:

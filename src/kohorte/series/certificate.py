@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -20,7 +21,7 @@ from kohorte.release.certificate import (
 )
 from kohorte.release.verification import Verification
 from kohorte.series.definition import Definition
-from kohorte.series.draft import Figures
+from kohorte.series.growing import Figures
 from kohorte.series.settings import SeriesSettings
 from kohorte.series.state import State
 
@@ -110,8 +111,7 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Rows        {series['rows']:,}, of which {series['shown']:,} are shown ({series['new']:,} for the first time)"
         f" and {series['held']:,} held back",
-        f"Regions     {series['regions']:,}, {series['splits']:,} of them by splits of this release; the smallest has "
-        f"{series['smallest_region']:,} rows",
+        _regions(series),
         f"Loss        {series['loss']:.6g}",
         f"Arrivals    the fewest rows that came together into a region: {series['smallest_arrival']:,}",
         f"Corrected   {series['corrected']:,}, withdrawn {series['withdrawn']:,}, shown before and held back because of"
@@ -130,6 +130,14 @@ def _text(facts: dict[str, object]) -> str:
         if isinstance(sentences, list) and sentences:
             lines += ["", title, *bullets(sentences)]
     return "\n".join(lines) + "\n"
+
+
+def _regions(series: dict[str, object]) -> str:
+    smallest = f"the smallest has {series['smallest_region']:,} rows"
+    if isinstance(series["levels"], Mapping):
+        levels = ", ".join(f"{name} {level}" for name, level in series["levels"].items())
+        return f"Levels      {levels}; {series['regions']:,} classes, {smallest}"
+    return f"Regions     {series['regions']:,}, {series['splits']:,} of them by splits of this release; {smallest}"
 
 
 def _part(facts: dict[str, object], key: str) -> dict[str, object]:

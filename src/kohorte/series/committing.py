@@ -16,13 +16,13 @@ from pathlib import Path
 from kohorte.data import sha256_of
 from kohorte.release.write import Naming
 from kohorte.series.certificate import now
-from kohorte.series.draft import Draft
 from kohorte.series.folder import SeriesFolder
+from kohorte.series.growing import Drafted
 from kohorte.series.state import Entry, Pending, State
 
 
 def commit(
-    folder: SeriesFolder, state: State, draft: Draft, *, output_sha256: str | None, pending: Sequence[Pending] = ()
+    folder: SeriesFolder, state: State, draft: Drafted, *, output_sha256: str | None, pending: Sequence[Pending] = ()
 ) -> State:
     """Add a release to the series."""
     name = f"rows-{draft.number:04}.bin"
@@ -32,7 +32,7 @@ def commit(
         **figures,
         time=now(),
         departed=draft.departed,
-        splits=draft.refined.splits,
+        splits=draft.splits,
         content_sha256=draft.content_sha256,
         output_sha256=output_sha256,
         rows_file=name,

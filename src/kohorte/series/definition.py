@@ -1,4 +1,4 @@
-"""What a series is about: its plan, the axes of its quasi-identifiers, its target and its key, ready for use."""
+"""What a series is about: its plan, the domains of its quasi-identifiers, its target and its key, ready for use."""
 
 from __future__ import annotations
 
@@ -19,29 +19,34 @@ from kohorte.series.axes import initial_regions, make_axes
 from kohorte.series.axis import Axis
 from kohorte.series.fingerprints import Recognised
 from kohorte.series.folder import SeriesFolder
+from kohorte.series.levels import Ladder, make_ladders
 from kohorte.series.make_target import make_target
 from kohorte.series.output import refuse_plan
+from kohorte.series.record import Comparison, Record, refuse_changes
 from kohorte.series.regions import Places, Regions
-from kohorte.series.settings import SeriesSettings
+from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
 from kohorte.series.state import State, damaged
 from kohorte.series.target import Target
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """The parts of a series that never change."""
+    """The parts of a series that never change: axes of regions, or the ladders of a full-domain series."""
 
     plan: Plan
     settings: SeriesSettings
     axes: Sequence[Axis]
     target: Target | None
     key: bytes = field(repr=False)
+    ladders: Sequence[Ladder] = ()
 
     @classmethod
     def new(cls, plan: Plan, settings: SeriesSettings, key: bytes) -> Definition:
         """The definition of a series that begins."""
         refuse_plan(plan)
         _refuse_identity(plan, settings)
+        if settings.kind == FULL_DOMAIN:
+            return cls(plan, settings, (), None, key, make_ladders(plan, settings))
         bare = cls(plan, settings, make_axes(plan, settings), None, key)
         if settings.target is None:
             initial_regions(bare.axes)
@@ -61,11 +66,23 @@ class Definition:
         """The definition that a state holds."""
         settings = SeriesSettings.from_dict(dict(state.head.settings), folder=folder.path)
         plan = folder.plan(state)
-        axes = make_axes(plan, settings)
-        if {axis.name: axis.to_dict() for axis in axes} != state.head.axes:
-            raise damaged("the plan and the settings do not give the axes that the series was started with")
-        target = None if state.head.target is None else Target.from_dict(state.head.target)
-        return cls(plan, settings, axes, target, folder.key(state))
+        by_levels = settings.kind == FULL_DOMAIN
+        definition = cls(
+            plan,
+            settings,
+            axes=() if by_levels else make_axes(plan, settings),
+            target=None if state.head.target is None else Target.from_dict(state.head.target),
+            key=folder.key(state),
+            ladders=make_ladders(plan, settings) if by_levels else (),
+        )
+        if {domain.name: domain.to_dict() for domain in definition.domains} != state.head.axes:
+            raise damaged("the plan and the settings do not give the domains that the series was started with")
+        return definition
+
+    @property
+    def domains(self) -> Sequence[Axis | Ladder]:
+        """What each quasi-identifier can show."""
+        return self.ladders or self.axes
 
     @cached_property
     def initial(self) -> Regions:
@@ -75,7 +92,7 @@ class Definition:
     @property
     def weights(self) -> tuple[float, ...]:
         """The weight of each quasi-identifier."""
-        return tuple(self.plan.attributes[axis.name].weight for axis in self.axes)
+        return tuple(self.plan.attributes[domain.name].weight for domain in self.domains)
 
     @property
     def by_arrival(self) -> bool:
@@ -93,11 +110,15 @@ class Definition:
             raise InputError("the table has no rows", code="table-no-rows")
         return frame.select(pl.col(list(self.plan.attributes)))
 
-    def recognised(self, frame: pl.DataFrame) -> Recognised:
-        """The fingerprints of all rows."""
-        return Recognised.of(
+    def compared(self, frame: pl.DataFrame, record: Record) -> tuple[pl.DataFrame, Recognised, Comparison]:
+        """The table in the columns of the plan, its fingerprints, and what the record says of its rows."""
+        frame = self.checked(frame)
+        recognised = Recognised.of(
             frame, tuple(self.plan.attributes), identified_by=self.settings.identified_by, key=self.key
         )
+        comparison = record.compare(recognised)
+        refuse_changes(comparison, corrected=self.settings.corrected, withdrawn=self.settings.withdrawn)
+        return frame, recognised, comparison
 
     def places(self, frame: pl.DataFrame) -> Places:
         """The places of all rows; values outside the domain are refused, and missing ones where the plan says so."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,8 @@ from kohorte.series.draft import Table
 from kohorte.series.judge import Judge
 from kohorte.series.missing_rows import Demands
 from kohorte.series.record import HELD
+from kohorte.series.region_names import RegionName, few, more, with_values
 from kohorte.series.regions import OUTSIDE, Regions
-from kohorte.series.region_words import place_in_words, region_names, rows_in_words, values_in_words
 
 Numbers = NDArray[np.int64]
 
@@ -23,12 +24,11 @@ Numbers = NDArray[np.int64]
 class HeldBack:
     """Rows of a region that are held back, and how many more rows and values it needs to be shown.
 
-    `rows` is None where they are fewer than the models allow. `together`: the missing rows must come with the same
-    release. Where nothing is missing in numbers, the models do not hold with these rows yet.
+    `rows` is None where they are fewer than `least`, the fewest that the models allow. `together`: the rows that are
+    needed must come with the same release. Where none are needed, the models do not hold with these rows yet.
     """
 
-    region: Mapping[str, str]
-    whole: frozenset[str] = field(repr=False)
+    where: RegionName
     rows: int | None
     needed: int
     values: Mapping[str, int]
@@ -37,51 +37,76 @@ class HeldBack:
 
     def to_dict(self) -> dict[str, object]:
         """As `kohorte series status --json` prints it."""
-        return {"region": dict(self.region), "rows": self.rows, "needed": self.needed, "values": dict(self.values)}
+        region = dict(self.where.labels)
+        return {"region": region, "rows": self.rows, "needed": self.needed, "values": dict(self.values)}
 
     def in_words(self) -> str:
         """One line for people."""
-        held = f"fewer than {self.least} rows" if self.rows is None else f"{self.rows:,} rows"
-        where = place_in_words(self.region, self.whole)
+        held = few(self.rows, self.least)
         if not self.needed:
-            return f"{where}: {held}; the models do not hold with them yet"
+            return f"{self.where}: {held}; the models do not hold with them yet"
         together = " that come together" if self.together else ""
-        more = f"{rows_in_words(self.needed)}{together}{values_in_words(self.values)}"
-        return f"{where}: {held}; {more} let them be shown"
+        return f"{self.where}: {held}; {more(self.needed)}{together}{with_values(self.values)} would let them be shown"
 
 
-def failing_rows(table: Table, regions: Regions, number: int) -> Bools:
-    """The rows that no release can show as they are: outside of all regions, or in one that fails the models."""
-    region_of = _located(table, regions)
-    failing: Bools = region_of == OUTSIDE
-    inside = np.flatnonzero(~failing)
-    if not len(inside):
+@dataclass(frozen=True, eq=False)
+class RowsInRegions:
+    """The rows of a table, and the region of each as the last release left them."""
+
+    table: Table
+    regions: Regions
+    number: int
+
+    @cached_property
+    def region_of(self) -> Numbers:
+        """The region of every row; OUTSIDE in a gap, or where a value is missing that must not."""
+        region_of = np.full(self.table.frame.height, OUTSIDE, dtype=np.int64)
+        inside = (self.table.places > OUTSIDE).all(axis=1)
+        region_of[inside] = self.regions.locate(self.table.places[inside])
+        return region_of
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge.of(self.table.frame[self._inside], self.table.definition.plan)
+
+    @cached_property
+    def _inside(self) -> Numbers:
+        return np.flatnonzero(self.region_of != OUTSIDE)
+
+    def failing(self) -> Bools:
+        """The rows that cannot be shown as they are: outside of all regions, or in one that fails the models."""
+        failing: Bools = self.region_of == OUTSIDE
+        keys = self.region_of[self._inside]
+        if self.table.definition.by_arrival:
+            arrivals = self.table.comparison.arrivals[self._inside]
+            keys = keys * (self.number + 1) + np.where(arrivals == HELD, self.number, arrivals)
+        classes, class_of = np.unique(keys, return_inverse=True)
+        if len(classes):
+            failing[self._inside] = ~self._judge.satisfied(class_of, len(classes))[class_of]
         return failing
-    keys = region_of[inside]
-    if table.definition.by_arrival:
-        arrivals = table.comparison.arrivals[inside]
-        keys = keys * (number + 1) + np.where(arrivals == HELD, number, arrivals)
-    classes, class_of = np.unique(keys, return_inverse=True)
-    judge = Judge.of(table.frame[inside], table.definition.plan)
-    failing[inside] = ~judge.satisfied(class_of, len(classes))[class_of]
-    return failing
 
-
-def held_back(table: Table, regions: Regions, held: Bools, *, most: int) -> tuple[tuple[HeldBack, ...], int]:
-    """Where rows are held back, those first that need the fewest more; and how many lie outside of all regions."""
-    region_of = _located(table, regions)
-    rows = np.flatnonzero(held & (region_of != OUTSIDE))
-    outside = int((held & (region_of == OUTSIDE)).sum())
-    if not len(rows):
-        return (), outside
-    chosen, group_of = np.unique(region_of[rows], return_inverse=True)
-    demands = Demands.of(Judge.of(table.frame[rows], table.definition.plan)) if _judged(table, rows) else None
-    del demands, group_of, chosen
-    return (), outside
-
-
-def _located(table: Table, regions: Regions) -> Numbers:
-    region_of = np.full(table.frame.height, OUTSIDE, dtype=np.int64)
-    inside = (table.places > OUTSIDE).all(axis=1)
-    region_of[inside] = regions.locate(table.places[inside])
-    return region_of
+    def held_back(self, held: Bools, *, most: int) -> tuple[HeldBack, ...]:
+        """Where rows are held back, those first that need the fewest more rows."""
+        if not (held & (self.table.places > OUTSIDE).all(axis=1)).any():
+            return ()
+        local = self.region_of[self._inside]
+        kept_out = held[self._inside]
+        chosen, counts = np.unique(local[kept_out], return_counts=True)
+        if not len(chosen):
+            return ()
+        together = self.table.definition.by_arrival
+        counted = np.flatnonzero(kept_out if together else np.isin(local, chosen))
+        demands = Demands.of(self._judge)
+        lacks = demands.lacks_of_groups(np.searchsorted(chosen, local[counted]), len(chosen), counted)
+        order = np.lexsort((chosen, lacks[:, 0], lacks[:, 0] == 0))[: max(0, most)]
+        return tuple(
+            HeldBack(
+                RegionName.of(self.table.definition.axes, self.regions, int(chosen[place])),
+                None if counts[place] < demands.least else int(counts[place]),
+                int(lacks[place, 0]),
+                demands.named(lacks[place]),
+                together,
+                demands.least,
+            )
+            for place in order
+        )

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from kohorte.series.cover import Cover
 from kohorte.series.judge import Judge
-from kohorte.series.regions import Places, Regions
+from kohorte.series.regions import Places
 
 Numbers = NDArray[np.int64]
 
@@ -35,10 +36,10 @@ class Traces:
     def __post_init__(self) -> None:
         self.numbers = np.zeros(len(self.places), dtype=np.int64)
 
-    def follow(self, regions: Regions) -> None:
+    def follow(self, cover: Cover) -> None:
         """Add a release."""
-        region_of = regions.locate(self.places)
-        keys = self.numbers * (len(regions) + 1) + region_of + 1
+        region_of = cover.locate(self.places)
+        keys = self.numbers * (int(region_of.max(initial=0)) + 2) + region_of + 1
         self.numbers = np.unique(keys, return_inverse=True)[1].reshape(-1)
 
     def linked(self, rows: Numbers, judge: Judge, arrivals: Numbers | None = None) -> Linked:

@@ -11,7 +11,7 @@ from kohorte.engines.sensitive import SensitiveColumn
 from kohorte.kernels.arrays import Bools
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.models.sensitive import SensitiveModel
-from kohorte.series.axis import Axis
+from kohorte.series.axis import FREE, Axis
 from kohorte.series.candidates import Candidates, Gaps, OpenRegions, first_highest
 from kohorte.series.guide import Guide
 from kohorte.series.judge import Judge
@@ -51,6 +51,12 @@ class Demands:
         rows = np.maximum.reduce([np.zeros_like(sizes), self.least - sizes, *values])
         return np.stack([rows, *values], axis=1)
 
+    def named(self, lacks: Numbers) -> dict[str, int]:
+        """How many values of which attribute one group lacks."""
+        return {
+            column.name: int(count) for column, count in zip(self.columns, lacks[1:].tolist(), strict=True) if count
+        }
+
     def lacks_of_groups(self, group_of: Numbers, groups: int, rows: Numbers) -> Numbers:
         """The same for the groups of these rows."""
         distinct = []
@@ -86,16 +92,15 @@ def wanted_splits(
         rows = _SortedRows.of(around, number, demands)
         region, place = _cuts(around, rows, number, led, guide)
         lower, upper, gaps = rows.parts(region, place)
-        apart = np.ones(len(region), dtype=bool)
+        usable = led[region] | _divides_first(around.axes[number], gaps, demands.least)
         if settled is not None:
-            apart = ~settled[region] | (gaps.lower == 0) | (gaps.upper == 0)
-        found.append(around.candidates_at(number, gaps, place).select(apart))
-        lowers.append(lower[apart])
-        uppers.append(upper[apart])
+            usable &= ~settled[region] | (gaps.lower == 0) | (gaps.upper == 0)
+        found.append(around.candidates_at(number, gaps, place).select(usable))
+        lowers.append(lower[usable])
+        uppers.append(upper[usable])
     columns = ([getattr(one, name) for one in found] for name in ("region", "axis", "place", "gain"))
     every = Candidates(*(np.concatenate(column) for column in columns))
-    best = _best(every, np.concatenate(lowers), np.concatenate(uppers), demands)
-    return best
+    return _best(every, np.concatenate(lowers), np.concatenate(uppers), demands)
 
 
 def _best(every: Candidates, lower: Numbers, upper: Numbers, demands: Demands) -> WantedSplits:
@@ -128,6 +133,16 @@ def _places(axis: Axis, gaps: Gaps) -> Numbers:
     if axis.measured:
         return np.where(gaps.stop == axis.known, gaps.stop, (gaps.start + gaps.stop) // 2)
     return first_highest(axis, gaps.start, gaps.stop + 1)
+
+
+def _divides_first(axis: Axis, cuts: Gaps, least: int) -> Bools:
+    """Which cuts are not below a level of the hierarchy at which there are rows enough: those are tried alone."""
+    levels = axis.cut_levels[cuts.start]
+    enough = (cuts.lower >= least) & (cuts.upper >= least)
+    highest = np.full(int(cuts.region.max(initial=0)) + 1, FREE)
+    np.maximum.at(highest, cuts.region[enough], levels[enough])
+    first: Bools = (levels >= highest[cuts.region]) | (levels == FREE)
+    return first
 
 
 def _all_gaps(around: OpenRegions, keys: Numbers, number: int) -> Gaps:

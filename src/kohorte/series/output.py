@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.hierarchy import SafeHarbor
+from kohorte.kernels.arrays import Floats
 from kohorte.models import SafeHarborRule
 from kohorte.recoding.base import refuse_models
 from kohorte.release.plan import Plan
@@ -71,8 +72,13 @@ def region_loss(
     axes: Sequence[Axis], weights: Sequence[float], regions: Regions, region_of: Numbers, *, rows: int
 ) -> float:
     """The share of the domain that a cell does not tell, in the mean over all cells; rows held back count 1."""
+    return float(region_losses(axes, weights, regions)[region_of].sum() + rows - len(region_of)) / rows
+
+
+def region_losses(axes: Sequence[Axis], weights: Sequence[float], regions: Regions) -> Floats:
+    """The share of the domain that a cell of each region does not tell, in the mean over its attributes."""
     total = sum(weights) or 1.0
-    lost = np.zeros(len(regions))
+    lost: Floats = np.zeros(len(regions))
     for number, (axis, weight) in enumerate(zip(axes, weights, strict=True)):
         lost += weight / total * axis.shares(regions.lows[:, number], regions.highs[:, number])
-    return float(lost[region_of].sum() + rows - len(region_of)) / rows
+    return lost

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
+from kohorte.drawing import refuse_page
 from kohorte.errors import InputError
 from kohorte.release.certificate import Certificate
 from kohorte.release.plan import Plan
@@ -19,13 +20,15 @@ from kohorte.release.write import Naming, file_facts, write_certified
 from kohorte.series.certificate import certify_release, now
 from kohorte.series.committing import about_to_be_named, commit, settle
 from kohorte.series.definition import Definition
-from kohorte.series.draft import Draft, Figures, Table, refuse_unverified, smallest_arrival
 from kohorte.series.fingerprints import key_check
 from kohorte.series.folder import SeriesFolder
+from kohorte.series.growing import Drafted, Figures, GrowingTable, Replayed, refuse_unverified, smallest_arrival
+from kohorte.series.kinds import read_table
 from kohorte.series.output import content_sha256
-from kohorte.series.regions import Regions
+from kohorte.series.picture import write_page
 from kohorte.series.settings import SeriesSettings, settings_of
 from kohorte.series.state import Entry, Head, State, damaged
+from kohorte.series.status import TOP, SeriesStatus, status_of
 from kohorte.series.verification import SeriesVerification, verify_series
 
 
@@ -133,7 +136,7 @@ class Series:
         """
         with self._working() as state:
             table, kind = self._table(frame, state)
-            draft = Draft.make(table, state)
+            draft = table.draft(state)
             if output is None:
                 certificate: Certificate = certify_release(draft.figures, self._definition, state, draft.verification)
                 self._state = commit(self._folder, state, draft, output_sha256=None)
@@ -147,7 +150,32 @@ class Series:
         """Say what the next release would be, without making it: no row of it is shown, and nothing changes."""
         with self._working() as state:
             table, _ = self._table(frame, state)
-            return SeriesRelease(**vars(Draft.make(table, state).figures), data=None)
+            return SeriesRelease(**vars(table.draft(state).figures), data=None)
+
+    def status(self, frame: object = None, *, top: int = TOP) -> SeriesStatus:
+        """Tell how the series stands; with a table also what the next release would gain, and what is missing.
+
+        Of the regions that lack rows, `top` are named.
+        """
+        if frame is None:
+            return status_of(self._definition, self._state)
+        with self._working() as state:
+            table, _ = self._table(frame, state)
+            return status_of(self._definition, state, table, top=top)
+
+    def write_picture(self, path: str | Path, of: object = None, *, force: bool = False) -> None:
+        """Draw the series as one HTML page. No row is in it.
+
+        Of a table, or of the status that was made of one, the next release is drawn, too.
+        """
+        self.refuse_picture(Path(path), force=force)
+        status = of if isinstance(of, SeriesStatus) else self.status(of)
+        write_page(self._definition, self._state, status, Path(path), force=force)
+
+    def refuse_picture(self, path: Path, *, needed: Sequence[str] = (), force: bool) -> None:
+        """Refuse, before any work is done, a picture that could not be written."""
+        refuse_page(path, needed=(*self.plan.files(), *needed), force=force)
+        _refuse_inside(path, self._folder.path)
 
     def again(
         self,
@@ -162,14 +190,15 @@ class Series:
         with self._working() as state:
             entry = _entry(state, number)
             table, kind = self._table(frame, state)
-            data = table.again(self._definition.regions(state, number), number)
+            replayed = table.replayed(state, number)
+            data = replayed.data()
             if content_sha256(data) != entry.content_sha256:
                 raise InputError(
                     f"release {number} cannot be made again from this table: rows that it showed were corrected, "
                     "withdrawn or held back since",
                     code="series-again",
                 )
-            figures = _figures(entry, table, self._definition.regions(state, number))
+            figures = _figures(entry, table, replayed)
             if output is None:
                 verification = verify_table(data, self.plan, {})
                 certificate: Certificate = certify_release(figures, self._definition, state, verification)
@@ -197,11 +226,13 @@ class Series:
         if notice is not None:
             self.notices.append(notice)
 
-    def _table(self, frame: object, state: State) -> tuple[Table, FrameKind]:
+    def _table(self, frame: object, state: State) -> tuple[GrowingTable, FrameKind]:
         polars, kind = to_polars(frame)
-        return Table.read(self._definition, polars, self._folder.record(state)), kind
+        return read_table(self._definition, polars, self._folder.record(state)), kind
 
-    def _write(self, draft: Draft, state: State, output: Path, *, source: TableFile | None, force: bool) -> Certificate:
+    def _write(
+        self, draft: Drafted, state: State, output: Path, *, source: TableFile | None, force: bool
+    ) -> Certificate:
         """Write the release and verify it from the file, make it part of the series, and only then name its files."""
 
         def made(naming: Naming, sha256: str) -> None:
@@ -255,7 +286,7 @@ def _head(plan: Plan, definition: Definition, hashes: dict[str, str]) -> Head:
         plan_sha256=plan.fingerprint(),
         files_sha256=hashes,
         settings=definition.settings.to_dict(),
-        axes={axis.name: axis.to_dict() for axis in definition.axes},
+        axes={domain.name: domain.to_dict() for domain in definition.domains},
         target=None if target is None else target.to_dict(),
         key_check=key_check(definition.key),
     )
@@ -269,11 +300,11 @@ def _entry(state: State, number: int) -> Entry:
     return state.releases[number - 1]
 
 
-def _figures(entry: Entry, table: Table, regions: Regions) -> Figures:
+def _figures(entry: Entry, table: GrowingTable, replayed: Replayed) -> Figures:
     rows = table.rows_of(entry.number)
     arrivals = table.comparison.arrivals[rows]
     kept = {one.name: getattr(entry, one.name) for one in fields(Figures) if hasattr(entry, one.name)}
-    told = smallest_arrival(regions.locate(table.places[rows]), arrivals)
+    told = smallest_arrival(replayed.cover.locate(table.places[rows]), arrivals)
     return Figures(**kept | {"splits": len(entry.splits), "smallest_arrival": told})
 
 

@@ -15,7 +15,8 @@ from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 
 FORMAT = 1
-KINDS = ("regions",)
+FULL_DOMAIN = "full-domain"
+KINDS = ("regions", FULL_DOMAIN)
 POLICIES = ("refuse", "accept")
 ARRIVALS = ("unknown", "known")
 KEYS = ("kohorte", "kind", "regions", "identified_by", "corrected", "withdrawn", "arrivals", "target")
@@ -37,7 +38,8 @@ TARGET_KEYS = (
 class SeriesSettings:
     """The settings of a series, as `series.yaml` writes them.
 
-    `regions` gives the domain of quasi-identifiers whose hierarchy does not tell it. `identified_by` is a column by
+    `kind: full-domain` shows every quasi-identifier at one level of its hierarchy; levels only go down. `regions` gives
+    the domain of quasi-identifiers whose hierarchy does not tell it. `identified_by` is a column by
     which a person is recognised, so that corrected and withdrawn rows can be told apart. `arrivals: known` protects
     against an attacker who knows since when somebody is in the table. `target` steers which regions are split; file
     names in it are relative to `folder`.
@@ -64,6 +66,12 @@ class SeriesSettings:
                 code="series-settings",
             )
         object.__setattr__(self, "regions", MappingProxyType(_domains(self.regions)))
+        if self.target is not None and self.kind == FULL_DOMAIN:
+            raise InputError(
+                "target: steers which regions are split; with kind: full-domain there are none, and the plan's metric "
+                "chooses the levels",
+                code="series-settings",
+            )
         if self.target is not None:
             target = _mapping(self.target, "target", "{expected_rows: 100000, ...}", TARGET_KEYS)
             object.__setattr__(self, "target", MappingProxyType(target))

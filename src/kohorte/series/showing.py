@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from kohorte.errors import NoSolution, PrivacyViolation
 from kohorte.kernels.arrays import Bools
 from kohorte.release.plan import Plan
+from kohorte.series.cover import Cover
 from kohorte.series.judge import Judge
 from kohorte.series.record import HELD
-from kohorte.series.regions import OUTSIDE, Places, Regions
+from kohorte.series.regions import OUTSIDE, Places
 
 Numbers = NDArray[np.int64]
 
@@ -39,7 +40,7 @@ class Question:
     frame: pl.DataFrame = field(repr=False)
     plan: Plan
     places: Places = field(repr=False)
-    regions: Regions = field(repr=False)
+    regions: Cover = field(repr=False)
     arrivals: Numbers = field(repr=False)
     number: int
     by_arrival: bool
@@ -92,7 +93,8 @@ class Question:
         if held > limit:
             raise NoSolution(
                 f"{held:,} of {self.frame.height:,} rows would be held back, and the plan's suppression_limit allows "
-                f"{limit:,}; wait for more rows, or start a series with a higher limit or wider pieces",
+                f"{limit:,}; wait for more rows, or start a series with a higher limit, wider pieces or a "
+                "minimum_level",
                 code="series-many-held",
             )
 

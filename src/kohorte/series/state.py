@@ -40,7 +40,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release: counts, the splits that it made, and hashes of what it gave and of what it remembers."""
+    """One release: counts, the splits that it made or its levels, and hashes of what it gave and what it remembers."""
 
     number: int
     time: str
@@ -62,6 +62,7 @@ class Entry:
     rows_file: str
     rows_sha256: str
     previous: str
+    levels: Mapping[str, int] | None = None
 
     def to_dict(self) -> dict[str, object]:
         """The entry as plain data."""

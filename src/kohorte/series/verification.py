@@ -8,11 +8,10 @@ from pathlib import Path
 
 from kohorte.data import read_table, to_polars
 from kohorte.release.verification import Verification, verify_table
-from kohorte.series.draft import Table
+from kohorte.series.growing import GrowingTable, Replayed
 from kohorte.series.judge import Judge
 from kohorte.series.linking import Traces
 from kohorte.series.output import content_sha256
-from kohorte.series.regions import Regions
 from kohorte.series.state import Entry, State
 
 
@@ -71,34 +70,29 @@ class SeriesVerification:
         }
 
 
-def verify_series(table: Table, state: State, files: Sequence[object] = ()) -> SeriesVerification:
+def verify_series(table: GrowingTable, state: State, files: Sequence[object] = ()) -> SeriesVerification:
     """Replay all releases; the chain of hashes and the table as a superset were checked when they were read."""
-    definition = table.definition
-    regions, traces = definition.initial, Traces(table.places)
+    definition, traces = table.definition, Traces(table.places)
     verdicts: list[ReleaseVerdict] = []
-    for entry in state.releases:
-        before, regions = regions, regions.divided(entry.splits)
-        traces.follow(regions)
-        verdicts.append(_verdict(table, state, entry, before, regions, traces))
+    for entry, replayed in zip(state.releases, table.replay(state), strict=True):
+        traces.follow(replayed.cover)
+        verdicts.append(_verdict(table, state, entry, replayed, traces))
     found = tuple(_file(file, state) for file in files)
     problems = [problem for verdict in verdicts for problem in verdict.problems]
     problems += [f"{file.name} is not a release of this series" for file in found if file.number is None]
     return SeriesVerification(not problems, tuple(verdicts), found, tuple(problems), definition.plan.smallest_class)
 
 
-def _verdict(
-    table: Table, state: State, entry: Entry, before: Regions, regions: Regions, traces: Traces
-) -> ReleaseVerdict:
+def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed, traces: Traces) -> ReleaseVerdict:
     number, definition = entry.number, table.definition
     rows = table.rows_of(number)
     gone = entry.shown - len(rows)
     problems = _changes(entry, gone, sum(later.departed for later in state.releases[number:]))
-    finer = _is_finer(regions, before)
-    if not finer:
+    if not replayed.finer:
         problems.append(f"release {number} is not finer than the one before")
     if gone or not len(rows):
-        return ReleaseVerdict(number, entry.shown, gone, None, finer, None, None, tuple(problems))
-    data = table.again(regions, number)
+        return ReleaseVerdict(number, entry.shown, gone, None, replayed.finer, None, None, tuple(problems))
+    data = replayed.data()
     models = verify_table(data, definition.plan, {})
     if not models.satisfied:
         problems.append(f"release {number} does not satisfy the models")
@@ -110,7 +104,7 @@ def _verdict(
     if not linked.satisfied or (definition.by_arrival and not by_arrival.satisfied):
         problems.append(f"linking the releases up to {number} leaves groups that do not satisfy the models")
     return ReleaseVerdict(
-        number, entry.shown, gone, models, finer, linked.candidates, by_arrival.candidates, tuple(problems)
+        number, entry.shown, gone, models, replayed.finer, linked.candidates, by_arrival.candidates, tuple(problems)
     )
 
 
@@ -119,16 +113,6 @@ def _changes(entry: Entry, gone: int, departed: int) -> list[str]:
     if 0 <= gone <= departed:
         return []
     return [f"release {entry.number} showed {entry.shown:,} rows, of which {abs(gone):,} are not accounted for"]
-
-
-def _is_finer(regions: Regions, before: Regions) -> bool:
-    """Whether every region lies in one of the regions before, none meets another, and together they cover the same."""
-    return regions.finer_than(before) and _covered(regions) == _covered(before) and regions.disjoint()
-
-
-def _covered(regions: Regions) -> int:
-    """How many combinations of places the regions cover, exactly."""
-    return int((regions.highs - regions.lows).astype(object).prod(axis=1).sum())
 
 
 def _file(given: object, state: State) -> FileVerdict:

@@ -12,9 +12,9 @@ import pytest
 import kohorte as ko
 from kohorte.series import draft as draft_module
 from kohorte.series import series as series_module
+from kohorte.series.draft import is_finer
 from kohorte.series.refine import Refined
 from kohorte.series.regions import Regions, Split
-from kohorte.series.verification import _is_finer
 from support.growing import SETTINGS, patients, plan
 
 
@@ -107,13 +107,13 @@ def test_rows_that_are_gone_without_a_word_are_found(series: ko.Series, monkeypa
 
 def test_finer_means_inside_disjoint_and_covering_the_same() -> None:
     before = Regions.of([[(0, 10)], [(20, 30)]])
-    assert _is_finer(before, before)
-    assert _is_finer(Regions.of([[(0, 4)], [(4, 10)], [(20, 30)]]), before)
-    assert not _is_finer(Regions.of([[(0, 4)], [(5, 10)], [(20, 30)]]), before)  # a gap
-    assert not _is_finer(Regions.of([[(0, 6)], [(4, 10)], [(20, 30)]]), before)  # an overlap
-    assert not _is_finer(Regions.of([[(0, 6)], [(4, 8)], [(20, 30)]]), before)  # both, with the same total
-    assert not _is_finer(Regions.of([[(0, 10)], [(15, 25)]]), before)  # across
-    assert not _is_finer(Regions.of([[(0, 30)]]), before)
+    assert is_finer(before, before)
+    assert is_finer(Regions.of([[(0, 4)], [(4, 10)], [(20, 30)]]), before)
+    assert not is_finer(Regions.of([[(0, 4)], [(5, 10)], [(20, 30)]]), before)  # a gap
+    assert not is_finer(Regions.of([[(0, 6)], [(4, 10)], [(20, 30)]]), before)  # an overlap
+    assert not is_finer(Regions.of([[(0, 6)], [(4, 8)], [(20, 30)]]), before)  # both, with the same total
+    assert not is_finer(Regions.of([[(0, 10)], [(15, 25)]]), before)  # across
+    assert not is_finer(Regions.of([[(0, 30)]]), before)
 
 
 def test_an_empty_series_has_nothing_to_prove(tmp_path: Path) -> None:

@@ -1,0 +1,157 @@
+"""What there is, what the next release would gain, and what is missing for more.
+
+For whoever holds the table: how many rows are missing in a part of a region tells how few there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+
+from kohorte.errors import NoSolution, PrivacyViolation
+from kohorte.kernels.arrays import Bools
+from kohorte.series.definition import Definition
+from kohorte.series.draft import Draft, Table
+from kohorte.series.full_domain import LeveledTable
+from kohorte.series.growing import Drafted, Figures, GrowingTable
+from kohorte.series.held_rows import HeldBack, RowsInRegions
+from kohorte.series.missing_splits import MissingRows, missing_splits
+from kohorte.series.output import region_loss
+from kohorte.series.region_names import few
+from kohorte.series.regions import OUTSIDE, Regions
+from kohorte.series.state import Entry, State
+from kohorte.series.target_distance import TargetDistance
+
+TOP = 10
+"""How many regions are named, unless it is said otherwise."""
+
+
+@dataclass(frozen=True)
+class Coming:
+    """The next release as it would be, and the same rows in the regions (or at the levels) of the last one."""
+
+    figures: Figures
+    regions_before: int
+    loss_before: float
+    target: TargetDistance | None = None
+    missing: tuple[MissingRows, ...] = ()
+    regions: Regions | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gain(self) -> float:
+        """The share by which the splits lessen the loss."""
+        return 1 - self.figures.loss / self.loss_before if self.loss_before else 0.0
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures, as `kohorte series status --json` prints them."""
+        figures = {one.name: getattr(self.figures, one.name) for one in fields(Figures)}
+        target = None if self.target is None else vars(self.target)
+        before = {"regions_before": self.regions_before, "loss_before": self.loss_before, "gain": self.gain}
+        return figures | before | {"target": target, "missing": [one.to_dict() for one in self.missing]}
+
+
+@dataclass(frozen=True)
+class SeriesStatus:
+    """The releases so far, and with a table what the next one would be, or why it would be refused.
+
+    `held` says where rows would be held back, and `outside` how many lie in gaps or lack a value: None where they are
+    fewer than `least`, the fewest rows that the models allow in a region.
+    """
+
+    releases: tuple[Entry, ...]
+    least: int
+    target: TargetDistance | None = None
+    coming: Coming | None = None
+    refused: NoSolution | PrivacyViolation | None = None
+    held: tuple[HeldBack, ...] = ()
+    outside: int | None = 0
+
+    def to_dict(self) -> dict[str, object]:
+        """As `kohorte series status --json` prints it."""
+        refused = self.refused
+        return {
+            "releases": [entry.figures() for entry in self.releases],
+            "target": None if self.target is None else vars(self.target),
+            "next": None if self.coming is None else self.coming.to_dict(),
+            "refused": None if refused is None else {"error": refused.code, "message": refused.message},
+            "held": [one.to_dict() for one in self.held],
+            "outside": self.outside,
+        }
+
+    def in_words(self) -> list[str]:
+        """What the figures of the releases do not tell, in lines for people."""
+        lines = [] if self.target is None else [f"target: {self.target.in_words()}"]
+        if self.coming is not None:
+            lines += _gained(self.coming)
+        if self.held:
+            lines += ["rows held back:", *(f"  {one.in_words()}" for one in self.held)]
+        if self.outside != 0:
+            lines.append(f"in a gap, or without a value: {few(self.outside, self.least)}; no release will show them")
+        if self.coming is not None and self.coming.missing:
+            lines += ["what more rows would allow:", *(f"  {one.in_words()}" for one in self.coming.missing)]
+        if self.held or (self.coming is not None and self.coming.missing):
+            lines.append("do not publish these lines: what is missing tells how few there are")
+        return lines
+
+
+def _gained(coming: Coming) -> list[str]:
+    lines = [
+        f"regions {coming.regions_before:,} -> {coming.figures.regions:,}, loss of the same rows "
+        f"{coming.loss_before:.6g} -> {coming.figures.loss:.6g} ({coming.gain:.1%} better)"
+    ]
+    if coming.target is not None:
+        lines.append(f"target after it: {coming.target.in_words()}")
+    return lines
+
+
+def status_of(
+    definition: Definition, state: State, table: GrowingTable | None = None, *, top: int = TOP
+) -> SeriesStatus:
+    """Tell how a series stands; with a table the next release is tried."""
+    regions = definition.regions(state, state.number - 1) if definition.axes else None
+    target = definition.target
+    distance = None if target is None or regions is None else TargetDistance.of(target.guide(regions))
+    status = SeriesStatus(state.releases, definition.plan.smallest_class, distance)
+    if table is None:
+        return status
+    try:
+        draft: Drafted | None = table.draft(state)
+    except (NoSolution, PrivacyViolation) as refused:
+        status, draft = replace(status, refused=refused), None
+    outside = int((table.places == OUTSIDE).any(axis=1).sum())
+    status = replace(status, outside=None if 0 < outside < status.least else outside)
+    if isinstance(table, Table) and regions is not None:
+        rows = RowsInRegions(table, regions, state.number)
+        held = rows.failing() if draft is None else _left_out(draft)
+        status = replace(status, held=rows.held_back(held, most=top))
+    return status if draft is None else replace(status, coming=_coming(draft, state, regions, top))
+
+
+def _left_out(draft: Drafted) -> Bools:
+    held = np.ones(draft.rows, dtype=bool)
+    held[draft.showing.rows] = False
+    return held
+
+
+def _coming(draft: Drafted, state: State, before: Regions | None, top: int) -> Coming:
+    """The draft beside the same rows as the last release would show them."""
+    if isinstance(draft, Draft) and before is not None:
+        return _coming_regions(draft, before, top)
+    assert isinstance(draft.table, LeveledTable)
+    levels, places = draft.table.last(state), draft.table.places[draft.showing.rows]
+    lost = levels.loss(places, draft.table.definition.weights)
+    loss = float(lost.sum() + draft.rows - len(lost)) / draft.rows
+    return Coming(draft.figures, int(levels.locate(places).max()) + 1, loss)
+
+
+def _coming_regions(draft: Draft, before: Regions, top: int) -> Coming:
+    definition, regions = draft.table.definition, draft.refined.regions
+    came_from = list(range(len(before)))
+    for split in draft.splits:
+        came_from.append(came_from[split.region])
+    region_of = np.array(came_from, dtype=np.int64)[draft.region_of]
+    loss = region_loss(definition.axes, definition.weights, before, region_of, rows=draft.rows)
+    guide = None if definition.target is None else definition.target.guide(regions)
+    target = None if guide is None else TargetDistance.of(guide)
+    return Coming(draft.figures, len(before), loss, target, missing_splits(draft, guide, top), regions)
