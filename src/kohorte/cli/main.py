@@ -20,7 +20,9 @@ from typing import Any
 from kohorte.cli.output import print_error
 from kohorte.errors import InternalError, KohorteError
 
-VERBS = ("demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms", "survey", "series")
+VERBS = (
+    "demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms", "survey", "series",
+)  # fmt: skip
 
 INTERRUPTED = 130
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -197,8 +197,8 @@ def _print_release(release: Figures, series: Series) -> None:
             print(f"note: {count:,} rows {what}; what was released about them stays in the world")
     if series.settings.arrivals == "unknown" and release.smallest_arrival < series.plan.smallest_class:
         print(
-            "note: whoever knows which release was the first to show somebody, and recognises rows, is left with as few "
-            f"as {counted(release.smallest_arrival, 'row')} (arrivals: known protects against it)"
+            "note: whoever knows which release was the first to show somebody, and recognises rows, is left with as "
+            f"few as {counted(release.smallest_arrival, 'row')} (arrivals: known protects against it)"
         )
 
 
