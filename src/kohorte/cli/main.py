@@ -21,7 +21,8 @@ from kohorte.cli.output import print_error
 from kohorte.errors import InternalError, KohorteError
 
 VERBS = (
-    "demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms", "survey", "series",
+    "demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms",
+    "survey", "series",
 )  # fmt: skip
 
 INTERRUPTED = 130

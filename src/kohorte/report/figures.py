@@ -10,6 +10,9 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kohorte.release.verification import ModelVerdict
+from kohorte.release.words import reached_in_words
+
 LEAST = 5
 """No group of fewer rows is named or, for the public, counted; a plan with a larger k raises it to k."""
 
@@ -17,6 +20,9 @@ STEPS = (1, 2, 5, 10, 20)
 """The steps of public shares, in percent; the smallest that has enough rows is taken."""
 
 FEW_PEOPLE = 10
+COUNTING = ("k-anonymity", "k-map")
+"""The models whose parameter counts rows or people."""
+
 ROUNDING = 1e-9
 
 
@@ -82,13 +88,13 @@ class Figures:
         low, high = 100 * share < step - ROUNDING, 100 * share > 100 - step + ROUNDING
         return step / 200 if low else 1 - step / 200 if high else _nearest(share, step) / 100
 
-    def highest(self, risk: float, of: int) -> str:
+    def highest(self, risk: float) -> str:
         """The highest risk of a row, which is that of a small class where it is high."""
         if self.exact:
             return percent(risk)
         if risk * self.least > 1 + ROUNDING:
             return f"over {percent(1 / self.least)}"
-        return f"less than {self.step(of) or 100} %" if 0 < risk < 0.01 else f"{100 * risk:.0f} %"
+        return "less than 1 %" if 0 < risk < 0.01 else f"{100 * risk:.0f} %"
 
     # Counts
 
@@ -120,8 +126,26 @@ class Figures:
             return f"{number:,.0f}"
         if number < FEW_PEOPLE:
             return f"fewer than {FEW_PEOPLE}"
-        digits = 1 - math.floor(math.log10(number)) - 1
-        return f"about {round(number, digits):,.0f}"
+        return f"about {round(number, -math.floor(math.log10(number))):,.0f}"
+
+    def reached(self, model: ModelVerdict, of: int) -> str:
+        """The parameter of a model that a table reaches."""
+        if self.exact or model.reached is None:
+            return reached_in_words(model.reached)
+        ends = model.reached if isinstance(model.reached, tuple) else (model.reached,)
+        return " to ".join(self._parameter(end, model.name, of) for end in ends)
+
+    def _parameter(self, reached: float, model: str, of: int) -> str:
+        if model in COUNTING and reached < self.least:
+            return f"fewer than {self.least}"
+        if float(reached).is_integer():
+            return reached_in_words(reached)
+        step = self.step(of)
+        if not 0 < reached < 1:
+            return f"about {reached:.2g}"
+        if step is None:
+            return "a figure that is not told of so few rows"
+        return f"below {step / 100:g}" if 100 * reached < step else f"about {_nearest(reached, step) / 100:g}"
 
 
 def _nearest(share: float, step: int) -> int:
