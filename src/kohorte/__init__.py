@@ -15,8 +15,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kohorte.data import Role, read_table, write_table
     from kohorte.data.cohort import cohort
+    from kohorte.dp import (
+        QueryAnswer,
+        QueryEstimate,
+        QueryMetadata,
+        SqliteLedger,
+        dummy_table,
+        estimate_query,
+        query,
+        randomized_response,
+    )
     from kohorte.engines import Missing
-    from kohorte.errors import EngineError, InputError, InternalError, KohorteError, NoSolution, PrivacyViolation
+    from kohorte.errors import (
+        BudgetExceeded,
+        EngineError,
+        InputError,
+        InternalError,
+        KohorteError,
+        NoSolution,
+        PrivacyViolation,
+    )
     from kohorte.hierarchy import (
         Bounds,
         CsvFile,
@@ -103,7 +121,25 @@ _HOME = {
     "data": ("Role", "read_table", "write_table"),
     "data.cohort": ("cohort",),
     "engines": ("Missing",),
-    "errors": ("EngineError", "InputError", "InternalError", "KohorteError", "NoSolution", "PrivacyViolation"),
+    "dp": (
+        "QueryAnswer",
+        "QueryEstimate",
+        "QueryMetadata",
+        "SqliteLedger",
+        "dummy_table",
+        "estimate_query",
+        "query",
+        "randomized_response",
+    ),
+    "errors": (
+        "BudgetExceeded",
+        "EngineError",
+        "InputError",
+        "InternalError",
+        "KohorteError",
+        "NoSolution",
+        "PrivacyViolation",
+    ),
     "hierarchy": (
         "Bounds",
         "CsvFile",
@@ -196,6 +232,7 @@ __all__ = [
     "AverageRisk",
     "BasicBetaLikeness",
     "Bounds",
+    "BudgetExceeded",
     "Certificate",
     "Classification",
     "Comparison",
@@ -238,6 +275,9 @@ __all__ = [
     "PrivacyModel",
     "PrivacyViolation",
     "Progress",
+    "QueryAnswer",
+    "QueryEstimate",
+    "QueryMetadata",
     "RecursiveLDiversity",
     "Redaction",
     "Release",
@@ -254,6 +294,7 @@ __all__ = [
     "SeriesStatus",
     "SeriesVerification",
     "SolutionSpace",
+    "SqliteLedger",
     "Survey",
     "SurveyEstimate",
     "SurveyProposal",
@@ -268,10 +309,14 @@ __all__ = [
     "compare_algorithms",
     "compare_risks",
     "complementary_release_attack",
+    "dummy_table",
+    "estimate_query",
     "estimate_survey",
     "homogeneity_attack",
     "linkage_attack",
     "plan_survey",
+    "query",
+    "randomized_response",
     "read_knowledge",
     "read_table",
     "risk",

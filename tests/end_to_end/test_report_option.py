@@ -94,6 +94,38 @@ def test_force_replaces_a_report(hospital: Path, run: Run) -> None:
     assert "Risk of a table" in (hospital / "there.html").read_text(encoding="utf-8")
 
 
+def test_a_report_that_fails_in_the_end_does_not_hide_that_the_release_is_there(
+    hospital: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kohorte.errors import EngineError
+
+    def full(path: Path, text: str, *, force: bool) -> None:
+        raise EngineError(f"{path}: no space left to write the file; nothing was written", code="disk-full")
+
+    monkeypatch.setattr("kohorte.drawing.write_text", full)
+    ran = run(*ANONYMIZE, "--output", "release.csv", "--report", "report.html", "--json")
+    assert (ran.code, ran.json["error"]) == (3, "report-not-written")
+    assert "nothing was written" not in ran.err
+    assert "disk-full" in ran.err
+    assert "release.csv and its certificate were written" in ran.err
+    assert {"release.csv", "release.certificate.json"} <= names(hospital)
+    ran = run(*ANONYMIZE, "--dry-run", "--report", "report.html", "--json")
+    assert ran.json["error"] == "disk-full"
+
+
+@pytest.mark.parametrize("verb", [RISK, (*ANONYMIZE, "--output", "release.csv")])
+def test_a_view_without_a_report_is_refused(hospital: Path, run: Run, verb: tuple[str, ...]) -> None:
+    before = names(hospital)
+    ran = run(*verb, "--report-view", "internal")
+    assert (ran.code, "[report-view]" in ran.err) == (2, True)
+    assert names(hospital) == before
+
+
+def test_views_are_listed_in_plain_words(hospital: Path, run: Run) -> None:
+    assert "View." not in run(*RISK, "--report", "report.html", "--report-view", "secret").err
+    assert "{public,internal}" in run("risk", "--help").out
+
+
 def test_an_unknown_view_is_refused(hospital: Path, run: Run) -> None:
     ran = run(*RISK, "--report", "report.html", "--report-view", "secret")
     assert ran.code == 2

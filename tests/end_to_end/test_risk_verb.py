@@ -100,6 +100,40 @@ def test_bad_input_ends_with_exit_code_2_and_a_code(
     assert code in ran.err
 
 
+def test_a_wrong_number_of_rows_is_refused_before_anything_is_printed(hospital: Path, run: Run) -> None:
+    ran = run("risk", "patients.csv", "--plan", "plan.yaml", "--rows", "-1")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--rows" in ran.err
+
+
+@pytest.mark.parametrize("option", ["--threshold", "--sampling-fraction", "--population-size", "--sets"])
+def test_messages_name_the_option(hospital: Path, run: Run, option: str) -> None:
+    assert option in run("risk", "patients.csv", "--plan", "plan.yaml", option, "-1").err
+
+
+@pytest.mark.parametrize(("verb", "option"), [("risk", "--plan"), ("risk", "--policy"), ("attack", "--knowledge")])
+def test_an_empty_file_is_named(hospital: Path, run: Run, verb: str, option: str) -> None:
+    Path("nothing.yaml").write_text("")
+    plan = () if option == "--plan" else ("--plan", "plan.yaml")
+    ran = run(verb, "patients.csv", *plan, option, "nothing.yaml")
+    assert ran.code == 2
+    assert "nothing.yaml: the file is empty" in ran.err
+
+
+def test_many_columns_are_looked_at_in_smaller_sets(folder: Path, run: Run) -> None:
+    columns = [f"c{number}" for number in range(500)]
+    pl.DataFrame({name: [*"ab"] for name in columns}).write_csv("wide.csv")
+    plan = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in columns}, models=[ko.KAnonymity(2)])
+    Path("plan.yaml").write_text(plan.to_yaml())
+    ran = run("risk", "wide.csv", "--plan", "plan.yaml", "--report", "report.html")
+    assert ran.code == 0
+    assert "attribute sets up to 1: more would be too many (--sets)" in ran.out
+    ran = run("risk", "wide.csv", "--plan", "plan.yaml", "--sets", "4")
+    assert ran.code == 2
+    assert "--sets) of at most 1" in ran.err
+    assert "too many" not in run("risk", "wide.csv", "--plan", "plan.yaml", "--sets", "1").out
+
+
 def test_only_one_population_can_be_given(hospital: Path, run: Run) -> None:
     both = ("--population-size", "30", "--sampling-fraction", "0.1")
     assert run("risk", "patients.csv", "--plan", "plan.yaml", *both).code == 2

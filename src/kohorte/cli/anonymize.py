@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
-from kohorte.report.figures import View
+from kohorte.cli.report_options import add_report_options, report_view
+from kohorte.errors import EngineError, KohorteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,10 +67,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--algorithm", metavar="A", help=f"instead of the plan's: {', '.join(ALGORITHMS)}")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
-    parser.add_argument("--report", metavar="FILE", help="also write a report for people, as one HTML page")
-    parser.add_argument(
-        "--report-view", choices=tuple(View), default=View.PUBLIC, help="public (default), or internal: with more"
-    )
+    add_report_options(parser, "also write a report for people, as one HTML page")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     parser.set_defaults(run=run)
 
@@ -82,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.release import certificate_paths, find_release, write_release
 
     started = time.perf_counter()
+    options.report_view = report_view(options)
     plan = _plan(options)
     output = Path(options.output) if options.output is not None else None
     if output is not None:
@@ -105,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     if output is not None:
         write_release(release, output, source=table, force=options.force)
     if facts is not None:
-        _write_report(Path(options.report), facts, output, force=options.force)
+        _write_last(Path(options.report), facts, output, force=options.force)
     ended = time.perf_counter()
     seconds = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
     if options.json:
@@ -122,6 +121,20 @@ def _report(options: argparse.Namespace, table: TableFile, release: Release) -> 
 
     facts = report_of(table.frame, release.plan, release=release, view=options.report_view)
     return replace(facts, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
+
+
+def _write_last(path: Path, facts: Facts, output: Path | None, *, force: bool) -> None:
+    """Write the report; if that fails after the release was written, say that the release is there."""
+    try:
+        _write_report(path, facts, output, force=force)
+    except KohorteError as error:
+        if output is None:
+            raise
+        raise EngineError(
+            f"{path}: the report was not written ({error.code}); {output} and its certificate were written and "
+            "verified, and are whole",
+            code="report-not-written",
+        ) from None
 
 
 def _write_report(path: Path, facts: Facts, output: Path | None, *, force: bool) -> None:

@@ -22,7 +22,7 @@ from kohorte.errors import InternalError, KohorteError
 
 VERBS = (
     "demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms",
-    "survey", "series",
+    "survey", "series", "query",
 )  # fmt: skip
 
 INTERRUPTED = 130

@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, print_table, read_data
-from kohorte.report.figures import View, counted, percent
+from kohorte.cli.report_options import add_report_options, report_view
+from kohorte.errors import InputError
+from kohorte.report.figures import counted, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,17 +50,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     people.add_argument("--sampling-fraction", type=float, metavar="F", help="or the share of them in the table")
     parser.add_argument("--threshold", type=float, default=0.2, metavar="R", help="too high a risk (default 0.2)")
     parser.add_argument(
-        "--sets", type=int, default=4, metavar="N", help="largest set of attributes (default 4; 0: none)"
+        "--sets", type=int, metavar="N", help="largest set of attributes (default 4, or what is feasible; 0: none)"
     )
     parser.add_argument(
         "--rows", type=int, default=0, metavar="N", help="list the N rows at the highest risk by number"
     )
     parser.add_argument("--policy", metavar="FILE", help="weights of the measures, and a limit (YAML)")
     parser.add_argument("--compare", metavar="AFTER", help="compare with this table, such as a release of DATA")
-    parser.add_argument("--report", metavar="FILE", help="write a report for people, as one HTML page")
-    parser.add_argument(
-        "--report-view", choices=tuple(View), default=View.PUBLIC, help="public (default), or internal: with more"
-    )
+    add_report_options(parser, "write a report for people, as one HTML page")
     parser.add_argument("--force", action="store_true", help="replace an existing report")
     parser.set_defaults(run=run)
 
@@ -69,6 +68,9 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.release import Plan
     from kohorte.risks import RiskPolicy, compare_risks, risk
 
+    if options.rows < 0:
+        raise InputError("--rows: the number of rows to list must be at least 0", code="risk-rows")
+    options.report_view = report_view(options)
     plan = Plan.from_yaml(options.plan)
     _refuse_report(options, plan)
     policy: RiskPolicy | None = None if options.policy is None else RiskPolicy.from_yaml(options.policy)
@@ -101,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.json:
         print_json(profile.to_dict(rows=options.rows))
     else:
-        _print_profile(profile, rows=options.rows)
+        _print_profile(profile, rows=options.rows, cut=options.sets is None)
     if options.report is not None and not options.json:
         print(f"report: {options.report}")
     return 1 if judged.weighted is not None and judged.weighted.within_limit is False else 0
@@ -155,13 +157,13 @@ def _figure(figure: int | float | None) -> str:
     return f"{figure:,}" if isinstance(figure, int) else percent(figure)
 
 
-def _print_profile(profile: RiskProfile, *, rows: int) -> None:
+def _print_profile(profile: RiskProfile, *, rows: int, cut: bool) -> None:
     rows_in_all = f"{counted(profile.rows, 'row')}, {profile.suppressed:,} suppressed"
     print(f"{rows_in_all}; {class_sizes(profile.classes, profile.smallest_class)}")
     print(f"rows are alike if they show the same in {', '.join(profile.quasi_identifiers)}")
     _print_attackers(profile)
     _print_uniqueness(profile.uniqueness)
-    _print_sets(profile)
+    _print_sets(profile, cut=cut)
     _print_suspected(profile)
     if rows:
         _print_rows(profile, rows)
@@ -214,10 +216,15 @@ def _print_uniqueness(found: Uniqueness) -> None:
             print(f"  {estimate.estimator}: {figure}")
 
 
-def _print_sets(profile: RiskProfile) -> None:
+def _print_sets(profile: RiskProfile, *, cut: bool) -> None:
+    """The sets of attributes that single people out; `cut` where nobody said how large they may be."""
+    from kohorte.risks.attribute_sets import USUAL_SIZE
+
     special = profile.special_uniques
     if not profile.attribute_sets:
         return
+    if cut and special.largest < min(USUAL_SIZE, len(profile.quasi_identifiers)):
+        print(f"\nattribute sets up to {special.largest}: more would be too many (--sets)")
     most = counted(special.largest, "attribute")
     print(f"\n{counted(special.rows, 'row')} can be singled out by at most {most}")
     if special.dis is not None:

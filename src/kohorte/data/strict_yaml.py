@@ -71,13 +71,16 @@ for _tag, (_pattern, _first) in _TYPES.items():
 def load(text: str, *, source: str, code: str) -> object:
     """Return what a YAML text says; errors have this code, and `source` names the text in them."""
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter still
+        found: object = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter still
     except _Refused as error:
         raise InputError(f"{source}: {error}", code=code) from None
     except (yaml.YAMLError, RecursionError, ValueError, LookupError, TypeError) as error:  # !!int x, !!bool x
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{source}: not valid YAML{where}", code=code) from None
+    if found is None:
+        raise InputError(f"{source}: the file is empty, or holds only comments", code=code)
+    return found
 
 
 def dump(data: object) -> str:

@@ -100,7 +100,11 @@ text{fill:@ink;font-family:system-ui,"Segoe UI",Roboto,Helvetica,Arial,sans-seri
 """
 """The rules of every drawing, with plain colours once they are filled in: not every viewer knows variables."""
 
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_TURNING = "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+"""Marks that turn the direction of the text around them, so that a name could change what stands beside it."""
+
+_UNSAFE = re.compile(f"{_NO_XML}|{_TURNING}")
 
 
 def css(rules: str) -> str:
@@ -114,8 +118,8 @@ def _fill(rules: str, colours: dict[str, str]) -> str:
 
 
 def safe(text: object) -> str:
-    """Escape text for HTML, XML and their attributes; what XML cannot hold becomes a replacement character."""
-    return html.escape(_NO_XML.sub("\ufffd", str(text)), quote=True)
+    """Escape text for HTML, XML and their attributes; what XML cannot hold, or turns text around, becomes U+FFFD."""
+    return html.escape(_UNSAFE.sub("\ufffd", str(text)), quote=True)
 
 
 def short(text: str, most: int) -> str:

@@ -49,33 +49,51 @@ def _contributions(facts: Facts) -> str:
 def _contributed(facts: Facts, side: Measured, when: str) -> str:
     if not side.profile.classes:
         return ""
-    now = side.profile.attackers.prosecutor.average_risk
-    found = sorted(side.contributions, key=lambda one: one.average_without)
+    now, kept, figures = side.profile.attackers.prosecutor.average_risk, side.kept, facts.figures
+    found = sorted(side.contributions, key=lambda one: figures.drawn(one.average_without, kept))
+    risk = figures.share(now, kept)
     heading = Heading(
         "contributions",
         f"How far the average risk falls if an attribute is left out{when}",
-        f"The average risk is {percent(now)} with all attributes. A long bar means: this attribute makes people "
+        f"The average risk is {risk} with all attributes. A long bar means: this attribute makes people "
         "recognizable, and making it vaguer helps the most.",
     )
     bars = [
-        Bar(one.attribute, max(0.0, now - one.average_without), f"to {percent(one.average_without)}") for one in found
+        Bar(one.attribute, _fall(now, one, side, facts), f"to {figures.share(one.average_without, kept)}")
+        for one in found
     ]
     header = ["attribute", "different values", "tells apart", "part in singling out", "unique rows without it"]
     lines = [_line(one, facts, side) for one in found]
-    drawn = paragraph(f"Without any one of the attributes the average risk would stay at {percent(now)}{when}.")
+    drawn = paragraph(f"Without any one of the attributes the average risk would stay at {risk}{when}.")
     if any(one.value for one in bars):
         drawn = figure(horizontal_bars(heading, bars))
     return drawn + table(header, lines) + note(CONTRIBUTED)
 
 
+def _fall(now: float, one: Contribution, side: Measured, facts: Facts) -> float:
+    """How far the risk falls without an attribute, between the figures as they are told."""
+    before, after = (facts.figures.drawn(risk, side.kept) for risk in (now, one.average_without))
+    return max(0.0, before - after)
+
+
 def _line(one: Contribution, facts: Facts, side: Measured) -> list[str]:
+    figures = facts.figures
     return [
         one.attribute,
-        f"{one.values:,}",
-        percent(one.separation),
-        percent(one.singles_out) if side.profile.special_uniques.rows else "none",
-        facts.figures.count(one.uniques_without, side.kept),
+        figures.number(one.values),
+        figures.share(one.separation, side.kept // 2),  # a row changes it twice as much as a share of rows
+        _part_in_singling_out(one, facts, side),
+        figures.count(one.uniques_without, side.kept),
     ]
+
+
+def _part_in_singling_out(one: Contribution, facts: Facts, side: Measured) -> str:
+    """A share of scores, which are those of the rows that are singled out."""
+    rows = side.profile.special_uniques.rows
+    if not rows:
+        return "none"
+    told = facts.figures.exact or facts.figures.step(rows) is not None
+    return facts.figures.share(one.singles_out, rows) if told else "not told: few rows"
 
 
 def _kept(facts: Facts) -> str:
@@ -99,8 +117,12 @@ def _released(name: str, facts: Facts) -> list[str]:
         _level(name, facts),
         *([f"{before.n_unique():,}"] if facts.internal else []),
         _values(after),
-        "nothing to lose" if kept is None else f"{100 * kept:.0f} %",
+        "nothing to lose" if kept is None else _kept_share(kept, facts),
     ]
+
+
+def _kept_share(kept: float, facts: Facts) -> str:
+    return f"{100 * kept:.0f} %" if facts.internal else facts.figures.share(kept, facts.table.kept)
 
 
 def _values(column: pl.Series) -> str:
@@ -139,27 +161,28 @@ def _distributions(facts: Facts) -> str:
 def _attribute(name: str, facts: Facts) -> str:
     role = str(facts.plan.attributes[name].role)
     if facts.after is None:
-        return _side(distribution([facts.table.frame[name]], least=facts.least), role, "", facts.table.profile.rows)
+        return _side(distribution([facts.table.frame[name]], least=facts.least), facts, role, "")
     after = facts.after.frame[name]
     if not facts.internal or name not in facts.table.frame.columns:
-        return _side(distribution([after], least=facts.least), role, "in the release", after.len())
+        return _side(distribution([after], least=facts.least), facts, role, "in the release")
     before = facts.table.frame[name]
     if comparable(before, after):
-        return _both(distribution([before, after], least=facts.least), role, (before.len(), after.len()))
-    return _side(distribution([before], least=facts.least), role, "before", before.len()) + _side(
-        distribution([after], least=facts.least), role, "after", after.len()
+        return _both(distribution([before, after], least=facts.least), facts, role, (before.len(), after.len()))
+    return _side(distribution([before], least=facts.least), facts, role, "before") + _side(
+        distribution([after], least=facts.least), facts, role, "after"
     )
 
 
-def _side(found: Distribution, role: str, when: str, rows: int) -> str:
+def _side(found: Distribution, facts: Facts, role: str, when: str) -> str:
     title = ", ".join(part for part in (found.attribute, when) if part)
-    bars = [row_bar(part.label, part.rows[0], rows) for part in found.parts]
+    rows = sum(part.rows[0] for part in found.parts)
+    bars = [row_bar(part.label, part.rows[0], rows, facts.figures) for part in found.parts]
     return _figure(found, horizontal_bars(Heading("values", title, f"{role} attribute"), bars))
 
 
-def _both(found: Distribution, role: str, rows: tuple[int, int]) -> str:
+def _both(found: Distribution, facts: Facts, role: str, rows: tuple[int, int]) -> str:
     heading = Heading("values", f"{found.attribute}, before and after", f"{role} attribute")
-    pairs = [row_pair(part.label, part.rows, rows) for part in found.parts]
+    pairs = [row_pair(part.label, part.rows, rows, facts.figures) for part in found.parts]
     return _figure(found, paired_bars(heading, pairs, names=("before", "after")))
 
 

@@ -94,10 +94,16 @@ def _categories(shown: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
     while named and _tells(counts.height - len(named), _rest(whole, named), least):
         named.pop()
     if all(LEADING.match(label or "") for label, _ in named):
-        named.sort(key=lambda part: (int(LEADING.findall(part[0] or "")[0]), part[0]))
+        named.sort(key=lambda part: _by_leading_number(part[0] or ""))
     others = counts.height - len(named)
     rest = (Part(f"{others:,} other values", _rest(whole, named)),) if others and named else ()
     return (*(Part(MISSING if label is None else label, rows) for label, rows in named), *rest)
+
+
+def _by_leading_number(label: str) -> tuple[int, str, str]:
+    """The order of the numbers that labels begin with, of any length."""
+    digits = LEADING.findall(label)[0].lstrip("0")
+    return len(digits), digits, label
 
 
 def _tells(others: int, rest: tuple[int, ...], least: int) -> bool:

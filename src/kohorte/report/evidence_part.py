@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kohorte.release import versions
 from kohorte.release.certificate import ALWAYS_OPEN, FileFacts
-from kohorte.release.words import reached_in_words, with_parameters
+from kohorte.release.words import with_parameters
 from kohorte.report.facts import Facts
 from kohorte.report.figures import percent
 from kohorte.report.html import bullets, note, paragraph, section, table
@@ -61,7 +61,7 @@ def _models(facts: Facts) -> str:
         [
             with_parameters(model.name, model.parameters),
             "holds" if model.satisfied else "FAILS",
-            reached_in_words(model.reached),
+            facts.figures.reached(model, found.rows),
             facts.figures.count(model.failing_rows, found.rows),
         ]
         for model in found.models
@@ -97,14 +97,17 @@ def _plan(facts: Facts) -> str:
 
 
 def _origin(facts: Facts) -> str:
-    """Names and hashes; that of the raw table only inside, because guesses about its rows could be tested with it."""
+    """Names and hashes; that of the raw table only inside, because guesses about its rows could be tested with it.
+
+    A single table that satisfies the plan as it stands is taken for a release.
+    """
     lines = [
         ("made", facts.created.isoformat(timespec="seconds")),
         ("view", str(facts.view)),
         *((name, value) for name, value in versions().items()),
         ("plan, SHA-256", facts.plan.fingerprint()),
     ]
-    if facts.internal:
+    if facts.internal or (facts.after is None and facts.holds):
         lines += _file("table", facts.table.file)
     if facts.after is not None:
         lines += _file("release", facts.after.file)

@@ -15,7 +15,8 @@ from kohorte.release.certificate import FileFacts
 from kohorte.release.population import flagged_rows, without_flag
 from kohorte.release.verification import verify_table
 from kohorte.report.contributions import Contribution, contributions
-from kohorte.report.figures import LEAST, Figures, View
+from kohorte.report.figures import View
+from kohorte.report.rounding import LEAST, Figures
 from kohorte.risks import RiskProfile
 from kohorte.risks.attacks import Attack, homogeneity_attack
 from kohorte.risks.shown_table import ShownTable
@@ -132,6 +133,17 @@ class Facts:
             return homogeneity_attack(self.judged.frame, self.plan)
         except InputError:
             return None
+
+    @property
+    def known_values(self) -> bool:
+        """Whether a sensitive value is known of somebody without finding the row."""
+        return self.homogeneity is not None and self.homogeneity.people_hurt > 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the judged table satisfies a plan that promises something."""
+        promised = not all(model.promises_nothing for model in self.plan.models)
+        return promised and self.verification is not None and self.verification.satisfied
 
     @property
     def suspected_problems(self) -> int:

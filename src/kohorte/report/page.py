@@ -8,6 +8,7 @@ from kohorte.report.evidence_part import evidence_part
 from kohorte.report.facts import Facts
 from kohorte.report.figures import counted
 from kohorte.report.html import bullets, paragraph, section, told
+from kohorte.report.questions_part import questions_part
 from kohorte.report.risk_part import risk_part
 from kohorte.report.verdict import Verdict, verdict
 
@@ -23,7 +24,7 @@ def to_html(facts: Facts) -> str:
 <p class="note">{told(_about(facts))}</p>
 {_verdict(found)}</header>
 {section("What this means", bullets(found.meaning))}{section("What to do next", bullets(found.next_steps))}"""
-    body += risk_part(facts) + attributes_part(facts) + evidence_part(facts)
+    body += risk_part(facts) + questions_part(facts) + attributes_part(facts) + evidence_part(facts)
     return page(title, body, rules=beside(__file__, "page.css"))
 
 
@@ -43,7 +44,7 @@ def _about(facts: Facts) -> str:
     what = (
         "internal view: for the house alone"
         if facts.internal
-        else "public view: no value of a raw table, no small group"
+        else f"public view: no value of a raw table, no small group; {facts.figures.rounding(facts.judged.kept)}"
     )
     return (
         f"{counted(profile.rows, 'row')}, {counted(len(profile.quasi_identifiers), 'quasi-identifier')}; "

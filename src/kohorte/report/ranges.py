@@ -11,6 +11,7 @@ import numpy as np
 from kohorte.kernels.arrays import Counts
 from kohorte.report.figures import percent
 from kohorte.risks import RiskProfile
+from kohorte.risks.attackers import EXACT
 
 STARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000)
 
@@ -40,7 +41,11 @@ class Range:
 
     def above(self, threshold: float) -> bool:
         """Whether all of them are at a higher risk than the threshold."""
-        return self.high is not None and 1 / self.high > threshold * (1 + 1e-12)
+        return self.high is not None and 1 / self.high > threshold * (1 + EXACT)
+
+    def reaches_above(self, threshold: float) -> bool:
+        """Whether some of them may be at a higher risk than the threshold."""
+        return 1 / self.low > threshold * (1 + EXACT)
 
 
 def class_sizes(tables: Sequence[Counts]) -> list[Range]:

@@ -1,23 +1,24 @@
-"""Bars of rows: their length is a share of a table, and the figure is written beside them."""
+"""Bars of rows: their length is a share of a table, and the figure is written beside them; both may be rounded."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from kohorte.drawing import Bar, Pair
-from kohorte.report.figures import percent
+from kohorte.report.rounding import Figures
 
 
-def row_bar(label: str, rows: int, of: int, tone: str = "tone0") -> Bar:
+def row_bar(label: str, rows: int, of: int, figures: Figures, tone: str = "tone0") -> Bar:
     """So many rows of one table."""
-    return Bar(label, rows, _shown(rows, of), tone)
+    return Bar(label, figures.drawn(rows / of, of) if of else 0.0, _shown(rows, of, figures), tone)
 
 
-def row_pair(label: str, rows: Sequence[int], of: Sequence[int]) -> Pair:
+def row_pair(label: str, rows: Sequence[int], of: Sequence[int], figures: Figures) -> Pair:
     """So many rows of the table before, and of the table after."""
-    before, after = (some / whole if whole else 0.0 for some, whole in zip(rows, of, strict=True))
-    return Pair(label, before, after, *(_shown(some, whole) for some, whole in zip(rows, of, strict=True)))
+    sides = tuple(zip(rows, of, strict=True))
+    before, after = (figures.drawn(some / whole, whole) if whole else 0.0 for some, whole in sides)
+    return Pair(label, before, after, *(_shown(some, whole, figures) for some, whole in sides))
 
 
-def _shown(rows: int, of: int) -> str:
-    return f"{rows:,} ({percent(rows / of)})" if rows else "none"
+def _shown(rows: int, of: int, figures: Figures) -> str:
+    return figures.part(rows, of) if rows else "none"

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from kohorte.data import Role
 from kohorte.release import warnings
-from kohorte.release.words import reached_in_words, with_parameters
+from kohorte.release.certificate import plan_warnings
+from kohorte.release.words import with_parameters
 from kohorte.report.facts import Facts
 from kohorte.report.figures import counted, percent
 
@@ -51,11 +52,9 @@ def _standing(facts: Facts) -> Standing:
     over_limit = profile.weighted is not None and profile.weighted.within_limit is False
     if verification is None or not verification.satisfied or over_limit:
         return Standing.BAD
-    nothing_promised = all(model.promises_nothing for model in facts.plan.models)
     above = profile.attackers.prosecutor.rows_above_threshold
-    return (
-        Standing.FAIR if above or facts.suspected_problems or nothing_promised or not profile.classes else Standing.GOOD
-    )
+    reserved = (above, facts.suspected_problems, facts.known_values, not facts.holds, not profile.classes)
+    return Standing.FAIR if any(reserved) else Standing.GOOD
 
 
 def subject(facts: Facts) -> str:
@@ -74,10 +73,12 @@ def _sentences(facts: Facts) -> tuple[str, ...]:
             *said,
             "Every row is suppressed: nobody can be found by the quasi-identifiers, and little can be learnt.",
         )
-    many = facts.figures.count(above, kept) if above else "none"
+    if facts.known_values:
+        said.append(_known_values(facts))
+    many = facts.figures.of_rows(above, kept)
     said.append(
-        f"The highest risk that a row is traced to its person is {percent(attackers.prosecutor.highest_risk)}; "
-        f"{many} of {counted(kept, 'row')} {'is' if many in ('none', '1') else 'are'} above the threshold of "
+        f"The highest risk that a row is traced to its person is "
+        f"{facts.figures.highest(attackers.prosecutor.highest_risk)}; {many} {_is(many)} above the threshold of "
         f"{percent(attackers.threshold)}."
     )
     weighted = profile.weighted
@@ -85,8 +86,12 @@ def _sentences(facts: Facts) -> tuple[str, ...]:
         limit = (
             "" if weighted.limit is None else f", {_side(weighted.within_limit)} its limit of {percent(weighted.limit)}"
         )
-        said.append(f"The risk weighted by the policy is {percent(weighted.risk)}{limit}.")
+        said.append(f"The risk weighted by the policy is {facts.figures.share(weighted.risk, kept)}{limit}.")
     return tuple(said)
+
+
+def _is(rows: str) -> str:
+    return "is" if rows.startswith(("none ", "1 of ")) else "are"
 
 
 def _side(within: bool | None) -> str:
@@ -105,7 +110,7 @@ def _models(facts: Facts) -> str:
     return (
         f"{subject(facts)} satisfies "
         + "; ".join(
-            f"{with_parameters(model.name, model.parameters)}, reached {reached_in_words(model.reached)}"
+            f"{with_parameters(model.name, model.parameters)}, reached {facts.figures.reached(model, found.rows)}"
             for model in found.models
         )
         + "."
@@ -117,22 +122,27 @@ def _meaning(facts: Facts) -> tuple[str, ...]:
     names = _some(profile.quasi_identifiers)
     said = []
     if profile.smallest_class is not None:
-        if profile.smallest_class > 1:
-            fitting = f"at least {profile.smallest_class:,} rows that fit equally well"
-            finds = f"finds {fitting}, and cannot tell which is the right one"
-        else:
-            alone = facts.figures.with_share(profile.uniqueness.sample_uniques, profile.rows - profile.suppressed)
-            finds = f"can find that person: {alone} of the rows are the only ones of their kind"
+        finds = _finds(facts, profile.smallest_class)
         said.append(f"Somebody who knows these facts about a person ({names}) and looks for the person in it {finds}.")
     if profile.suppressed:
         said.append(
             f"{counted(profile.suppressed, 'row')} of {profile.rows:,} {'is' if profile.suppressed == 1 else 'are'} "
             "suppressed: nothing is shown of their quasi-identifiers, and no figure below counts them."
         )
-    if facts.homogeneity is not None:
+    if facts.homogeneity is not None and not facts.known_values:
         said.append(_known_values(facts))
     said.append("All of this is about the columns that the plan calls quasi-identifying, and about this table alone.")
     return tuple(said)
+
+
+def _finds(facts: Facts, smallest: int) -> str:
+    """What somebody finds who looks for a person in the smallest class."""
+    if smallest == 1:
+        alone = facts.figures.part(facts.judged.profile.uniqueness.sample_uniques, facts.judged.kept)
+        return f"can find that person: {alone} of the rows are the only ones of their kind"
+    hidden = not facts.figures.exact and smallest < facts.least
+    fitting = f"{'in the smallest class' if hidden else 'at least'} {facts.figures.size(smallest)}"
+    return f"finds {fitting} that fit equally well, and cannot tell which is the right one"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -148,9 +158,9 @@ def _known_values(facts: Facts) -> str:
     names = ", ".join(name for name in facts.plan.names(Role.SENSITIVE) if name in facts.judged.frame.columns)
     if not attack.people_hurt:
         return f"Of nobody is a sensitive value ({names}) known only because all rows that look alike share it."
-    hurt = facts.figures.with_share(attack.people_hurt, attack.rows_tried)
+    hurt = facts.figures.of_rows(attack.people_hurt, attack.rows_tried)
     return (
-        f"Of {hurt} rows a sensitive value ({names}) is known without finding the row, because all rows that look "
+        f"Of {hurt} a sensitive value ({names}) is known without finding the row, because all rows that look "
         "alike share it (homogeneity attack)."
     )
 
@@ -178,6 +188,8 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
         )
     if facts.made is not None:
         said += [f"Think about this: {warning}." for warning in warnings(facts.made)]
-    if facts.homogeneity is not None and facts.homogeneity.people_hurt:
+    elif standing is not Standing.BAD:
+        said += [f"Think about this: {warning}." for warning in plan_warnings(facts.plan)]
+    if facts.homogeneity is not None and facts.known_values:
         said.append(f"Against known sensitive values, add to the plan: {facts.homogeneity.prevented_by}.")
     return tuple(said)

@@ -15,6 +15,7 @@ from kohorte.risks.shown_table import ShownTable
 from kohorte.risks.special_uniques import MinimalUniques, SpecialUniques
 
 MOST_SETS = 100_000
+USUAL_SIZE = 4
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,23 @@ def checked_size(largest: object, attributes: int) -> int:
     """Return the size of the largest sets, which is no number above that of the attributes; refuse too many sets."""
     if type(largest) is not int or largest < 0:
         raise InputError(
-            f"the size of the largest attribute set must be a whole number of at least 0, not {largest!r}",
+            f"largest_set (--sets) must be a whole number of at least 0, not {largest!r}",
             code="risk-sets",
         )
     largest = min(largest, attributes)
     if (count := _sets(largest, attributes)) > MOST_SETS:
-        fitting = max(size for size in range(largest) if _sets(size, attributes) <= MOST_SETS)
         raise InputError(
-            f"{attributes} quasi-identifiers have {count:,} sets of up to {largest}, too many to look at; up to "
-            f"{fitting} would do",
+            f"{attributes} quasi-identifiers have {count:,} sets of up to {largest}, too many to look at; give a "
+            f"largest_set (--sets) of at most {feasible_size(attributes, largest)}",
             code="risk-sets",
         )
     return largest
+
+
+def feasible_size(attributes: int, largest: int = USUAL_SIZE) -> int:
+    """The size, at most the given one, up to which there are not too many sets."""
+    largest = min(largest, attributes)
+    return max(size for size in range(largest + 1) if _sets(size, attributes) <= MOST_SETS)
 
 
 def _sets(largest: int, attributes: int) -> int:

@@ -70,13 +70,16 @@ def people_of(
     if fraction is not None:
         if not is_number(fraction) or not 0 < fraction <= 1:
             raise InputError(
-                f"the sampling fraction must be above 0 and at most 1, not {fraction!r}", code="risk-sampling-fraction"
+                f"sampling_fraction (--sampling-fraction) must be above 0 and at most 1, not {fraction!r}",
+                code="risk-sampling-fraction",
             )
         return People(table.rows / fraction, float(fraction))
     if size is None:
         return People()
     if not is_number(size) or not math.isfinite(size) or size < 1:
-        raise InputError(f"the population size must be a number of people, not {size!r}", code="risk-population-size")
+        raise InputError(
+            f"population_size (--population-size) must be a number of people, not {size!r}", code="risk-population-size"
+        )
     _refuse_small(table, size)
     return People(float(size), table.rows / size)
 

@@ -9,7 +9,7 @@ from kohorte.kernels.arrays import Floats
 from kohorte.release.plan import Plan
 from kohorte.release.search_options import is_number
 from kohorte.risks.attackers import Attackers, attackers
-from kohorte.risks.attribute_sets import AttributeSet, attribute_sets, checked_size
+from kohorte.risks.attribute_sets import AttributeSet, attribute_sets, checked_size, feasible_size
 from kohorte.risks.distribution import RiskInterval, distribution
 from kohorte.risks.policy import RiskPolicy, WeightedRisk
 from kohorte.risks.population import people_of
@@ -120,7 +120,7 @@ def risk(
     sampling_fraction: float | None = None,
     population: object = None,
     threshold: float = 0.2,
-    largest_set: int = 4,
+    largest_set: int | None = None,
     policy: RiskPolicy | None = None,
 ) -> RiskProfile:
     """Measure the risk of a table (polars, pandas or arrow) as it stands: raw, or a release.
@@ -128,13 +128,17 @@ def risk(
     Rows are alike if they show the same text in all quasi-identifiers of the plan. Rows that show nothing but `*` are
     suppressed, and no figure counts them. What is known of the population is given in one of three ways, or not at
     all; without it the journalist is taken for a prosecutor. `largest_set` is the size up to which sets of attributes
-    are looked at.
+    are looked at; without it four, or as many as there are not too many sets of.
     """
     table = checked_table(frame, plan)
     if not is_number(threshold) or not 0 < threshold <= 1:
-        raise InputError(f"the threshold must be above 0 and at most 1, not {threshold!r}", code="risk-threshold")
+        raise InputError(
+            f"threshold (--threshold) must be above 0 and at most 1, not {threshold!r}", code="risk-threshold"
+        )
     if policy is not None and not isinstance(policy, RiskPolicy):
         raise InputError("give a RiskPolicy, for example RiskPolicy.from_yaml('policy.yaml')", code="policy-type")
+    if largest_set is None:
+        largest_set = feasible_size(len(plan.quasi_identifiers))
     checked_size(largest_set, len(plan.quasi_identifiers))
     shown = ShownTable.of(table, plan.quasi_identifiers)
     people = people_of(shown, plan, size=population_size, fraction=sampling_fraction, population=population)

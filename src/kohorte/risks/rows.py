@@ -52,7 +52,9 @@ def rows_at_highest_risk(
 ) -> tuple[RowRisk, ...]:
     """The rows in the smallest classes, those with the highest score first, then in their order."""
     if type(count) is not int or count < 0:
-        raise InputError(f"the number of rows to list must be at least 0, not {count!r}", code="risk-rows")
+        raise InputError(
+            f"rows (--rows): the number of rows to list must be at least 0, not {count!r}", code="risk-rows"
+        )
     sizes, scores = table.sizes[table.class_of], uniques.scores[table.class_of]
     chosen = np.lexsort((table.kept, -scores, sizes))[:count].tolist()
     numbers = table.class_of[chosen].tolist() if chosen else []

@@ -81,6 +81,7 @@ class Draft(Drafted):
             weights=definition.weights,
             target=definition.target,
             cohorts=showing.arrivals if definition.by_arrival else None,
+            region_of=showing.region_of,
         )
         data = table.shown(showing.rows, refined.regions, refined.region_of, number)
         verification = verify_table(data, definition.plan, {})

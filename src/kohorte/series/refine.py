@@ -54,13 +54,15 @@ def refine(
     weights: Sequence[float],
     target: Target | None = None,
     cohorts: Numbers | None = None,
+    region_of: Numbers | None = None,
 ) -> Refined:
     """Split regions as far as the models allow. Every row lies in a region; `judge` knows the same rows.
 
     With `cohorts`, the rows of each cohort must satisfy the models on their own in every region that has some.
+    `region_of` may be given where it is known.
     """
     work = _Work(places, judge, cohorts, target)
-    region_of = regions.locate(places)
+    region_of = regions.locate(places) if region_of is None else region_of.copy()
     guide = None if target is None else target.guide(regions)
     splits: list[Split] = []
     active, waited = np.unique(region_of), 0

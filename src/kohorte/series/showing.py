@@ -21,9 +21,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Showing:
-    """The rows that are shown, by number, the release that first showed each, and the models ready to judge them."""
+    """The rows that are shown, by number, their regions, when they came, and the models ready to judge them."""
 
     rows: Numbers = field(repr=False)
+    region_of: Numbers = field(repr=False)
     arrivals: Numbers = field(repr=False)
     judge: Judge = field(repr=False)
     withheld: int
@@ -65,7 +66,7 @@ class Question:
             failing = self._failing(judge, region_of[rows], arrivals[rows])
             if not failing.any():
                 self._refuse_many_held(int((~shown).sum()))
-                return Showing(rows, arrivals[rows], judge, withheld)
+                return Showing(rows, region_of[rows], arrivals[rows], judge, withheld)
             newcomers = failing & ~before[rows]
             if newcomers.any():
                 failing = newcomers
@@ -84,7 +85,7 @@ class Question:
     def _refuse_nothing(self, rows: Numbers) -> None:
         if not len(rows):
             raise NoSolution(
-                "no row can be shown yet: no region has enough rows to satisfy the models; wait for more",
+                "no row can be shown yet: no region satisfies the models; wait for more rows",
                 code="series-nothing-shown",
             )
 

@@ -93,13 +93,21 @@ class JointTable:
     def __post_init__(self) -> None:
         for name in ("questions", "shape"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        cells = tuple(as_fraction(cell, place="joint: a cell") for cell in self.cells)
+        cells = tuple(as_fraction(cell, place=self._place(number)) for number, cell in enumerate(self.cells))
         object.__setattr__(self, "cells", cells)
         if len(self.questions) < 2 or len(set(self.questions)) != len(self.questions):
             raise InputError("joint: a table is about two or more different questions", code="survey-joint")
         if len(self.shape) != len(self.questions) or math.prod(self.shape) != len(cells):
             raise InputError("joint: the lists of a table do not all have the same lengths", code="survey-joint")
         check_sum(cells, place=f"joint: the cells of {' and '.join(self.questions)}")
+
+    def _place(self, number: int) -> str:
+        """Where a cell stands: its table, and its position in each list, from 1."""
+        position: list[str] = []
+        for length in reversed(self.shape):
+            number, place = divmod(number, length or 1)
+            position.insert(0, str(place + 1))
+        return f"joint: the cell at ({', '.join(position)}) of the table about {' and '.join(map(str, self.questions))}"
 
     def has_margin(self, name: str, frequencies: Sequence[Fraction]) -> bool:
         """Whether these are the frequencies of a question in the table."""

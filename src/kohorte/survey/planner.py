@@ -50,9 +50,11 @@ def plan_survey(
     which estimator judges: FG, RT, RR, OR, expected, or worst (the bound that no table with these margins exceeds).
     """
     if by not in JUDGES:
-        raise InputError(f"by is one of {', '.join(JUDGES)}, not {by!r}{nearest(by, JUDGES)}", code="survey-estimator")
+        raise InputError(
+            f"by (--by) is one of {', '.join(JUDGES)}, not {by!r}{nearest(by, JUDGES)}", code="survey-estimator"
+        )
     if not _is_percentage(percent):
-        raise InputError(f"percent is a number from 0 to 100, not {percent!r}", code="survey-percent")
+        raise InputError(f"percent (--percent) is a number from 0 to 100, not {percent!r}", code="survey-percent")
     return _Planner(survey, survey_of(survey).asked(people), float(percent), by).proposals(most)
 
 

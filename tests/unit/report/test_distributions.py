@@ -84,6 +84,12 @@ def test_codes_with_a_leading_zero_are_no_numbers() -> None:
     assert distribution([pl.Series("zip", codes)], least=5).parts[0].label == "00000"
 
 
+def test_labels_that_begin_with_thousands_of_digits_are_sorted_as_numbers() -> None:
+    long, longer = "9" * 5_000, "1" * 5_001
+    found = distribution([pl.Series("x", [longer] * 5 + ["20"] * 6 + [long] * 7)], least=5)
+    assert [part.label for part in found.parts] == ["20", long, longer]
+
+
 def test_few_missing_numbers_hide_in_a_range() -> None:
     ages = [*range(20, 80), None, None]
     assert distribution([pl.Series("age", ages)], least=5).parts[-1].label.endswith("and above, or missing")

@@ -13,31 +13,12 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.report.contributions import contributions, information_kept
-from kohorte.report.figures import Figures, percent
-from kohorte.report.ranges import class_sizes, joined, risk_intervals
+from kohorte.report.figures import percent
+from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals
 from kohorte.report.write import fitting_size
 from kohorte.risks.shown_table import ShownTable
 
 SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=60)
-
-
-@pytest.mark.parametrize(
-    ("rows", "of", "said"),
-    [
-        (0, 100, "0"),
-        (1, 100, "fewer than 5"),
-        (4, 100, "fewer than 5"),
-        (5, 100, "5"),
-        (95, 100, "95"),
-        (96, 100, "all but fewer than 5"),
-        (99, 100, "all but fewer than 5"),
-        (100, 100, "100"),
-        (2, 3, "at most 4"),
-    ],
-)
-def test_the_public_learns_no_small_count_nor_its_complement(rows: int, of: int, said: str) -> None:
-    assert Figures(5, exact=False).count(rows, of) == said
-    assert Figures(5, exact=True).count(rows, of) == f"{rows}"
 
 
 def test_shares_at_the_ends_are_not_rounded_to_none_or_all() -> None:
@@ -71,6 +52,12 @@ def test_the_intervals_of_risk_are_ranges_of_class_sizes(sizes: list[int]) -> No
     for one in risk_intervals([ko.risk(frame, plan)]):
         inside = [size for size in sizes if one.low <= size <= (one.high or math.inf)]
         assert one.rows == (sum(inside),)
+
+
+def test_a_range_that_reaches_above_the_threshold_in_part_is_known() -> None:
+    ranges = [Range(1, 4, (9,)), Range(3, 9, (9,)), Range(5, 9, (9,)), Range(2, None, (9,))]
+    assert [one.above(0.2) for one in ranges] == [True, False, False, False]
+    assert [one.reaches_above(0.2) for one in ranges] == [True, True, False, True]
 
 
 def test_contributions_are_what_is_counted_without_the_attribute() -> None:

@@ -85,7 +85,7 @@ def test_rows_above_the_threshold_are_a_reservation(make: Make, cohort) -> None:
     release = ko.anonymize(frame, plan)
     text = words(make(frame, plan, release=release, threshold=0.001))
     assert "! Holds what the plan asks, but look closer" in text
-    assert "400 of 400 rows are above the threshold of 0.1 %" in text
+    assert "all of 400 rows are above the threshold of 0.1 %" in text
 
 
 def test_a_policy_whose_limit_is_passed_is_a_bad_verdict(make: Make, cohort) -> None:
@@ -94,6 +94,61 @@ def test_a_policy_whose_limit_is_passed_is_a_bad_verdict(make: Make, cohort) -> 
     text = words(make(frame, plan, release=ko.anonymize(frame, plan), policy=policy))
     assert "\u2717 Does not hold" in text
     assert "ABOVE its limit of 0.1 %" in text
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("given", ["release", "table"])
+def test_a_sensitive_value_that_is_known_of_everybody_is_a_reservation_in_the_verdict(
+    make: Make, view: str, given: str
+) -> None:
+    """All rows that look alike share their diagnosis: 5-anonymous, and everything is known."""
+    frame = pl.DataFrame({"a": [str(row // 50) for row in range(600)]}).with_columns(diagnosis="d" + pl.col("a"))
+    plan = ko.Plan(attributes={"a": QUASI, "diagnosis": {"role": "sensitive"}}, models=[ko.KAnonymity(5)])
+    page = make(frame, plan, view=view, **({"release": ko.anonymize(frame, plan)} if given == "release" else {}))
+    assert '<div class="verdict fair">' in page
+    box = words(page.split('<div class="verdict fair">')[1].split("</div>")[0])
+    assert "! Holds what the plan asks, but look closer" in box
+    everybody = "600" if view == "internal" else "all"
+    assert f"Of {everybody} of 600 rows a sensitive value (diagnosis) is known without finding the row" in box
+    text = words(page)
+    assert "add to the plan: l-diversity" in text
+    assert "'diagnosis' is sensitive, but no model of the plan protects it" in text
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_three_questions_of_the_authorities_are_answered(make: Make, cohort, view: str) -> None:
+    frame, plan = cohort
+    raw, released = (words(make(frame, plan, view=view, release=made)) for made in (None, ko.anonymize(frame, plan)))
+    for text in (raw, released):
+        assert "Can somebody be singled out?" in text
+        assert "Can records about somebody be linked?" in text
+        assert "Of nobody a sensitive value is certain" in text
+    assert "no row is the only one of its kind" in released
+    unique = words(make(frame.with_columns(age=pl.int_range(400)), plan, view=view))
+    assert f"Yes: {'400' if view == 'internal' else 'all'} of 400 rows are the only ones of their kind" in unique
+
+
+def test_estimators_are_compared_inside_alone(make: Make, cohort) -> None:
+    public, internal = (words(make(*cohort, view=view, population_size=10_000)) for view in VIEWS)
+    assert "zayatz" in internal
+    assert "zayatz" not in public
+    assert "far too high" in public
+    assert "far too high" in internal
+
+
+def test_a_bar_that_reaches_above_the_threshold_says_so(make: Make, cohort) -> None:
+    """Classes of 10 rows, a threshold of 1 / 15, and a range of 10 to 19 rows."""
+    page = make(*cohort, threshold=1 / 15, view="internal")
+    assert "partly above" in words(page)
+    assert '<rect class="fair"' in page
+
+
+def test_a_name_cannot_turn_the_text_around(make: Make) -> None:
+    name = "rate\u202etsiruot\u2066"
+    frame = pl.DataFrame({name: ["a", "b"] * 20})
+    page = make(frame, ko.Plan(attributes={name: QUASI}, models=[ko.KAnonymity(2)]))
+    assert "rate\ufffdtsiruot\ufffd" in page
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", page)
 
 
 def test_the_views_differ_in_what_they_tell(make: Make, cohort) -> None:
@@ -175,8 +230,9 @@ def test_the_public_view_counts_no_small_group_of_the_raw_table(make: Make) -> N
     plan = ko.Plan(attributes={"a": QUASI}, models=[ko.KAnonymity(5)], suppression_limit=0.1)
     raw = words(make(frame, plan))
     both = words(make(frame, plan, release=ko.anonymize(frame, plan)))
-    assert "fewer than 5 of 503 rows are above the threshold" in raw
-    assert "unique rows fewer than 5 0 (0 %)" in both
+    assert "less than 1 % of 503 rows are above the threshold" in raw
+    assert "smallest class fewer than 5 rows 50 rows" in both
+    assert "unique rows less than 1 % none" in both
     assert "3 rows of 503 are suppressed" in both  # as the certificate says
     assert not re.search(r"(?<![\w.,])3 \(|(?<![\w.,])3 rows", raw)
     assert "3 (0.596 %) of the rows are the only ones of their kind" in words(make(frame, plan, view="internal"))
@@ -296,6 +352,20 @@ def test_the_hash_of_the_raw_table_is_for_the_house_alone(tmp_path: Path, cohort
         assert ("in.csv" in page) is (view == "internal")
         assert ko.read_table(tmp_path / f"{view}.csv").sha256 in page
         assert plan.fingerprint() in page
+
+
+@pytest.mark.parametrize(("k", "shown"), [(5, True), (50, False), (1, False)])
+def test_a_single_table_is_named_to_the_public_if_it_satisfies_the_plan(tmp_path: Path, k: int, shown: bool) -> None:
+    """One that does not, or whose plan promises nothing, may be raw."""
+    from kohorte.cli.main import main
+
+    plan = ko.Plan(attributes={"a": QUASI}, models=[ko.KAnonymity(k)])
+    ko.write_table(pl.DataFrame({"a": [*"xy"] * 20}), tmp_path / "in.csv", like=None, force=False)
+    (tmp_path / "plan.yaml").write_text(plan.to_yaml())
+    made = tmp_path / "report.html"
+    arguments = ["risk", str(tmp_path / "in.csv"), "--plan", str(tmp_path / "plan.yaml"), "--report", str(made)]
+    assert main([*arguments, "--json"]) == 0
+    assert (ko.read_table(tmp_path / "in.csv").sha256 in made.read_text(encoding="utf-8")) is shown
 
 
 def test_what_cannot_be_checked_is_no_good_verdict(make: Make) -> None:

@@ -102,3 +102,11 @@ def test_the_models_judge_the_shown_rows_alone() -> None:
     models = [{"model": "k-anonymity", "k": 2}, {"model": "t-closeness_equal", "attribute": "s", "t": 0.1}]
     found = shown([1, 2, 11, 12, -1, -1, -1, -1], [0] * 8, asked=plan(models=models), values="ababcccc")
     assert found.rows.tolist() == [0, 1, 2, 3]
+
+
+def test_rows_with_too_few_values_wait_for_more_instead_of_being_called_wrong() -> None:
+    diverse = plan(models=[{"model": "l-diversity_distinct", "attribute": "s", "l": 3}])
+    with pytest.raises(ko.NoSolution, match="wait for more rows") as caught:
+        shown([1, 2, 3, 4], [0, 0, 0, 0], asked=diverse, values="aabb")
+    assert caught.value.code == "series-nothing-shown"
+    assert len(shown([1, 2, 3], [0, 0, 0], asked=diverse, values="abc").rows) == 3

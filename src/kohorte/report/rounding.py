@@ -1,0 +1,132 @@
+"""How figures are told: exactly inside, and to the public rounded, so that no small group is counted.
+
+A step of rounding has at least as many rows as a group needs to be named. So nobody learns a smaller count, neither
+from a share nor from the difference of two.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kohorte.release.verification import ModelVerdict
+from kohorte.release.words import reached_in_words
+from kohorte.report.figures import counted, percent
+
+LEAST = 5
+"""No group of fewer rows is named or, for the public, counted; a plan with a larger k raises it to k."""
+
+STEPS = (1, 2, 5, 10, 20)
+"""The steps of public shares, in percent; the smallest that has enough rows is taken."""
+
+FEW_PEOPLE = 10
+COUNTING = ("k-anonymity", "k-map")
+"""The models whose parameter counts rows or people."""
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How figures are written: exactly, or rounded for the public. `of` is always the number of rows of the table."""
+
+    least: int
+    exact: bool
+
+    def step(self, of: int) -> int | None:
+        """The step of public shares, in percent; None where the rows are so few that no share is told."""
+        return next((step for step in STEPS if step * of >= 100 * self.least), None)
+
+    def rounding(self, of: int) -> str:
+        """How shares are rounded, in words."""
+        step = self.step(of)
+        return "shares are not told of so few rows" if step is None else f"shares are rounded in steps of {step} %"
+
+    # Shares
+
+    def share(self, share: float | None, of: int) -> str:
+        """A share of rows, a risk, or any other figure from 0 to 1 that depends on the sizes of groups."""
+        if self.exact or share is None or share in (0, 1):
+            return percent(share)
+        step = self.step(of)
+        if step is None:
+            return "some"
+        if 100 * share < step - ROUNDING:
+            return f"less than {step} %"
+        if 100 * share > 100 - step + ROUNDING:
+            return f"over {100 - step} %"
+        return f"{'' if step == 1 else 'about '}{_nearest(share, step)} %"
+
+    def drawn(self, share: float, of: int) -> float:
+        """The share that a bar shows: what is written beside it, and nothing finer."""
+        if self.exact or share in (0, 1):
+            return share
+        step = self.step(of)
+        if step is None:
+            return 0.5
+        low, high = 100 * share < step - ROUNDING, 100 * share > 100 - step + ROUNDING
+        return step / 200 if low else 1 - step / 200 if high else _nearest(share, step) / 100
+
+    def highest(self, risk: float) -> str:
+        """The highest risk of a row, which is that of a small class where it is high."""
+        if self.exact:
+            return percent(risk)
+        if risk * self.least > 1 + ROUNDING:
+            return f"over {percent(1 / self.least)}"
+        return "less than 1 %" if 0 < risk < 0.01 else f"{100 * risk:.0f} %"
+
+    # Counts
+
+    def count(self, rows: int, of: int) -> str:
+        """So many of all rows; for the public the share."""
+        if self.exact:
+            return f"{rows:,}"
+        return self.part(rows, of)
+
+    def part(self, rows: int, of: int) -> str:
+        """So many of all rows, and which share of them that is; for the public the share alone."""
+        if self.exact:
+            return f"{rows:,} ({percent(rows / of)})" if of else f"{rows:,}"
+        return "none" if not rows else "all" if rows == of else self.share(rows / of, of)
+
+    def of_rows(self, rows: int, of: int) -> str:
+        """So many of all rows, with their number."""
+        return f"{self.count(rows, of) if rows else 'none'} of {counted(of, 'row')}"
+
+    def size(self, rows: int | None) -> str:
+        """The size of the smallest class."""
+        if rows is None:
+            return "none"
+        return counted(rows, "row") if self.exact or rows >= self.least else f"fewer than {self.least} rows"
+
+    def number(self, number: float) -> str:
+        """A number of people or of values that follows from the sizes of groups."""
+        if self.exact or not number:
+            return f"{number:,.0f}"
+        if number < FEW_PEOPLE:
+            return f"fewer than {FEW_PEOPLE}"
+        return f"about {round(number, -math.floor(math.log10(number))):,.0f}"
+
+    def reached(self, model: ModelVerdict, of: int) -> str:
+        """The parameter of a model that a table reaches."""
+        if self.exact or model.reached is None:
+            return reached_in_words(model.reached)
+        ends = model.reached if isinstance(model.reached, tuple) else (model.reached,)
+        return " to ".join(self._parameter(end, model.name, of) for end in ends)
+
+    def _parameter(self, reached: float, model: str, of: int) -> str:
+        if model in COUNTING and reached < self.least:
+            return f"fewer than {self.least}"
+        if float(reached).is_integer():
+            return reached_in_words(reached)
+        step = self.step(of)
+        if not 0 < reached < 1:
+            return f"about {reached:.2g}"
+        if step is None:
+            return "a figure that is not told of so few rows"
+        return f"below {step / 100:g}" if 100 * reached < step else f"about {_nearest(reached, step) / 100:g}"
+
+
+def _nearest(share: float, step: int) -> int:
+    """The nearest step that is not nothing and not all."""
+    return min(max(step, step * math.floor(100 * share / step + 0.5)), 100 - step)
