@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kohorte.series.regions import Regions
+from kohorte.series.domain.regions import Regions
 
 Numbers = NDArray[np.int64]
 NEAREST = 8

@@ -22,7 +22,7 @@ from benchmarks.plain_mondrian import mondrian_regions
 from benchmarks.report import Line
 from kohorte.data.cohort import hierarchy_files
 from kohorte.data.strict_yaml import load
-from kohorte.series.axis import Axis
+from kohorte.series.domain.axis import Axis
 from kohorte.series.output import region_loss
 from kohorte.series.settings import SeriesSettings
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.series.deviation import deviation, deviations
-from kohorte.series.guide import Guide
+from kohorte.series.domain.measures import Numbers
+from kohorte.series.domain.regions import OUTSIDE, Regions, Split
 from kohorte.series.judge import Judge
-from kohorte.series.measures import Numbers
-from kohorte.series.refine import refine
-from kohorte.series.regions import OUTSIDE, Regions, Split
-from kohorte.series.target import Target
+from kohorte.series.splitting.refine import refine
+from kohorte.series.target.deviation import deviation, deviations
+from kohorte.series.target.guide import Guide
+from kohorte.series.target.target import Target
 
 
 def intervals(*edges):

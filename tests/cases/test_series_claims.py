@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte.series.regions import Regions
+from kohorte.series.domain.regions import Regions
 
 K = 4
 GROWTH = (60, 200, 700)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from kohorte.series.regions import Regions, Split
+from kohorte.series.domain.regions import Regions, Split
 
 
 def whole(lengths):

@@ -2,7 +2,7 @@
 
 from kohorte.series.series import Series, SeriesRelease
 from kohorte.series.settings import SeriesSettings
-from kohorte.series.status import SeriesStatus
+from kohorte.series.status.status import SeriesStatus
 from kohorte.series.verification import ReleaseVerdict, SeriesVerification
 
 __all__ = ["ReleaseVerdict", "Series", "SeriesRelease", "SeriesSettings", "SeriesStatus", "SeriesVerification"]

@@ -22,8 +22,8 @@ from kohorte.release.certificate import (
 from kohorte.release.verification import Verification
 from kohorte.series.definition import Definition
 from kohorte.series.growing import Figures
+from kohorte.series.memory.state import State
 from kohorte.series.settings import SeriesSettings
-from kohorte.series.state import State
 
 HELD_ROWS = "rows held back are left out; a later release shows them when their regions satisfy the models"
 

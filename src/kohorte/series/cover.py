@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kohorte.series.regions import Places
+from kohorte.series.domain.regions import Places
 
 
 class Cover(Protocol):

@@ -15,18 +15,18 @@ from kohorte.engines.encoding import which_rows
 from kohorte.errors import InputError, nearest
 from kohorte.release.columns import check_columns
 from kohorte.release.plan import Plan
-from kohorte.series.axes import initial_regions, make_axes
-from kohorte.series.axis import Axis
-from kohorte.series.fingerprints import Recognised
-from kohorte.series.folder import SeriesFolder
-from kohorte.series.levels import Ladder, make_ladders
-from kohorte.series.make_target import make_target
+from kohorte.series.domain.axes import initial_regions, make_axes
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.regions import Places, Regions
+from kohorte.series.levels.levels import Ladder, make_ladders
+from kohorte.series.memory.fingerprints import Recognised
+from kohorte.series.memory.folder import SeriesFolder
+from kohorte.series.memory.record import Comparison, Record, refuse_changes
+from kohorte.series.memory.state import State, damaged
 from kohorte.series.output import refuse_plan
-from kohorte.series.record import Comparison, Record, refuse_changes
-from kohorte.series.regions import Places, Regions
 from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
-from kohorte.series.state import State, damaged
-from kohorte.series.target import Target
+from kohorte.series.target.make_target import make_target
+from kohorte.series.target.target import Target
 
 
 @dataclass(frozen=True, eq=False)

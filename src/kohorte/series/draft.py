@@ -10,13 +10,13 @@ import polars as pl
 
 from kohorte.release.verification import verify_table
 from kohorte.series.definition import Definition
+from kohorte.series.domain.regions import Regions, Split
 from kohorte.series.growing import Drafted, Fineness, GrowingTable, Numbers, Replayed, refuse_unverified
+from kohorte.series.memory.record import Record
+from kohorte.series.memory.state import State
 from kohorte.series.output import output_frame, region_loss
-from kohorte.series.record import Record
-from kohorte.series.refine import Refined, refine
-from kohorte.series.regions import Regions, Split
 from kohorte.series.showing import Question
-from kohorte.series.state import State
+from kohorte.series.splitting.refine import Refined, refine
 
 
 @dataclass(frozen=True, eq=False)

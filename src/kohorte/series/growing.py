@@ -16,12 +16,12 @@ from kohorte.errors import InternalError
 from kohorte.release.verification import Verification
 from kohorte.series.cover import Cover
 from kohorte.series.definition import Definition
-from kohorte.series.fingerprints import Recognised, shuffled
+from kohorte.series.domain.regions import Places, Split
+from kohorte.series.memory.fingerprints import Recognised, shuffled
+from kohorte.series.memory.record import HELD, Comparison, Record
+from kohorte.series.memory.state import State
 from kohorte.series.output import content_sha256
-from kohorte.series.record import HELD, Comparison, Record
-from kohorte.series.regions import Places, Split
 from kohorte.series.showing import Showing
-from kohorte.series.state import State
 
 Numbers = NDArray[np.int64]
 

@@ -6,9 +6,9 @@ import polars as pl
 
 from kohorte.series.definition import Definition
 from kohorte.series.draft import Table
-from kohorte.series.full_domain import LeveledTable
 from kohorte.series.growing import GrowingTable
-from kohorte.series.record import Record
+from kohorte.series.levels.full_domain import LeveledTable
+from kohorte.series.memory.record import Record
 from kohorte.series.settings import FULL_DOMAIN
 
 

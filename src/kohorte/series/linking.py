@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.series.cover import Cover
+from kohorte.series.domain.regions import Places
 from kohorte.series.judge import Judge
-from kohorte.series.regions import Places
 
 Numbers = NDArray[np.int64]
 

@@ -16,9 +16,9 @@ from kohorte.kernels.arrays import Floats
 from kohorte.models import SafeHarborRule
 from kohorte.recoding.base import refuse_models
 from kohorte.release.plan import Plan
-from kohorte.series.axis import Axis
-from kohorte.series.fingerprints import row_texts
-from kohorte.series.regions import Regions
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.regions import Regions
+from kohorte.series.memory.fingerprints import row_texts
 
 Numbers = NDArray[np.int64]
 

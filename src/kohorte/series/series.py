@@ -18,17 +18,17 @@ from kohorte.release.plan import Plan
 from kohorte.release.verification import verify_table
 from kohorte.release.write import Naming, file_facts, write_certified
 from kohorte.series.certificate import certify_release, now
-from kohorte.series.committing import about_to_be_named, commit, settle
 from kohorte.series.definition import Definition
-from kohorte.series.fingerprints import key_check
-from kohorte.series.folder import SeriesFolder
 from kohorte.series.growing import Drafted, Figures, GrowingTable, Replayed, refuse_unverified, smallest_arrival
 from kohorte.series.kinds import read_table
+from kohorte.series.memory.committing import about_to_be_named, commit, settle
+from kohorte.series.memory.fingerprints import key_check
+from kohorte.series.memory.folder import SeriesFolder
+from kohorte.series.memory.state import Entry, Head, State, damaged
 from kohorte.series.output import content_sha256
 from kohorte.series.picture import write_page
 from kohorte.series.settings import SeriesSettings, settings_of
-from kohorte.series.state import Entry, Head, State, damaged
-from kohorte.series.status import TOP, SeriesStatus, status_of
+from kohorte.series.status.status import TOP, SeriesStatus, status_of
 from kohorte.series.verification import SeriesVerification, verify_series
 
 

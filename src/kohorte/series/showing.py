@@ -12,9 +12,9 @@ from kohorte.errors import NoSolution, PrivacyViolation
 from kohorte.kernels.arrays import Bools
 from kohorte.release.plan import Plan
 from kohorte.series.cover import Cover
+from kohorte.series.domain.regions import OUTSIDE, Places
 from kohorte.series.judge import Judge
-from kohorte.series.record import HELD
-from kohorte.series.regions import OUTSIDE, Places
+from kohorte.series.memory.record import HELD
 
 Numbers = NDArray[np.int64]
 

@@ -11,8 +11,8 @@ from kohorte.release.verification import Verification, verify_table
 from kohorte.series.growing import GrowingTable, Replayed
 from kohorte.series.judge import Judge
 from kohorte.series.linking import Traces
+from kohorte.series.memory.state import Entry, State
 from kohorte.series.output import content_sha256
-from kohorte.series.state import Entry, State
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte.series.axes import initial_regions, make_axes
-from kohorte.series.axis import Axis
-from kohorte.series.categories import Categories
-from kohorte.series.measures import Days, Numbers
+from kohorte.series.domain.axes import initial_regions, make_axes
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.categories import Categories
+from kohorte.series.domain.measures import Days, Numbers
 
 
 def axis_of(

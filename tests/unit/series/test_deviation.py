@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kohorte.series.deviation import deviation, deviations, deviations_of_points
-from kohorte.series.regions import Regions
+from kohorte.series.domain.regions import Regions
+from kohorte.series.target.deviation import deviation, deviations, deviations_of_points
 from support.boxes import deviation_of_places, generalizations, is_finer, painted, refined, sides, whole
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.series.fingerprints import Recognised, fingerprints, key_check, new_key, row_texts, shuffled
+from kohorte.series.memory.fingerprints import Recognised, fingerprints, key_check, new_key, row_texts, shuffled
 
 KEY = b"k" * 32
 CELLS = st.one_of(st.none(), st.text(alphabet="1:-2ä\n", max_size=4))

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 import kohorte as ko
 from kohorte.cli.main import main
 from kohorte.search import Exhaustive
-from kohorte.series import levels as levels_module
 from kohorte.series.definition import Definition
-from kohorte.series.full_domain import LeveledTable
-from kohorte.series.level_search import Candidates
-from kohorte.series.record import Record
+from kohorte.series.levels import levels as levels_module
+from kohorte.series.levels.full_domain import LeveledTable
+from kohorte.series.levels.level_search import Candidates
+from kohorte.series.memory.record import Record
 from support.growing import patients
 
 TREE = {"left": ["a", "b"], "right": ["c", "d"]}

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.errors import InternalError
-from kohorte.series.deviation import deviation
-from kohorte.series.guide import Guide
-from kohorte.series.regions import Regions, Split
+from kohorte.series.domain.regions import Regions, Split
+from kohorte.series.target.deviation import deviation
+from kohorte.series.target.guide import Guide
 from support.boxes import generalizations, sides, whole
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 import kohorte as ko
+from kohorte.series.domain.regions import Regions
 from kohorte.series.judge import Judge
 from kohorte.series.linking import Traces
-from kohorte.series.regions import Regions
 
 
 def judge(rows: int, k: int) -> Judge:

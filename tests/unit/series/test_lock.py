@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kohorte as ko
-from kohorte.series.lock import locked
+from kohorte.series.memory.lock import locked
 
 
 def test_a_second_command_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.series.fingerprints import Recognised
-from kohorte.series.record import Comparison, Record, refuse_changes
+from kohorte.series.memory.fingerprints import Recognised
+from kohorte.series.memory.record import Comparison, Record, refuse_changes
 
 KEY = b"k" * 32
 

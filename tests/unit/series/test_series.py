@@ -247,7 +247,7 @@ def test_a_folder_without_a_series_is_refused_and_stays_empty(tmp_path: Path) ->
 
 
 def test_two_releases_at_the_same_time_are_refused(series: ko.Series) -> None:
-    from kohorte.series.lock import locked
+    from kohorte.series.memory.lock import locked
 
     with locked(series.folder), pytest.raises(ko.InputError) as refused:
         series.release(patients(300))

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte.series.regions import Regions
+from kohorte.series.domain.regions import Regions
 from kohorte.series.showing import Question, Showing
 
 REGIONS = Regions.of([[(0, 10)], [(10, 20)]])

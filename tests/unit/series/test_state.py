@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import kohorte as ko
-from kohorte.series.regions import Split
-from kohorte.series.state import Entry, Head, Pending, State
+from kohorte.series.domain.regions import Split
+from kohorte.series.memory.state import Entry, Head, Pending, State
 
 HEAD = Head(
     created="2026-01-01T00:00:00+00:00",

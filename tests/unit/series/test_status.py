@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.hierarchy import Tree
-from kohorte.series.axis import Axis
-from kohorte.series.candidates import OpenRegions
-from kohorte.series.categories import Categories
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.categories import Categories
+from kohorte.series.domain.measures import Numbers
+from kohorte.series.domain.regions import Places, Regions, Split
 from kohorte.series.judge import Judge
-from kohorte.series.measures import Numbers
-from kohorte.series.missing_rows import Demands, wanted_splits
-from kohorte.series.refine import Refined, refine
-from kohorte.series.regions import Places, Regions, Split
-from kohorte.series.status import SeriesStatus
-from kohorte.series.target import Target
-from kohorte.series.target_distance import TargetDistance
+from kohorte.series.splitting.candidates import OpenRegions
+from kohorte.series.splitting.refine import Refined, refine
+from kohorte.series.status.missing_rows import Demands, wanted_splits
+from kohorte.series.status.status import SeriesStatus
+from kohorte.series.target.target import Target
+from kohorte.series.target.target_distance import TargetDistance
 from support.growing import SETTINGS, patients
 from support.growing import plan as patients_plan
 

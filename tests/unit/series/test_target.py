@@ -11,14 +11,14 @@ import pytest
 
 import kohorte as ko
 from kohorte.hierarchy import Dates
-from kohorte.series.categories import Categories
-from kohorte.series.label_spans import spans
-from kohorte.series.make_target import make_target
-from kohorte.series.measures import UNKNOWN, Days, Numbers
-from kohorte.series.regions import OUTSIDE, Regions
-from kohorte.series.statistics import read_frequencies
-from kohorte.series.synthetic import apportioned, synthetic_rows
-from kohorte.series.target import Target
+from kohorte.series.domain.categories import Categories
+from kohorte.series.domain.label_spans import spans
+from kohorte.series.domain.measures import UNKNOWN, Days, Numbers
+from kohorte.series.domain.regions import OUTSIDE, Regions
+from kohorte.series.target.make_target import make_target
+from kohorte.series.target.statistics import read_frequencies
+from kohorte.series.target.synthetic import apportioned, synthetic_rows
+from kohorte.series.target.target import Target
 
 WARDS = ko.Tree({"inside": ["heart", "stomach"], "senses": ["eye", "ear", "nose"]})
 AGE = Numbers("age", False, spans=((0, 40), (50, 120)), step=5)
@@ -187,7 +187,7 @@ class TestMakeTarget:
         assert again.tolerated == pytest.approx(100)
 
     def test_more_rows_than_are_drawn_stand_for_each_other(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("kohorte.series.make_target.MOST_ROWS", 500)
+        monkeypatch.setattr("kohorte.series.target.make_target.MOST_ROWS", 500)
         target = made(tmp_path, marginals=marginals(), expected_rows=1000, slack=3)
         assert target.masses.sum() == 1000
         assert 16 <= target.masses.min() < 32

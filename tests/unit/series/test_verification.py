@@ -12,9 +12,9 @@ import pytest
 import kohorte as ko
 from kohorte.series import draft as draft_module
 from kohorte.series import series as series_module
+from kohorte.series.domain.regions import Regions, Split
 from kohorte.series.draft import is_finer
-from kohorte.series.refine import Refined
-from kohorte.series.regions import Regions, Split
+from kohorte.series.splitting.refine import Refined
 from support.growing import SETTINGS, patients, plan
 
 

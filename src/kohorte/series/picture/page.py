@@ -10,7 +10,7 @@ from kohorte.series.picture.charts import over_time
 from kohorte.series.picture.panels import RULES, SHADES, region_panels
 from kohorte.series.picture.story import Chapter, Story
 from kohorte.series.picture.strips import region_strips
-from kohorte.series.region_names import few
+from kohorte.series.status.region_names import few
 
 
 def to_html(story: Story) -> str:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from kohorte.drawing import Drawing, line, safe, short, text, tooltip
 from kohorte.kernels.arrays import Floats
-from kohorte.series.axis import Axis
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.regions import Regions
 from kohorte.series.picture.story import Story
-from kohorte.series.region_names import label_of
-from kohorte.series.regions import Regions
+from kohorte.series.status.region_names import label_of
 
 Numbers = NDArray[np.int64]
 

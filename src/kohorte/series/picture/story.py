@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from kohorte.kernels.arrays import Floats
 from kohorte.series.definition import Definition
+from kohorte.series.domain.regions import Regions
+from kohorte.series.memory.state import State
 from kohorte.series.output import region_losses
-from kohorte.series.regions import Regions
-from kohorte.series.state import State
-from kohorte.series.status import SeriesStatus
-from kohorte.series.target_distance import TargetDistance
+from kohorte.series.status.status import SeriesStatus
+from kohorte.series.target.target_distance import TargetDistance
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ import numpy as np
 
 from kohorte.drawing import Drawing, text, tooltip
 from kohorte.kernels.arrays import Floats
+from kohorte.series.domain.regions import Regions
 from kohorte.series.picture.panels import MOST_DRAWN, RULES, outline, shades_of
 from kohorte.series.picture.story import Story
-from kohorte.series.region_names import label_of
-from kohorte.series.regions import Regions
+from kohorte.series.status.region_names import label_of
 
 MOST_RELEASES = 12
 LEFT, WIDE = 190, 800

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from kohorte.drawing import write_text
 from kohorte.series.definition import Definition
+from kohorte.series.memory.state import State
 from kohorte.series.picture.page import to_html
 from kohorte.series.picture.story import Story
-from kohorte.series.state import State
-from kohorte.series.status import SeriesStatus
+from kohorte.series.status.status import SeriesStatus
 
 
 def write_page(definition: Definition, state: State, status: SeriesStatus, path: Path, *, force: bool) -> None:

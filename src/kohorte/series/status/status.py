@@ -12,16 +12,16 @@ import numpy as np
 from kohorte.errors import NoSolution, PrivacyViolation
 from kohorte.kernels.arrays import Bools
 from kohorte.series.definition import Definition
+from kohorte.series.domain.regions import OUTSIDE, Regions
 from kohorte.series.draft import Draft, Table
-from kohorte.series.full_domain import LeveledTable
 from kohorte.series.growing import Drafted, Figures, GrowingTable
-from kohorte.series.held_rows import HeldBack, RowsInRegions
-from kohorte.series.missing_splits import MissingRows, missing_splits
+from kohorte.series.levels.full_domain import LeveledTable
+from kohorte.series.memory.state import Entry, State
 from kohorte.series.output import region_loss
-from kohorte.series.region_names import few
-from kohorte.series.regions import OUTSIDE, Regions
-from kohorte.series.state import Entry, State
-from kohorte.series.target_distance import TargetDistance
+from kohorte.series.status.held_rows import HeldBack, RowsInRegions
+from kohorte.series.status.missing_splits import MissingRows, missing_splits
+from kohorte.series.status.region_names import few
+from kohorte.series.target.target_distance import TargetDistance
 
 TOP = 10
 """How many regions are named, unless it is said otherwise."""

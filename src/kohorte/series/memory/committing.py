@@ -16,9 +16,9 @@ from pathlib import Path
 from kohorte.data import sha256_of
 from kohorte.release.write import Naming
 from kohorte.series.certificate import now
-from kohorte.series.folder import SeriesFolder
 from kohorte.series.growing import Drafted
-from kohorte.series.state import Entry, Pending, State
+from kohorte.series.memory.folder import SeriesFolder
+from kohorte.series.memory.state import Entry, Pending, State
 
 
 def commit(

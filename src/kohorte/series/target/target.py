@@ -12,9 +12,9 @@ import numpy as np
 from kohorte.errors import InputError, nearest
 from kohorte.kernels.arrays import Floats
 from kohorte.release.search_options import is_number
-from kohorte.series.deviation import deviation
-from kohorte.series.guide import Guide
-from kohorte.series.regions import Regions
+from kohorte.series.domain.regions import Regions
+from kohorte.series.target.deviation import deviation
+from kohorte.series.target.guide import Guide
 
 SIZES = ("volume", "mass")
 POLICIES = ("wait", "nearest")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kohorte.errors import InternalError
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.series.regions import Places, Regions, Split
+from kohorte.series.domain.regions import Places, Regions, Split
 
 Numbers = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Floats
-from kohorte.series.regions import OUTSIDE, Places, Regions
+from kohorte.series.domain.regions import OUTSIDE, Places, Regions
 
 
 def deviation(candidate: Regions, target: Regions, masses: Floats | None = None) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.series.regions import OUTSIDE
+from kohorte.series.domain.regions import OUTSIDE
 
 OR_MISSING = " or missing"
 """What a label says besides where some of the values it stands for may be missing."""

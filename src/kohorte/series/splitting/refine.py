@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Bools
-from kohorte.series.axis import Axis
-from kohorte.series.candidates import Candidates, OpenRegions
-from kohorte.series.guide import Guide
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.regions import Places, Regions, Split
 from kohorte.series.judge import Judge
-from kohorte.series.regions import Places, Regions, Split
-from kohorte.series.target import Target
+from kohorte.series.splitting.candidates import Candidates, OpenRegions
+from kohorte.series.target.guide import Guide
+from kohorte.series.target.target import Target
 
 Numbers = NDArray[np.int64]
 

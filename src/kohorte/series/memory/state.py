@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from kohorte.data import sha256_of
 from kohorte.errors import InputError
-from kohorte.series.regions import Split
+from kohorte.series.domain.regions import Split
 
 FORMAT = 1
 NAME = "series.json"

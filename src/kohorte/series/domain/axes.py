@@ -14,10 +14,10 @@ from kohorte.hierarchy import Bounds, Builder, CsvFile, Dates, Hierarchy, Interv
 from kohorte.hierarchy.options import choice, distinct_labels, exact_number, listed, whole_number
 from kohorte.release.plan import Plan
 from kohorte.release.plan_parts import Attribute
-from kohorte.series.axis import Axis
-from kohorte.series.categories import Categories
-from kohorte.series.measures import Days, Exact, Numbers
-from kohorte.series.regions import Regions
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.categories import Categories
+from kohorte.series.domain.measures import Days, Exact, Numbers
+from kohorte.series.domain.regions import Regions
 from kohorte.series.settings import SeriesSettings
 
 Domain = Mapping[str, Any]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Bools
+from kohorte.series.domain.regions import OUTSIDE, Regions
 from kohorte.series.draft import Table
 from kohorte.series.judge import Judge
-from kohorte.series.missing_rows import Demands
-from kohorte.series.record import HELD
-from kohorte.series.region_names import RegionName, few, more, with_values
-from kohorte.series.regions import OUTSIDE, Regions
+from kohorte.series.memory.record import HELD
+from kohorte.series.status.missing_rows import Demands
+from kohorte.series.status.region_names import RegionName, few, more, with_values
 
 Numbers = NDArray[np.int64]
 

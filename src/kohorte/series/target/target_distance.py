@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from kohorte.series.guide import Guide
+from kohorte.series.target.guide import Guide
 
 
 @dataclass(frozen=True)

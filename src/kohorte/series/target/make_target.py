@@ -23,13 +23,13 @@ from kohorte.errors import InputError, nearest
 from kohorte.models import KAnonymity, PrivacyModel
 from kohorte.release.plan import Plan
 from kohorte.release.plan_parts import Within
-from kohorte.series.axis import Axis
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.regions import OUTSIDE, Places, Regions
 from kohorte.series.judge import Judge
-from kohorte.series.refine import refine
-from kohorte.series.regions import OUTSIDE, Places, Regions
-from kohorte.series.statistics import read_frequencies
-from kohorte.series.synthetic import synthetic_rows
-from kohorte.series.target import Target
+from kohorte.series.splitting.refine import refine
+from kohorte.series.target.statistics import read_frequencies
+from kohorte.series.target.synthetic import synthetic_rows
+from kohorte.series.target.target import Target
 
 MOST_ROWS = 1_000_000
 """How many rows are drawn at most; where more are expected, each stands for several."""

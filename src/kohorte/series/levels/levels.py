@@ -16,8 +16,8 @@ from kohorte.hierarchy.options import distinct_labels
 from kohorte.kernels.arrays import Floats
 from kohorte.lattice import Node
 from kohorte.release.plan import Plan
-from kohorte.series.axes import refuse_strangers
-from kohorte.series.regions import OUTSIDE, Places
+from kohorte.series.domain.axes import refuse_strangers
+from kohorte.series.domain.regions import OUTSIDE, Places
 from kohorte.series.settings import SeriesSettings
 
 Numbers = NDArray[np.int64]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from kohorte.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.hierarchy.labels import quoted
-from kohorte.series.axis import FREE, Axis, Column
-from kohorte.series.measures import UNKNOWN
+from kohorte.series.domain.axis import FREE, Axis, Column
+from kohorte.series.domain.measures import UNKNOWN
 
 
 @dataclass(frozen=True)

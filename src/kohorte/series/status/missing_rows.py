@@ -11,10 +11,10 @@ from kohorte.engines.sensitive import SensitiveColumn
 from kohorte.kernels.arrays import Bools
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.models.sensitive import SensitiveModel
-from kohorte.series.axis import FREE, Axis
-from kohorte.series.candidates import Candidates, Gaps, OpenRegions, first_highest
-from kohorte.series.guide import Guide
+from kohorte.series.domain.axis import FREE, Axis
 from kohorte.series.judge import Judge
+from kohorte.series.splitting.candidates import Candidates, Gaps, OpenRegions, first_highest
+from kohorte.series.target.guide import Guide
 
 Numbers = NDArray[np.int64]
 

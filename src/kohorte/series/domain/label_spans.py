@@ -13,10 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kohorte.errors import InputError
-from kohorte.series.axis import Axis
-from kohorte.series.categories import Categories
-from kohorte.series.measures import UNKNOWN, Days, Numbers
-from kohorte.series.regions import OUTSIDE
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.categories import Categories
+from kohorte.series.domain.measures import UNKNOWN, Days, Numbers
+from kohorte.series.domain.regions import OUTSIDE
 
 Spans = NDArray[np.int64]
 """From (inclusive) and to (exclusive) of each label; OUTSIDE in a gap, UNKNOWN where the domain has no such values."""

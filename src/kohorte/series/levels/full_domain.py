@@ -14,13 +14,13 @@ from kohorte.engines import EncodedTable, encode
 from kohorte.release.preparation import check_models
 from kohorte.release.verification import verify_table
 from kohorte.series.definition import Definition
+from kohorte.series.domain.regions import OUTSIDE, Places, Split
 from kohorte.series.growing import Drafted, Fineness, GrowingTable, Numbers, Replayed, refuse_unverified
-from kohorte.series.level_search import Candidates
-from kohorte.series.levels import Levels
-from kohorte.series.record import HELD, Record
-from kohorte.series.regions import OUTSIDE, Places, Split
+from kohorte.series.levels.level_search import Candidates
+from kohorte.series.levels.levels import Levels
+from kohorte.series.memory.record import HELD, Record
+from kohorte.series.memory.state import State
 from kohorte.series.showing import Question
-from kohorte.series.state import State
 
 
 @dataclass(frozen=True, eq=False)

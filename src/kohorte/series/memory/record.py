@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools
-from kohorte.series.fingerprints import Fingerprints, Recognised
+from kohorte.series.memory.fingerprints import Fingerprints, Recognised
 
 MAGIC = b"KOHROWS1"
 HELD = 0

@@ -14,10 +14,10 @@ from kohorte.errors import InputError, nearest
 from kohorte.kernels.arrays import Floats
 from kohorte.release.plan_parts import Within
 from kohorte.release.search_options import is_number
-from kohorte.series.axis import Axis
-from kohorte.series.label_spans import shared, spans, unknown
-from kohorte.series.measures import UNKNOWN
-from kohorte.series.regions import Places
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.label_spans import shared, spans, unknown
+from kohorte.series.domain.measures import UNKNOWN
+from kohorte.series.domain.regions import Places
 
 COUNTED = ("count", "share")
 SUM_TOLERANCE = 0.005

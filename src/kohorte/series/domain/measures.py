@@ -17,8 +17,8 @@ from kohorte.errors import InputError
 from kohorte.hierarchy.dates import Dates
 from kohorte.hierarchy.decimals import decimals_of, number_parts, number_text, scaled_floors, whole_numbers
 from kohorte.hierarchy.options import plain_number
-from kohorte.series.axis import Axis, Column, refuse_too_many, runs
-from kohorte.series.regions import OUTSIDE
+from kohorte.series.domain.axis import Axis, Column, refuse_too_many, runs
+from kohorte.series.domain.regions import OUTSIDE
 
 Exact = int | Decimal
 UNKNOWN = OUTSIDE - 1

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.series.axis import FREE, Axis
-from kohorte.series.guide import Guide
-from kohorte.series.regions import Places, Regions
+from kohorte.series.domain.axis import FREE, Axis
+from kohorte.series.domain.regions import Places, Regions
+from kohorte.series.target.guide import Guide
 
 Numbers = NDArray[np.int64]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kohorte.release.words import model_in_words
-from kohorte.series.candidates import OpenRegions
 from kohorte.series.draft import Draft
-from kohorte.series.guide import Guide
-from kohorte.series.missing_rows import Demands, Numbers, WantedSplits, wanted_splits
-from kohorte.series.region_names import RegionName, label_of, more, with_values
+from kohorte.series.splitting.candidates import OpenRegions
+from kohorte.series.status.missing_rows import Demands, Numbers, WantedSplits, wanted_splits
+from kohorte.series.status.region_names import RegionName, label_of, more, with_values
+from kohorte.series.target.guide import Guide
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Floats
-from kohorte.series.regions import OUTSIDE, Places
-from kohorte.series.statistics import Frequencies
+from kohorte.series.domain.regions import OUTSIDE, Places
+from kohorte.series.target.statistics import Frequencies
 
 
 def synthetic_rows(tables: Sequence[Frequencies], rows: int, seed: int) -> Places:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from kohorte.series.axis import Axis
-from kohorte.series.regions import Regions
+from kohorte.series.domain.axis import Axis
+from kohorte.series.domain.regions import Regions
 
 MISSING = "missing"
 """What a label says where all values are missing."""

@@ -19,10 +19,10 @@ from kohorte.data import atomic_write, sha256_of
 from kohorte.errors import InputError
 from kohorte.hierarchy import Builder, CsvFile, Tree
 from kohorte.release.plan import Plan
-from kohorte.series.fingerprints import KEY_BYTES, key_check, new_key
-from kohorte.series.lock import LOCK, locked
-from kohorte.series.record import Record
-from kohorte.series.state import NAME, State, damaged
+from kohorte.series.memory.fingerprints import KEY_BYTES, key_check, new_key
+from kohorte.series.memory.lock import LOCK, locked
+from kohorte.series.memory.record import Record
+from kohorte.series.memory.state import NAME, State, damaged
 
 KEY = "key"
 FILES = "files"

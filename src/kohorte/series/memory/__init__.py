@@ -1,0 +1,1 @@
+"""What a series keeps between releases: its state, the fingerprints of its rows, its key and its lock."""

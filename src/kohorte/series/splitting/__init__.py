@@ -1,0 +1,1 @@
+"""Which regions are split, along which attribute and where."""

@@ -1,0 +1,1 @@
+"""What the next release would gain, and what is missing for more."""
