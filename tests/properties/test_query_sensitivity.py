@@ -54,7 +54,7 @@ def vectors(frame: pl.DataFrame, plan: QueryPlan, told: QueryMetadata) -> dict[M
     return ExactTable(typed_table(frame, told), plan, told).measure(parts)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     others=PEOPLE,
     person=st.lists(ROWS, min_size=1, max_size=6),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -17,7 +18,7 @@ Place = float | date
 
 def ceiling(value: float) -> float:
     """A round number that is at least as large."""
-    if value <= 0:
+    if value < sys.float_info.min:
         return 1.0
     size = 10.0 ** math.floor(math.log10(value))
     return next(step * size for step in ROUND if step * size >= value * 1.02 or step == ROUND[-1])

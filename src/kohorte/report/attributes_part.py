@@ -12,6 +12,7 @@ from kohorte.report.distributions import Distribution, comparable, distribution
 from kohorte.report.facts import Facts, Measured
 from kohorte.report.figures import percent
 from kohorte.report.html import figure, note, paragraph, section, table
+from kohorte.report.rounding import FEW
 from kohorte.report.rows_as_bars import row_bar, row_pair
 
 MOST_SETS = 10
@@ -80,7 +81,7 @@ def _line(one: Contribution, facts: Facts, side: Measured) -> list[str]:
     figures = facts.figures
     return [
         one.attribute,
-        figures.number(one.values),
+        f"{one.values}" if one.values < FEW else figures.number(one.values),
         figures.share(one.separation, side.kept // 2),  # a row changes it twice as much as a share of rows
         _part_in_singling_out(one, facts, side),
         figures.count(one.uniques_without, side.kept),

@@ -68,6 +68,12 @@ def risk_intervals(profiles: Sequence[RiskProfile]) -> list[Range]:
     return found
 
 
+def small_classes_as_one(ranges: Sequence[Range], least: int) -> list[Range]:
+    """Put the ranges of classes with fewer rows than `least` into one."""
+    small = [one for one in ranges if one.high is not None and one.high < least]
+    return [*([_together(small)] if small else []), *ranges[len(small) :]]
+
+
 def joined(ranges: Sequence[Range], least: int) -> list[Range]:
     """Join neighbours until none has a small number of rows of any table; none where all rows are few."""
     found: list[Range] = []

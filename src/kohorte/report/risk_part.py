@@ -9,7 +9,8 @@ from kohorte.drawing import Bar, Drawing, Heading, horizontal_bars, paired_bars
 from kohorte.report.facts import Facts, Measured
 from kohorte.report.figures import percent
 from kohorte.report.html import bullets, figure, note, paragraph, section, table
-from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals
+from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
+from kohorte.report.rounding import LEAST
 from kohorte.report.rows_as_bars import row_bar, row_pair
 from kohorte.risks.attackers import Attacker
 from kohorte.risks.uniqueness import PopulationEstimate, Uniqueness
@@ -87,11 +88,12 @@ def _spread(facts: Facts) -> str:
         return paragraph("Every row is suppressed: there is no risk to spread.")
     sides = facts.sides if facts.internal else (facts.judged,)
     sizes = class_sizes([side.shown.sizes for side in sides])
-    ranges = sizes if facts.internal else joined(sizes, facts.least)
+    ranges = sizes if facts.internal else joined(small_classes_as_one(sizes, LEAST), facts.least)
     if not ranges:
         return paragraph(f"The table has fewer than {facts.least} rows: they are not spread here.")
     by_risk = risk_intervals([side.profile for side in sides]) if facts.internal else ranges
-    red = _marks(facts.threshold) if len(sides) == 1 else ""
+    marked = len(sides) == 1 and any(one.rows[0] and one.reaches_above(facts.threshold) for one in by_risk)
+    red = _marks(facts.threshold) if marked else ""
     spread = Heading("risk", "Rows by their risk", f"A row that looks like n - 1 others is at risk 1 / n. {red}")
     classes = Heading(
         "classes",

@@ -19,7 +19,7 @@ LEAST = 5
 STEPS = (1, 2, 5, 10, 20)
 """The steps of public shares, in percent; the smallest that has enough rows is taken."""
 
-FEW_PEOPLE = 10
+FEW = 10
 COUNTING = ("k-anonymity", "k-map")
 """The models whose parameter counts rows or people."""
 
@@ -103,8 +103,8 @@ class Figures:
         """A number of people or of values that follows from the sizes of groups."""
         if self.exact or not number:
             return f"{number:,.0f}"
-        if number < FEW_PEOPLE:
-            return f"fewer than {FEW_PEOPLE}"
+        if number < FEW:
+            return f"fewer than {FEW}"
         return f"about {round(number, -math.floor(math.log10(number))):,.0f}"
 
     def reached(self, model: ModelVerdict, of: int) -> str:

@@ -8,12 +8,13 @@ from functools import partial
 
 import polars as pl
 
+from kohorte.errors import InternalError
 from kohorte.release.verification import verify_table
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import Regions, Split
 from kohorte.series.growing import Drafted, Fineness, GrowingTable, Numbers, Replayed, refuse_unverified
 from kohorte.series.memory.record import Record
-from kohorte.series.memory.state import State
+from kohorte.series.memory.state import Entry, State, damaged
 from kohorte.series.output import output_frame, region_loss
 from kohorte.series.showing import Question
 from kohorte.series.splitting.refine import Refined, refine
@@ -33,8 +34,9 @@ class Table(GrowingTable):
         """All releases, one after another."""
         regions = self.definition.initial
         for entry in state.releases:
-            before, regions = regions, regions.divided(entry.splits)
-            yield Replayed(regions, is_finer(regions, before), partial(self.again, regions, entry.number))
+            before, regions = regions, _divided(regions, entry)
+            again = partial(self.again, regions, entry.number)
+            yield Replayed(regions, is_finer(regions, before), again, partial(self._fineness, regions, entry))
 
     def draft(self, state: State) -> Draft:
         """Choose the rows that are shown, split what can be split, and verify the result."""
@@ -50,6 +52,11 @@ class Table(GrowingTable):
         """An earlier release, whose regions these are, made again."""
         rows = self.rows_of(number)
         return self.shown(rows, regions, regions.locate(self.places[rows]), number)
+
+    def _fineness(self, regions: Regions, entry: Entry) -> Fineness:
+        region_of = regions.locate(self.places[self.rows_of(entry.number)])
+        axes, weights = self.definition.axes, self.definition.weights
+        return Fineness(len(regions), region_loss(axes, weights, regions, region_of, rows=entry.rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +110,13 @@ class Draft(Drafted):
         definition, refined = self.table.definition, self.refined
         loss = region_loss(definition.axes, definition.weights, refined.regions, refined.region_of, rows=self.rows)
         return Fineness(len(refined.regions), loss, refined.waited)
+
+
+def _divided(regions: Regions, entry: Entry) -> Regions:
+    try:
+        return regions.divided(entry.splits)
+    except InternalError:
+        raise damaged(f"the splits of release {entry.number} cannot be made") from None
 
 
 def is_finer(regions: Regions, before: Regions) -> bool:

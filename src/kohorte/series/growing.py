@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +18,7 @@ from kohorte.series.cover import Cover
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import Places, Split
 from kohorte.series.memory.fingerprints import Recognised, shuffled
-from kohorte.series.memory.record import HELD, Comparison, Record
+from kohorte.series.memory.record import HELD, NEVER, Comparison, Record
 from kohorte.series.memory.state import State
 from kohorte.series.output import content_sha256
 from kohorte.series.showing import Showing
@@ -33,10 +33,11 @@ class Replayed:
     cover: Cover
     finer: bool
     data: Callable[[], pl.DataFrame] = field(repr=False)
+    fineness: Callable[[], Fineness] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
-class GrowingTable:
+class GrowingTable(ABC):
     """A table: its rows, their places, their fingerprints, and which are known."""
 
     definition: Definition
@@ -107,7 +108,7 @@ class Fineness:
 
 
 @dataclass(frozen=True, eq=False)
-class Drafted:
+class Drafted(ABC):
     """A release that was made and verified, and that nobody has seen."""
 
     number: int
@@ -165,9 +166,11 @@ class Drafted:
 
     def record(self) -> Record:
         """What the series has to remember of the table."""
-        arrivals = np.full(self.rows, HELD, dtype=np.int64)
+        comparison = self.table.comparison
+        gone = (comparison.arrivals != HELD) if self.table.definition.by_arrival else comparison.arrivals == NEVER
+        arrivals = np.where(gone, NEVER, HELD)
         arrivals[self.showing.rows] = self.showing.arrivals
-        return Record(self.table.recognised, self.table.comparison.first_seen(self.number), arrivals)
+        return Record(self.table.recognised, arrivals)
 
 
 def refuse_unverified(verification: Verification, data: pl.DataFrame) -> None:

@@ -14,7 +14,7 @@ from kohorte.release.plan import Plan
 from kohorte.series.cover import Cover
 from kohorte.series.domain.regions import OUTSIDE, Places
 from kohorte.series.judge import Judge
-from kohorte.series.memory.record import HELD
+from kohorte.series.memory.record import NEVER, shown_before
 
 Numbers = NDArray[np.int64]
 
@@ -35,7 +35,8 @@ class Question:
     """The rows of a table with their places, the regions as they are, and which release showed each row first.
 
     `by_arrival`: the rows of each arrival must satisfy the models on their own. `departed`: rows that were shown have
-    been corrected or withdrawn, so that others of their regions may have to be held back.
+    been corrected or withdrawn, so that others of their regions may have to be held back, if they fail without any
+    newcomers.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -55,8 +56,8 @@ class Question:
         region_of = np.full(self.frame.height, OUTSIDE, dtype=np.int64)
         inside = (self.places > OUTSIDE).all(axis=1)
         region_of[inside] = self.regions.locate(self.places[inside])
-        shown: Bools = region_of != OUTSIDE
-        before = self.arrivals != HELD
+        shown: Bools = (region_of != OUTSIDE) & (self.arrivals != NEVER)
+        before = shown_before(self.arrivals)
         arrivals = np.where(before, self.arrivals, self.number)
         withheld = 0
         while True:
@@ -69,11 +70,22 @@ class Question:
                 return Showing(rows, region_of[rows], arrivals[rows], judge, withheld)
             newcomers = failing & ~before[rows]
             if newcomers.any():
-                failing = newcomers
-            else:
-                self._refuse_failing(region_of[rows][failing])
-                withheld += int(failing.sum())
-            shown[rows[failing]] = False
+                shown[rows[newcomers]] = False
+                continue
+            left_over = rows[failing & self._fails_alone(shown & before, region_of, arrivals)[rows]]
+            if not self.departed or not len(left_over):
+                raise self._failure(region_of[rows][failing])
+            withheld += len(left_over)
+            shown[left_over] = False
+
+    def _fails_alone(self, known: Bools, region_of: Numbers, arrivals: Numbers) -> Bools:
+        """The rows shown before whose classes fail even without newcomers: because of rows that departed."""
+        rows = np.flatnonzero(known)
+        failing = np.zeros(self.frame.height, dtype=bool)
+        if len(rows):
+            judge = Judge.of(self.frame[rows], self.plan)
+            failing[rows] = self._failing(judge, region_of[rows], arrivals[rows])
+        return failing
 
     def _failing(self, judge: Judge, region_of: Numbers, arrivals: Numbers) -> Bools:
         """The rows of classes that do not satisfy the models."""
@@ -99,12 +111,11 @@ class Question:
                 code="series-many-held",
             )
 
-    def _refuse_failing(self, region_of: Numbers) -> None:
+    def _failure(self, region_of: Numbers) -> PrivacyViolation:
         """Rows that were shown must be shown again: those that vanish would be a small group of their own."""
-        if not self.departed:
-            raise PrivacyViolation(
-                f"{len(np.unique(region_of)):,} regions of the last release ({len(region_of):,} rows) do not satisfy "
-                "the models any more; rows that were shown once cannot be held back, so nothing is released: wait for "
-                "more rows",
-                code="series-region-fails",
-            )
+        return PrivacyViolation(
+            f"{len(np.unique(region_of)):,} regions of the last release ({len(region_of):,} rows) do not satisfy the "
+            "models any more; rows that were shown once cannot be held back, so nothing is released: wait for more "
+            "rows",
+            code="series-region-fails",
+        )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from kohorte.data import read_table, to_polars
 from kohorte.release.verification import Verification, verify_table
-from kohorte.series.growing import GrowingTable, Replayed
+from kohorte.series.growing import GrowingTable, Numbers, Replayed
 from kohorte.series.judge import Judge
 from kohorte.series.linking import Traces
 from kohorte.series.memory.state import Entry, State
@@ -88,6 +91,8 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
     rows = table.rows_of(number)
     gone = entry.shown - len(rows)
     problems = _changes(entry, gone, sum(later.departed for later in state.releases[number:]))
+    if entry.departed and (definition.settings.corrected, definition.settings.withdrawn) == ("refuse", "refuse"):
+        problems.append(f"release {number} is said to have lost rows, which the settings of the series refuse")
     if not replayed.finer:
         problems.append(f"release {number} is not finer than the one before")
     if gone or not len(rows):
@@ -98,6 +103,8 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
         problems.append(f"release {number} does not satisfy the models")
     if content_sha256(data) != entry.content_sha256:
         problems.append(f"release {number} showed something else than the state and the table give")
+    if not _figures_hold(entry, replayed, table, rows):
+        problems.append(f"the figures of release {number} in the state are not those of its rows")
     judge = Judge.of(table.frame[rows], definition.plan)
     linked = traces.linked(rows, judge)
     by_arrival = traces.linked(rows, judge, table.comparison.arrivals[rows])
@@ -106,6 +113,14 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
     return ReleaseVerdict(
         number, entry.shown, gone, models, replayed.finer, linked.candidates, by_arrival.candidates, tuple(problems)
     )
+
+
+def _figures_hold(entry: Entry, replayed: Replayed, table: GrowingTable, rows: Numbers) -> bool:
+    """Whether the number of regions, the smallest of them and the loss are those that are counted anew."""
+    found = replayed.fineness()
+    smallest = int(np.unique(replayed.cover.locate(table.places[rows]), return_counts=True)[1].min())
+    same = (found.regions, smallest, entry.rows - len(rows)) == (entry.regions, entry.smallest_region, entry.held)
+    return same and math.isclose(found.loss, entry.loss, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _changes(entry: Entry, gone: int, departed: int) -> list[str]:

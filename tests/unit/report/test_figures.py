@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import kohorte as ko
 from kohorte.report.contributions import contributions, information_kept
 from kohorte.report.figures import percent
-from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals
+from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
 from kohorte.report.write import fitting_size
 from kohorte.risks.shown_table import ShownTable
 
@@ -58,6 +58,11 @@ def test_a_range_that_reaches_above_the_threshold_in_part_is_known() -> None:
     ranges = [Range(1, 4, (9,)), Range(3, 9, (9,)), Range(5, 9, (9,)), Range(2, None, (9,))]
     assert [one.above(0.2) for one in ranges] == [True, False, False, False]
     assert [one.reaches_above(0.2) for one in ranges] == [True, True, False, True]
+
+
+def test_classes_below_five_rows_are_one_range_for_the_public() -> None:
+    first, second, *_ = small_classes_as_one(class_sizes([np.array([1, 1, 2, 4, 7])]), 5)
+    assert (first.size(), first.rows, second.size(), second.rows) == ("1 to 4 rows", (8,), "5 to 9 rows", (7,))
 
 
 def test_contributions_are_what_is_counted_without_the_attribute() -> None:

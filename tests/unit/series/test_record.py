@@ -24,7 +24,7 @@ def seen(rows: list[tuple[str, str]], *, identified: bool = False) -> Recognised
 
 def record(rows: list[tuple[str, str]], arrivals: list[int], *, identified: bool = False) -> Record:
     numbers = np.array(arrivals, dtype=np.int64)
-    return Record.from_bytes(Record(seen(rows, identified=identified), np.ones_like(numbers), numbers).to_bytes())
+    return Record.from_bytes(Record(seen(rows, identified=identified), numbers).to_bytes())
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xy"), st.integers(0, 3)), max_size=8), st.booleans())
@@ -33,15 +33,15 @@ def test_a_record_is_read_back_as_it_was_written(rows: list[tuple[str, str, int]
         rows = [(f"{number}", value, arrival) for number, (_, value, arrival) in enumerate(rows)]
     known = seen([row[:2] for row in rows], identified=identified)
     numbers = np.array([row[2] for row in rows], dtype=np.int64)
-    written = Record(known, numbers + 1, numbers)
+    written = Record(known, numbers)
     again = Record.from_bytes(written.to_bytes())
     assert again.to_bytes() == written.to_bytes()
 
     def as_rows(one: Record) -> Counter[tuple[object, ...]]:
         identities = one.recognised.identities
         kinds = [()] * len(one) if identities is None else [tuple(row) for row in identities.tolist()]
-        columns = (one.recognised.contents.tolist(), one.first_seen.tolist(), one.arrivals.tolist())
-        return Counter((tuple(a), b, c, d) for a, b, c, d in zip(*columns, kinds, strict=True))
+        columns = (one.recognised.contents.tolist(), one.arrivals.tolist())
+        return Counter((tuple(a), b, c) for a, b, c in zip(*columns, kinds, strict=True))
 
     assert as_rows(again) == as_rows(written)
 
@@ -65,7 +65,6 @@ def test_equal_rows_keep_their_arrivals_whatever_their_order() -> None:
     rows = [("a", "x")] * 3
     found = record(rows, [2, 0, 1]).compare(seen([*rows, ("a", "x")]))
     assert sorted(found.arrivals.tolist()) == [0, 0, 1, 2]
-    assert sorted(found.first_seen(7).tolist()) == [1, 1, 1, 7]
 
 
 def test_with_identity_corrected_and_withdrawn_rows_are_told_apart() -> None:
@@ -75,7 +74,6 @@ def test_with_identity_corrected_and_withdrawn_rows_are_told_apart() -> None:
     assert found.withdrawn == 1
     assert found.departed == 2  # c was never shown
     assert found.arrivals.tolist() == [0, 0, 1, 0]
-    assert found.first_seen(3).tolist() == [3, 3, 1, 3]
 
 
 def refusal(found: Comparison, **policies: str) -> ko.InputError:

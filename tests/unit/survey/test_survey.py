@@ -148,6 +148,12 @@ def test_a_wrong_joint_table_is_refused(what: str) -> None:
     assert words in caught.value.message
 
 
+def test_a_wrong_cell_of_a_joint_table_is_named_by_its_place() -> None:
+    table = {"questions": ["a", "b"], "table": [[0.5, 0.25, 0], [0, -0.25, 0.5]]}
+    with pytest.raises(ko.InputError, match=r"cell at \(2, 2\) of the table about a and b must lie between 0 and 1"):
+        ko.Survey({"a": {"categories": ["x", "y"]}, "b": {"categories": ["x", "y", "z"]}}, 9, [table])
+
+
 def test_a_question_stands_in_one_joint_table_only() -> None:
     again = "  - {questions: [age, region], table: [[0.25, 0.25], [0.25, 0.25]]}\n"
     with pytest.raises(ko.InputError, match="'age' stands in two") as caught:

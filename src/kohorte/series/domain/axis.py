@@ -73,10 +73,10 @@ class Axis:
         found = np.append(self.place_values(distinct), self.known if self.missing else OUTSIDE)
         codes = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(len(distinct)).to_numpy()
         places: Column = found[codes]
-        self._refuse(texts, places)
+        self._refuse_outside(places)
         return places
 
-    def _refuse(self, texts: pl.Series, places: Column) -> None:
+    def _refuse_outside(self, places: Column) -> None:
         wrong: Bools = places < OUTSIDE
         if wrong.any():
             rows = np.flatnonzero(wrong) + 1
@@ -85,7 +85,6 @@ class Axis:
                 f"({self.in_words}), the first is row {rows[0]:,}",
                 code="series-outside-domain",
             )
-        del texts
 
     def place_values(self, values: pl.Series) -> Column:
         """The place of every distinct value: OUTSIDE in a gap, less where the domain does not have it."""

@@ -10,10 +10,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from kohorte.errors import InputError
 from kohorte.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.hierarchy.labels import quoted
-from kohorte.series.domain.axis import FREE, Axis, Column
+from kohorte.series.domain.axis import FREE, OR_MISSING, Axis, Column
 from kohorte.series.domain.measures import UNKNOWN
+
+NOT_MISSING = "* (not missing)"
+"""What a cell shows that covers all values, while missing ones are told apart."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,22 @@ class Categories(Axis):
 
     kind: ClassVar[str] = "categories"
     measured: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Refuse names that could be read as several regions."""
+        covered: dict[str, tuple[int, int]] = {}
+        for level, (begins, ends) in enumerate(self._ends):
+            for place in np.unique(begins).tolist():
+                name = self.hierarchy.labels[level + self.finest][self._groups[level][place]]
+                where = (place, int(ends[place]))
+                if covered.setdefault(name, where) != where:
+                    raise self._ambiguous("the same name stands for different things in its hierarchy")
+        values = self.hierarchy.labels[self.finest]
+        if any(value.startswith("{") for value in values) or any(name.endswith(OR_MISSING) for name in covered):
+            raise self._ambiguous(f"a value begins with '{{', or a name ends with '{OR_MISSING}'")
+
+    def _ambiguous(self, why: str) -> InputError:
+        return InputError(f"regions: {self.name}: {why}, so that a label would be ambiguous", code="series-axis")
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
@@ -72,8 +92,11 @@ class Categories(Axis):
         return np.where(codes < 0, UNKNOWN, self._place_of_value[codes])
 
     def label(self, low: int, high: int) -> str | None:
-        """What a cell shows; `*` where it covers everything."""
-        return SUPPRESSED if (low, high) == (0, self.length) and self.length > 1 else super().label(low, high)
+        """What a cell shows; `*` where it covers everything, which includes missing values where there may be some."""
+        if (low, high) == (0, self.length) and self.length > 1:
+            return SUPPRESSED
+        label = super().label(low, high)
+        return NOT_MISSING if self.missing and label == SUPPRESSED else label
 
     def label_known(self, low: int, high: int) -> str:
         """The names of the largest groups that the run consists of, one after another."""

@@ -96,7 +96,7 @@ class Numbers(Axis):
             inside = (numbers >= self._scaled(lower)) & (numbers < self._scaled(upper))
             places[inside] = start + (numbers[inside] - self._scaled(lower)) // self._scaled(self.step)
         if self.digits is not None:
-            places[(values.str.len_chars() != self.digits).to_numpy()] = UNKNOWN
+            places[(~values.str.contains(f"^[0-9]{{{self.digits}}}$")).to_numpy()] = UNKNOWN
         return places
 
     def _edge(self, place: int, *, end: bool = False) -> int:
@@ -127,8 +127,12 @@ class Numbers(Axis):
     @property
     def in_words(self) -> str:
         """From where to where."""
-        first, last = (self._text(self._scaled(end)) for end in (self.spans[0][0], self.spans[-1][1]))
-        return f"{first} up to, but not including, {last}"
+        first, end = self._scaled(self.spans[0][0]), self._scaled(self.spans[-1][1])
+        if self.digits is not None:
+            return f"codes of {self.digits} digits from {self._text(first)} to {self._text(end - 1)}"
+        if self.whole:
+            return f"whole numbers from {self._text(first)} to {self._text(end - 1)}"
+        return f"numbers from {self._text(first)} up to, but not including, {self._text(end)}"
 
     def to_dict(self) -> dict[str, object]:
         """The spans and the step."""

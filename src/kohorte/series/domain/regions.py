@@ -143,8 +143,6 @@ def _halves(
     below, above = (lows < middles).sum(axis=0), (highs > middles).sum(axis=0)
     axis = int(np.maximum(below, above).argmin())
     if max(below[axis], above[axis]) == len(candidates):  # nothing divides them: compare them all
-        axis = -1
-    if axis < 0:
         return [(rows, part) for part in np.array_split(candidates, -(-len(candidates) // FEW))]
     place = middles[axis]
     upper = places[rows, axis] >= place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,8 +18,8 @@ from kohorte.series.domain.regions import OUTSIDE, Places, Split
 from kohorte.series.growing import Drafted, Fineness, GrowingTable, Numbers, Replayed, refuse_unverified
 from kohorte.series.levels.level_search import Candidates
 from kohorte.series.levels.levels import Levels
-from kohorte.series.memory.record import HELD, Record
-from kohorte.series.memory.state import State
+from kohorte.series.memory.record import NEVER, Record
+from kohorte.series.memory.state import Entry, State
 from kohorte.series.showing import Question
 
 
@@ -49,7 +49,11 @@ class LeveledTable(GrowingTable):
         for entry in state.releases:
             before, levels = levels, Levels.named(self.encoded.columns, entry.levels or {})
             again = partial(self.shown, self.rows_of(entry.number), levels, entry.number)
-            yield Replayed(levels, levels.finer_than(before), again)
+            yield Replayed(levels, levels.finer_than(before), again, partial(self._fineness, levels, entry))
+
+    def _fineness(self, levels: Levels, entry: Entry) -> Fineness:
+        places = self.places[self.rows_of(entry.number)]
+        return fineness_of(levels, places, self.definition.weights, rows=entry.rows)
 
     def draft(self, state: State) -> LeveledDraft:
         """Choose the levels and the rows that are shown, and verify the result."""
@@ -86,11 +90,12 @@ class LeveledDraft(Drafted):
         """
         definition, number, comparison = table.definition, state.number, table.comparison
         check_models(definition.plan, table.encoded.domains)
-        before = comparison.arrivals != HELD
+        before = comparison.before
         arrivals = np.where(before, comparison.arrivals, number)
         levels = table.last(state)
+        encoded = replace(table.encoded, included=table.encoded.included & (comparison.arrivals != NEVER))
         candidates = Candidates(
-            table.encoded, definition.plan, levels.node, before, arrivals if definition.by_arrival else None
+            encoded, definition.plan, levels.node, before, arrivals if definition.by_arrival else None
         )
         best = candidates.best()
         if best is not None:
@@ -123,9 +128,15 @@ class LeveledDraft(Drafted):
 
     def fineness(self) -> Fineness:
         """How fine the release is; rows held back count 1."""
-        lost = self.levels.loss(self.table.places[self.showing.rows], self.table.definition.weights)
-        loss = float(lost.sum() + self.rows - len(lost)) / self.rows
-        return Fineness(int(self.class_of.max()) + 1, loss, levels=self.levels.names)
+        places = self.table.places[self.showing.rows]
+        return fineness_of(self.levels, places, self.table.definition.weights, rows=self.rows)
+
+
+def fineness_of(levels: Levels, places: Places, weights: Sequence[float], *, rows: int) -> Fineness:
+    """How fine levels are for rows at these places; of all rows, those that are held back count 1."""
+    lost = levels.loss(places, weights)
+    classes = len(np.unique(levels.locate(places)))
+    return Fineness(classes, float(lost.sum() + rows - len(lost)) / rows, levels=levels.names)
 
 
 def _places(encoded: EncodedTable) -> Places:

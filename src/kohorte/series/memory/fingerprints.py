@@ -37,12 +37,28 @@ def key_check(key: bytes) -> str:
 
 
 def shuffled(contents: Fingerprints, number: int, *, key: bytes) -> NDArray[np.int64]:
-    """The rows in the order of a release: random to whoever has not the key, the same whenever it is written again."""
+    """The rows in the order of a release: random to whoever has not the key, the same whenever it is written again.
+
+    Equal rows do not stand together: each is mixed with how many of its kind come before it.
+    """
     seed = _digest(str(number).encode(), key=key, purpose=b"order")
-    mixed = contents[:, 0] ^ np.uint64(int.from_bytes(seed[:8], "little"))
+    nth = nth_of_its_kind(contents).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = contents[:, 0] ^ nth ^ np.uint64(int.from_bytes(seed[:8], "little"))
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # the finalizer of splitmix64
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return np.lexsort((contents[:, 1], contents[:, 0], mixed ^ (mixed >> np.uint64(31))))
+
+
+def nth_of_its_kind(prints: Fingerprints) -> NDArray[np.int64]:
+    """For each fingerprint, how many equal ones stand before it."""
+    high, low = prints[:, 0], prints[:, 1]
+    order = np.lexsort((low, high))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (high[order][1:] != high[order][:-1]) | (low[order][1:] != low[order][:-1])
+    starts = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
+    nth = np.empty(len(order), dtype=np.int64)
+    nth[order] = np.arange(len(order)) - starts
+    return nth
 
 
 def fingerprints(frame: pl.DataFrame, columns: Sequence[str], *, key: bytes, purpose: bytes) -> Fingerprints:

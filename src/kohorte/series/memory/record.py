@@ -12,28 +12,29 @@ from numpy.typing import NDArray
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools
-from kohorte.series.memory.fingerprints import Fingerprints, Recognised
+from kohorte.series.memory.fingerprints import Fingerprints, Recognised, nth_of_its_kind
 
 MAGIC = b"KOHROWS1"
 HELD = 0
 """The arrival of a row that no release has shown yet."""
+NEVER = 2**32 - 1
+"""The arrival of a row that was shown, had to be held back since, and must not come back as if it were new."""
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """The rows of a table: `first_seen` is the first release whose table had a row, `arrivals` the first to show it."""
+    """The rows of a table, and the first release that showed each of them."""
 
     recognised: Recognised = field(repr=False)
-    first_seen: Numbers = field(repr=False)
     arrivals: Numbers = field(repr=False)
 
     @classmethod
     def empty(cls, *, identified: bool) -> Record:
         """The record of a series without releases."""
-        none, no_rows = np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.uint64)
-        return cls(Recognised(no_rows, no_rows if identified else None), none, none)
+        no_rows = np.empty((0, 2), dtype=np.uint64)
+        return cls(Recognised(no_rows, no_rows if identified else None), np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.arrivals)
@@ -43,20 +44,20 @@ class Record:
         contents, identities = self.recognised.contents, self.recognised.identities
         order = np.lexsort((self.arrivals, self.arrivals == HELD, contents[:, 1], contents[:, 0]))
         parts = [contents, *(() if identities is None else (identities,))]
-        numbers = [column[order].astype("<u4").tobytes() for column in (self.first_seen, self.arrivals)]
         header = MAGIC + struct.pack("<QB", len(order), identities is not None)
-        return header + b"".join([part[order].astype("<u8").tobytes() for part in parts] + numbers)
+        numbers = self.arrivals[order].astype("<u4").tobytes()
+        return header + b"".join(part[order].astype("<u8").tobytes() for part in parts) + numbers
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Record:
         """Read what `to_bytes` wrote."""
         start = len(MAGIC) + struct.calcsize("<QB")
         rows, identified = struct.unpack("<QB", data[len(MAGIC) : start])
-        ends = np.cumsum([start, *[16 * rows] * (1 + identified), 4 * rows, 4 * rows]).tolist()
+        ends = np.cumsum([start, *[16 * rows] * (1 + identified), 4 * rows]).tolist()
         parts = [data[begin:end] for begin, end in pairwise(ends)]
-        prints = [np.frombuffer(part, dtype="<u8").reshape(-1, 2) for part in parts[:-2]]
-        seen, arrivals = (np.frombuffer(part, dtype="<u4").astype(np.int64) for part in parts[-2:])
-        return cls(Recognised(prints[0], prints[1] if identified else None), seen, arrivals)
+        prints = [np.frombuffer(part, dtype="<u8").reshape(-1, 2) for part in parts[:-1]]
+        arrivals = np.frombuffer(parts[-1], dtype="<u4").astype(np.int64)
+        return cls(Recognised(prints[0], prints[1] if identified else None), arrivals)
 
     def compare(self, table: Recognised) -> Comparison:
         """Find the rows of a later table in the record."""
@@ -94,21 +95,25 @@ class Comparison:
         """How many rows that were shown are corrected or withdrawn."""
         stays = np.zeros(len(self.record), dtype=bool)
         stays[self.known[self.same]] = True
-        return int((~stays & (self.record.arrivals > HELD)).sum())
+        return int((~stays & shown_before(self.record.arrivals)).sum())
 
     @property
     def arrivals(self) -> Numbers:
         """The release that first showed each row; HELD for new and corrected ones, too."""
-        return self._kept(self.record.arrivals, HELD)
-
-    def first_seen(self, number: int) -> Numbers:
-        """The release whose table first had each row; `number` for new and corrected ones."""
-        return self._kept(self.record.first_seen, number)
-
-    def _kept(self, column: Numbers, otherwise: int) -> Numbers:
-        kept = np.full(len(self.known), otherwise, dtype=np.int64)
-        kept[self.same] = column[self.known[self.same]]
+        kept = np.full(len(self.known), HELD, dtype=np.int64)
+        kept[self.same] = self.record.arrivals[self.known[self.same]]
         return kept
+
+    @property
+    def before(self) -> Bools:
+        """The rows that the last release showed."""
+        return shown_before(self.arrivals)
+
+
+def shown_before(arrivals: Numbers) -> Bools:
+    """Tell from their arrivals which rows the last release showed."""
+    shown: Bools = (arrivals != HELD) & (arrivals != NEVER)
+    return shown
 
 
 def refuse_changes(comparison: Comparison, *, corrected: str, withdrawn: str) -> None:
@@ -141,11 +146,5 @@ def _find(wanted: Fingerprints, known: Fingerprints) -> Numbers:
 
 def _numbered(prints: Fingerprints) -> pl.DataFrame:
     """The fingerprints, and for each the how many-th of its kind it is."""
-    high, low = prints[:, 0].copy(), prints[:, 1].copy()
-    order = np.lexsort((low, high))
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (high[order][1:] != high[order][:-1]) | (low[order][1:] != low[order][:-1])
-    starts = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    nth = np.empty(len(order), dtype=np.int64)
-    nth[order] = np.arange(len(order)) - starts
-    return pl.DataFrame({"high": high, "low": low, "nth": nth})
+    high, low = (np.ascontiguousarray(part) for part in prints.T)
+    return pl.DataFrame({"high": high, "low": low, "nth": nth_of_its_kind(prints)})

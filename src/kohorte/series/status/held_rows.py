@@ -13,7 +13,7 @@ from kohorte.kernels.arrays import Bools
 from kohorte.series.domain.regions import OUTSIDE, Regions
 from kohorte.series.draft import Table
 from kohorte.series.judge import Judge
-from kohorte.series.memory.record import HELD
+from kohorte.series.memory.record import NEVER
 from kohorte.series.status.missing_rows import Demands
 from kohorte.series.status.region_names import RegionName, few, more, with_values
 
@@ -63,6 +63,7 @@ class RowsInRegions:
         region_of = np.full(self.table.frame.height, OUTSIDE, dtype=np.int64)
         inside = (self.table.places > OUTSIDE).all(axis=1)
         region_of[inside] = self.regions.locate(self.table.places[inside])
+        region_of[self.table.comparison.arrivals == NEVER] = OUTSIDE
         return region_of
 
     @cached_property
@@ -78,8 +79,9 @@ class RowsInRegions:
         failing: Bools = self.region_of == OUTSIDE
         keys = self.region_of[self._inside]
         if self.table.definition.by_arrival:
-            arrivals = self.table.comparison.arrivals[self._inside]
-            keys = keys * (self.number + 1) + np.where(arrivals == HELD, self.number, arrivals)
+            comparison = self.table.comparison
+            arrivals = np.where(comparison.before, comparison.arrivals, self.number)[self._inside]
+            keys = keys * (self.number + 1) + arrivals
         classes, class_of = np.unique(keys, return_inverse=True)
         if len(classes):
             failing[self._inside] = ~self._judge.satisfied(class_of, len(classes))[class_of]
