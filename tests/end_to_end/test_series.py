@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,54 @@ def test_a_release_is_written_again_byte_for_byte(started: Path, run: Run) -> No
     assert (started / "release-1.csv").read_bytes() == first
     refused = run("series", "release", "s", "table-2.csv", "--again", "7", "--output", "x.csv")
     assert (refused.code, "series-no-release" in refused.err) == (2, True)
+
+
+def test_an_old_copy_of_the_folder_makes_no_second_release_of_the_same_number(started: Path, run: Run) -> None:
+    shutil.copytree("s", "copy")
+    assert run("series", "release", "s", "table-2.csv", "--output", "release-2.csv").code == 0
+    shutil.copytree("s", "latest")
+    shutil.rmtree("s")
+    shutil.copytree("copy", "s")
+    second = (started / "release-2.csv").read_bytes()
+    for output in ("release-2.csv", "other.csv"):
+        refused = run("series", "release", "s", "table-3.csv", "--output", output, "--force")
+        assert refused.code == 1
+        assert "release-2.certificate.json" in refused.err
+        assert refused.err.endswith("[series-backwards]\n")
+    assert (started / "release-2.csv").read_bytes() == second
+    assert not (started / "other.csv").exists()
+    assert run("series", "verify", "s", "table-2.csv", "release-2.csv").code == 1
+    assert run("series", "verify", "latest", "table-2.csv", "release-2.csv").code == 0
+    assert run("series", "release", "latest", "table-3.csv", "--output", "release-3.csv").code == 0
+
+
+def test_status_removes_the_draft_of_a_killed_release(started: Path, run: Run) -> None:
+    draft = started / f".release-2.csv.{'0' * 16}.tmp"
+    draft.write_text("draft")
+    (started / "s" / "drafting").write_text(json.dumps([str(started.resolve() / "release-2.csv")]))
+    assert run("series", "status", "s").code == 0
+    assert not draft.exists()
+
+
+def test_the_certificate_hides_small_counts_and_its_keys_are_documented(started: Path, run: Run) -> None:
+    ko.write_table(patients(152), started / "few-more.csv", like=None, force=False)
+    made = run("series", "release", "s", "few-more.csv", "--output", "release-2.csv", "--json").json
+    certificate = json.loads((started / "release-2.certificate.json").read_text())
+    assert (made["new"], certificate["series"]["new"], certificate["series"]["least"]) == (2, None, 5)
+    documented("series release", certificate["series"], "settings")
+
+
+def test_one_row_is_not_called_rows(registry: Path, run: Run) -> None:
+    (registry / "series.yaml").write_text(
+        ko.SeriesSettings.from_dict({"kohorte": 1, **SETTINGS, "identified_by": "id", "withdrawn": "accept"}).to_yaml()
+    )
+    assert run("series", "start", "s", "--plan", "plan.yaml", "--settings", "series.yaml").code == 0
+    assert run("series", "release", "s", "table-1.csv", "--output", "release-1.csv").code == 0
+    ko.write_table(patients(300)[1:], registry / "without-one.csv", like=None, force=False)
+    made = run("series", "release", "s", "without-one.csv", "--output", "release-2.csv")
+    assert made.code == 0
+    assert "note: 1 row withdrawn; what was released stays in the world" in made.out
+    assert "1 rows" not in re.sub(r"[\d,]+1 rows", "", made.out)
 
 
 def test_parquet_goes_in_and_comes_out(started: Path, run: Run) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kohorte.dp.exact import ExactTable, typed_table
+from kohorte.dp.exact import ExactTable
 from kohorte.dp.measurements import (
     Kind,
     Measurement,
@@ -20,6 +20,7 @@ from kohorte.dp.measurements import (
 from kohorte.dp.metadata import QueryMetadata
 from kohorte.dp.parse import parse_query
 from kohorte.dp.plan import QueryPlan
+from kohorte.dp.typed import typed_table
 from support.questions import AGGREGATES, metadata
 
 ROWS = st.fixed_dictionaries(

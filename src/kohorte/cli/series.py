@@ -35,8 +35,9 @@ series.yaml:
   identified_by: patient_id                so that corrected and withdrawn rows can be told apart
   arrivals: unknown                        or known: protects against who knows since when somebody is in the table
 
-The folder holds a secret key and fingerprints of all rows. Keep it, keep it secret, and make copies of it: without it
-the series cannot go on. Rows that cannot be shown yet are held back, and shown by a later release."""
+The folder holds a secret key and fingerprints of all rows. Keep it, keep it secret, and copy it after every release:
+without its latest state the series cannot go on. Rows that cannot be shown yet are held back, and shown by
+a later release."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -178,23 +179,24 @@ def _opened(options: argparse.Namespace) -> Iterator[Series]:
 
 def _print_release(release: Figures, series: Series) -> None:
     print(
-        f"release {release.number}: {release.rows:,} rows, {release.shown:,} shown ({release.new:,} for the first time)"
-        f", {release.held:,} held back"
+        f"release {release.number}: {counted(release.rows, 'row')}, {release.shown:,} shown ({release.new:,} for the "
+        f"first time), {release.held:,} held back"
     )
-    smallest = f"the smallest with {release.smallest_region:,} rows"
+    smallest = f"the smallest with {counted(release.smallest_region, 'row')}"
     if release.levels is None:
-        print(f"{release.regions:,} regions, {smallest}; {release.splits:,} splits")
+        print(f"{counted(release.regions, 'region')}, {smallest}; {counted(release.splits, 'split')}")
     else:
         levels = ", ".join(f"{name} {level}" for name, level in release.levels.items())
-        print(f"levels {levels}: {release.regions:,} classes, {smallest}")
+        print(f"levels {levels}: {release.regions:,} class{'' if release.regions == 1 else 'es'}, {smallest}")
     before = [entry.loss for entry in series.history[: release.number - 1]]
     print(f"loss {release.loss:.6g}" + (f" (before: {before[-1]:.6g})" if before else ""))
     if release.waited:
-        print(f"{release.waited:,} regions wait for rows that allow a split towards the target")
+        wait = "waits" if release.waited == 1 else "wait"
+        print(f"{counted(release.waited, 'region')} {wait} for rows that allow a split towards the target")
     gone = (("corrected", release.corrected), ("withdrawn", release.withdrawn), ("no longer shown", release.withheld))
     for what, count in gone:
         if count:
-            print(f"note: {count:,} rows {what}; what was released about them stays in the world")
+            print(f"note: {counted(count, 'row')} {what}; what was released stays in the world")
     if series.settings.arrivals == "unknown" and release.smallest_arrival < series.plan.smallest_class:
         print(
             "note: whoever knows which release was the first to show somebody, and recognises rows, is left with as "
@@ -241,7 +243,7 @@ def _verdict_in_words(release: ReleaseVerdict) -> str:
         return "FAILS"
     finer = "finer than before, or the same"
     if release.models is None:
-        return f"{finer}; {release.gone:,} of its rows are gone, so that the models cannot be asked again"
+        return f"{finer}; {counted(release.gone, 'row')} gone since, so that the models cannot be asked again"
     return (
         f"models hold, {finer}; linked with all before, every person has at least {release.candidates:,} candidates "
         f"({release.candidates_by_arrival:,} for whoever knows the arrival)"

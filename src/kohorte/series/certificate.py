@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import polars as pl
+
 from kohorte.data import Role
 from kohorte.release.certificate import (
     ALWAYS_OPEN,
@@ -23,9 +25,11 @@ from kohorte.release.verification import Verification
 from kohorte.series.definition import Definition
 from kohorte.series.growing import Figures
 from kohorte.series.memory.state import State
-from kohorte.series.settings import SeriesSettings
+from kohorte.series.output import content_sha256
+from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
 
-HELD_ROWS = "rows held back are left out; a later release shows them when their regions satisfy the models"
+FEW = ("held", "new", "corrected", "withdrawn", "withheld", "smallest_arrival")
+"""Counts of rows that everybody is told only where they are 0 or enough."""
 
 
 class SeriesCertificate(Certificate):
@@ -38,33 +42,41 @@ class SeriesCertificate(Certificate):
 
 def certify_release(
     figures: Figures,
+    data: pl.DataFrame,
     definition: Definition,
     state: State,
-    verification: Verification,
     *,
+    verification: Verification,
     source: FileFacts | None = None,
     output: FileFacts | None = None,
 ) -> SeriesCertificate:
     """Write down the facts about a release; `verification` is that of the written file where there is one."""
     plan, settings = definition.plan, definition.settings
+    told, part = _told(figures, plan.smallest_class), _part_of(settings)
     before = replace(state, releases=state.releases[: figures.number - 1])
     facts: dict[str, object] = {
         "certificate": FORMAT,
         "created": now(),
         "versions": versions(),
-        "input": ({} if source is None else vars(source)) | {"rows": figures.rows},
+        "input": ({} if source is None else vars(source)) | {"rows": told["rows"]},
         "output": ({} if output is None else vars(output))
         | {"rows": figures.shown, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
         "plan_sha256": state.head.plan_sha256,
         "plan": plan.to_dict(),
-        "series": vars(figures)
-        | {"started": state.head.created, "settings": dict(state.head.settings), "previous": before.hash},
+        "series": told
+        | {
+            "id": State(state.head).hash,
+            "started": state.head.created,
+            "settings": dict(state.head.settings),
+            "previous": before.hash,
+            "content_sha256": content_sha256(data),
+        },
         "verification": verification.to_dict()
-        | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the regions"},
+        | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the search"},
         "missing_values": missing_values(plan),
-        "held_rows": HELD_ROWS,
+        "held_rows": f"rows held back are left out; a later release shows them when their {part} satisfies the models",
         "protects_against": [*protects_against(plan), _across(settings)],
-        "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, figures), *ALWAYS_OPEN],
+        "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, told), *ALWAYS_OPEN],
         "warnings": plan_warnings(plan),
     }
     return SeriesCertificate(facts)
@@ -75,6 +87,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def _told(figures: Figures, least: int) -> dict[str, object]:
+    """The figures for everybody: None for counts of rows from 1 to `least` - 1, and for what these follow from."""
+    told = vars(figures) | {name: None for name in FEW if 0 < getattr(figures, name) < least}
+    if told["held"] is None:
+        told |= {"rows": None, "loss": None}
+    return told | {"least": least}
+
+
+def _part_of(settings: SeriesSettings) -> str:
+    return "class" if settings.kind == FULL_DOMAIN else "region"
+
+
 def _across(settings: SeriesSettings) -> str:
     knows = "also by one who knows since when the person is in the table" if settings.arrivals == "known" else ""
     return (
@@ -83,12 +107,13 @@ def _across(settings: SeriesSettings) -> str:
     )
 
 
-def _open_across(settings: SeriesSettings, figures: Figures) -> list[str]:
+def _open_across(settings: SeriesSettings, told: Mapping[str, object]) -> list[str]:
     found = ["Linking with releases of the same people outside this series."]
     if settings.arrivals == "unknown":
         found.append(
             "Whoever knows since when a person is in the table, and recognises the rows that came then: the fewest "
-            f"that came together into a region are {figures.smallest_arrival:,} (arrivals: known protects against it)."
+            f"that came together into a {_part_of(settings)} are {_count(told, 'smallest_arrival')} (arrivals: known "
+            "protects against it)."
         )
     if "accept" in (settings.corrected, settings.withdrawn):
         found.append(
@@ -101,6 +126,8 @@ def _open_across(settings: SeriesSettings, figures: Figures) -> list[str]:
 def _text(facts: dict[str, object]) -> str:
     series, verification = _part(facts, "series"), _part(facts, "verification")
     source, output = _part(facts, "input"), _part(facts, "output")
+    loss, part = series["loss"], "region" if series["levels"] is None else "class"
+    whole = "" if series["rows"] is None else f"{series['rows']:,}, of which "
     lines = [
         f"CERTIFICATE OF RELEASE {series['number']} OF A SERIES",
         "",
@@ -109,19 +136,20 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
         "",
-        f"Rows        {series['rows']:,}, of which {series['shown']:,} are shown ({series['new']:,} for the first time)"
-        f" and {series['held']:,} held back",
+        f"Rows        {whole}{series['shown']:,} are shown ({_count(series, 'new')} for the first time) and "
+        f"{_count(series, 'held')} held back",
         _regions(series),
-        f"Loss        {series['loss']:.6g}",
-        f"Arrivals    the fewest rows that came together into a region: {series['smallest_arrival']:,}",
-        f"Corrected   {series['corrected']:,}, withdrawn {series['withdrawn']:,}, shown before and held back because of"
-        f" these {series['withheld']:,}",
+        f"Loss        {'not told, as it tells how few are held back' if loss is None else f'{loss:.6g}'}",
+        f"Arrivals    the fewest rows that came together into a {part}: {_count(series, 'smallest_arrival')}",
+        f"Corrected   {_count(series, 'corrected')}, withdrawn {_count(series, 'withdrawn')}, shown before and held "
+        f"back because of these {_count(series, 'withheld')}",
         f"Missing     {facts['missing_values']}",
         f"Held back   {facts['held_rows']}",
         "",
         f"Input       {source.get('name', '-')}  SHA-256 {source.get('sha256', '-')}",
         f"Output      {output.get('name', '-')}  SHA-256 {output.get('sha256', '-')}",
         f"Plan        SHA-256 {facts['plan_sha256']}",
+        f"Series      SHA-256 {series['id']} (what was decided at its start)",
         f"Before      SHA-256 {series['previous']} (the state of the series before this release)",
     ]
     titles = {"protects_against": "Protects against", "does_not_protect_against": "Does not protect against"}
@@ -130,6 +158,10 @@ def _text(facts: dict[str, object]) -> str:
         if isinstance(sentences, list) and sentences:
             lines += ["", title, *bullets(sentences)]
     return "\n".join(lines) + "\n"
+
+
+def _count(series: Mapping[str, object], name: str) -> str:
+    return f"fewer than {series['least']:,}" if series[name] is None else f"{series[name]:,}"
 
 
 def _regions(series: dict[str, object]) -> str:

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
-
-import polars as pl
 
 from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
 from kohorte.drawing import refuse_page
-from kohorte.errors import InputError
+from kohorte.errors import InputError, KohorteError
 from kohorte.release.certificate import Certificate
 from kohorte.release.plan import Plan
 from kohorte.release.verification import verify_table
-from kohorte.release.write import Naming, file_facts, write_certified
+from kohorte.release.write import Naming
+from kohorte.series.backwards import refuse_backwards
 from kohorte.series.certificate import certify_release, now
 from kohorte.series.definition import Definition
-from kohorte.series.growing import Drafted, Figures, GrowingTable, Replayed, refuse_unverified, smallest_arrival
+from kohorte.series.growing import Drafted, GrowingTable
 from kohorte.series.kinds import read_table
 from kohorte.series.memory.committing import about_to_be_named, commit, settle
+from kohorte.series.memory.drafting import noted, sweep
 from kohorte.series.memory.fingerprints import key_check
 from kohorte.series.memory.folder import SeriesFolder
 from kohorte.series.memory.state import Entry, Head, State, damaged
 from kohorte.series.output import content_sha256
 from kohorte.series.picture import write_page
+from kohorte.series.series_release import SeriesRelease, entry_of, figures_of
 from kohorte.series.settings import SeriesSettings, settings_of
 from kohorte.series.status.status import TOP, SeriesStatus, status_of
 from kohorte.series.verification import SeriesVerification, verify_series
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SeriesRelease(Figures):
-    """One release of a series: its rows in `data` (None where it was only tried), its figures and its certificate."""
-
-    data: Any = field(repr=False)
-    certificate: Certificate | None = field(default=None, repr=False)
-
-    def to_dict(self) -> dict[str, object]:
-        """The figures, as `kohorte series release --json` prints them."""
-        return {one.name: getattr(self, one.name) for one in fields(Figures)}
+from kohorte.series.writing import Output, refuse_inside
 
 
 class Series:
@@ -64,11 +52,11 @@ class Series:
         chosen = settings_of(settings)
         place = SeriesFolder(Path(folder))
         Definition.new(plan, chosen, b"-")  # refuse before anything is written
-        place.prepare()
-        key = place.make_key()
-        kept, hashes = place.keep_files(plan)
-        definition = Definition.new(kept, chosen, key)
-        place.write(State(_head(plan, definition, hashes)))
+        with place.beginning():
+            key = place.make_key()
+            kept, hashes = place.keep_files(plan)
+            definition = Definition.new(kept, chosen, key)
+            place.write(State(_head(plan, definition, hashes)))
         return cls(place.path)
 
     @classmethod
@@ -134,14 +122,20 @@ class Series:
 
         From then on the release belongs to the series: what it showed is taken as known to everybody.
         """
+        file = None if output is None else Output(Path(output), source, force)
         with self._working() as state:
+            if file is not None:
+                refuse_inside(file.path, self._folder.path)
+                refuse_backwards(state, file.path)
             table, kind = self._table(frame, state)
             draft = table.draft(state)
-            if output is None:
-                certificate: Certificate = certify_release(draft.figures, self._definition, state, draft.verification)
+            if file is None:
+                certificate: Certificate = certify_release(
+                    draft.figures, draft.data, self._definition, state, verification=draft.verification
+                )
                 self._state = commit(self._folder, state, draft, output_sha256=None)
             else:
-                certificate = self._write(draft, state, Path(output), source=source, force=force)
+                certificate = self._write(draft, state, file)
             self._folder.tidy(self._state)
         data = from_polars(draft.data, kind)
         return SeriesRelease(**vars(draft.figures), data=data, certificate=certificate)
@@ -158,6 +152,7 @@ class Series:
         Of the regions that lack rows, `top` are named.
         """
         if frame is None:
+            self._look()
             return status_of(self._definition, self._state)
         with self._working() as state:
             table, _ = self._table(frame, state)
@@ -175,7 +170,7 @@ class Series:
     def refuse_picture(self, path: Path, *, needed: Sequence[str] = (), force: bool) -> None:
         """Refuse, before any work is done, a picture that could not be written."""
         refuse_page(path, needed=(*self.plan.files(), *needed), force=force)
-        _refuse_inside(path, self._folder.path)
+        refuse_inside(path, self._folder.path)
 
     def again(
         self,
@@ -187,8 +182,11 @@ class Series:
         force: bool = False,
     ) -> SeriesRelease:
         """Give an earlier release again: the same rows and cells, from the table as it is now."""
+        file = None if output is None else Output(Path(output), source, force)
         with self._working() as state:
-            entry = _entry(state, number)
+            if file is not None:
+                refuse_inside(file.path, self._folder.path)
+            entry = entry_of(state, number)
             table, kind = self._table(frame, state)
             replayed = table.replayed(state, number)
             data = replayed.data()
@@ -198,12 +196,14 @@ class Series:
                     "withdrawn or held back since",
                     code="series-again",
                 )
-            figures = _figures(entry, table, replayed)
-            if output is None:
-                verification = verify_table(data, self.plan, {})
-                certificate: Certificate = certify_release(figures, self._definition, state, verification)
+            figures = figures_of(entry, table, replayed)
+            if file is None:
+                certificate: Certificate = certify_release(
+                    figures, data, self._definition, state, verification=verify_table(data, self.plan, {})
+                )
             else:
-                certificate = self._write_files(data, figures, state, Path(output), source=source, force=force)
+                with noted(self._folder.path, file.files):
+                    certificate = file.write(data, figures, self._definition, state)
         return SeriesRelease(**vars(figures), data=from_polars(data, kind), certificate=certificate)
 
     def verify(self, frame: object, releases: Sequence[object] = ()) -> SeriesVerification:
@@ -221,8 +221,21 @@ class Series:
             self._settle(state)
             yield self._state
 
+    def _look(self) -> None:
+        """Read the state, and complete what a killed command left unless another one works with the series."""
+        try:
+            with self._working():
+                pass
+        except KohorteError as error:
+            if error.code not in ("series-locked", "series-lock-failed"):
+                raise
+            self._state = self._folder.read()
+            if error.code == "series-locked":
+                self.notices.append("another command works with this series at the moment; this is how it was before")
+
     def _settle(self, state: State) -> None:
         self._state, notice = settle(self._folder, state)
+        sweep(self._folder.path)
         if notice is not None:
             self.notices.append(notice)
 
@@ -230,52 +243,18 @@ class Series:
         polars, kind = to_polars(frame)
         return read_table(self._definition, polars, self._folder.record(state)), kind
 
-    def _write(
-        self, draft: Drafted, state: State, output: Path, *, source: TableFile | None, force: bool
-    ) -> Certificate:
+    def _write(self, draft: Drafted, state: State, file: Output) -> Certificate:
         """Write the release and verify it from the file, make it part of the series, and only then name its files."""
 
         def made(naming: Naming, sha256: str) -> None:
-            pending = about_to_be_named(naming, force=force)
+            pending = about_to_be_named(naming, force=file.force)
             self._state = commit(self._folder, state, draft, output_sha256=sha256, pending=pending)
 
-        try:
-            return self._write_files(draft.data, draft.figures, state, output, source=source, force=force, made=made)
-        finally:
-            self._settle(self._state)
-
-    def _write_files(
-        self,
-        data: pl.DataFrame,
-        figures: Figures,
-        state: State,
-        output: Path,
-        *,
-        source: TableFile | None,
-        force: bool,
-        made: Callable[[Naming, str], None] | None = None,
-    ) -> Certificate:
-        _refuse_inside(output, self._folder.path)
-        hashes: list[str] = []
-
-        def certified(written: TableFile) -> Certificate:
-            hashes.append(written.sha256)
-            verification = verify_table(written.frame, self.plan, {})
-            refuse_unverified(verification, data)
-            input_file = None if source is None else file_facts(source)
-            return certify_release(
-                figures, self._definition, state, verification, source=input_file, output=file_facts(written)
-            )
-
-        return write_certified(
-            data,
-            output,
-            certified,
-            inputs=() if source is None else (source.path,),
-            like=source,
-            force=force,
-            before_naming=None if made is None else lambda naming: made(naming, hashes[0]),
-        )
+        with noted(self._folder.path, file.files):
+            try:
+                return file.write(draft.data, draft.figures, self._definition, state, made)
+            finally:
+                self._settle(self._state)
 
 
 def _head(plan: Plan, definition: Definition, hashes: dict[str, str]) -> Head:
@@ -290,27 +269,3 @@ def _head(plan: Plan, definition: Definition, hashes: dict[str, str]) -> Head:
         target=None if target is None else target.to_dict(),
         key_check=key_check(definition.key),
     )
-
-
-def _entry(state: State, number: int) -> Entry:
-    if type(number) is not int or not 1 <= number <= len(state.releases):
-        raise InputError(
-            f"there is no release {number!r}: the series has {len(state.releases)}", code="series-no-release"
-        )
-    return state.releases[number - 1]
-
-
-def _figures(entry: Entry, table: GrowingTable, replayed: Replayed) -> Figures:
-    rows = table.rows_of(entry.number)
-    arrivals = table.comparison.arrivals[rows]
-    kept = {one.name: getattr(entry, one.name) for one in fields(Figures) if hasattr(entry, one.name)}
-    told = smallest_arrival(replayed.cover.locate(table.places[rows]), arrivals)
-    return Figures(**kept | {"splits": len(entry.splits), "smallest_arrival": told})
-
-
-def _refuse_inside(output: Path, folder: Path) -> None:
-    if output.resolve().is_relative_to(folder.resolve()):
-        raise InputError(
-            f"{output}: releases do not belong into the folder of the series, which is secret; give another place",
-            code="series-output-inside",
-        )

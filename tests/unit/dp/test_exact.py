@@ -5,10 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from kohorte.dp.exact import ExactTable, Key, TypedTable, _database, typed_table
+from kohorte.dp.exact import ExactTable, Key, _database
 from kohorte.dp.measurements import Kind, Measurement, measurements_of, square_unit
 from kohorte.dp.metadata import QueryMetadata
 from kohorte.dp.parse import parse_query
+from kohorte.dp.typed import TypedTable, typed_table
 from kohorte.errors import EngineError, InputError
 from support.questions import metadata, patients
 
@@ -112,6 +113,14 @@ def test_a_column_that_is_not_there_is_named() -> None:
         typed_table(patients(3).drop("sex"), metadata())
     with pytest.raises(InputError, match="'age' is not of the type"):
         typed_table(patients(3).with_columns(age=pl.lit("2020-01-01").str.to_date()), metadata())
+
+
+def test_a_table_that_was_made_ready_for_other_metadata_is_refused() -> None:
+    typed = typed_table(patients(3), metadata())
+    typed.refuse_other(metadata(max_contributions=2, budget={"epsilon": 1}))
+    for other in (metadata(private_id=None), metadata(columns={"age": {"datatype": "int"}})):
+        with pytest.raises(InputError, match="other metadata"):
+            typed.refuse_other(other)
 
 
 def test_the_hash_is_that_of_the_values() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -12,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +65,12 @@ def test_nothing_in_the_book_can_be_changed_or_removed(path: Path) -> None:
     ledger = SqliteLedger(path)
     ledger.record(ledger.reserve(ACCOUNT, "q", TENTH, Budget(1.0)), "42")
     with sqlite3.connect(path) as connection:
-        for sql in ("DELETE FROM spent", "UPDATE spent SET amount = '0'", "DELETE FROM answered", "UPDATE answered SET released = ''"):
+        for sql in (
+            "DELETE FROM spent",
+            "UPDATE spent SET amount = '0'",
+            "DELETE FROM answered",
+            "UPDATE answered SET released = ''",
+        ):
             with pytest.raises(sqlite3.IntegrityError, match="append only"):
                 connection.execute(sql)
     connection.close()
@@ -88,25 +93,39 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
             SqliteLedger(wrong)
 
 
-def spend(path: Path, name: str, times: int) -> int:
-    """Spend a hundredth again and again; return how often it went well."""
-    budget, done = Budget(1.0), 0
-    ledger = SqliteLedger(path)
+SPENDING = """
+import sys
+from kohorte.dp.budget import Budget
+from kohorte.dp.ledger import Account, SqliteLedger
+from kohorte.errors import BudgetExceeded
+
+def spend(path, name, times):
+    budget, done, ledger = Budget(1.0), 0, SqliteLedger(path)
     for number in range(times):
         try:
-            ledger.record(ledger.reserve(ACCOUNT, f"{name} {number}", budget.price(0.01, 0.0), budget), "x")
+            paid = ledger.reserve(Account("heart", "jane"), f"{name} {number}", budget.price(0.01, 0.0), budget)
         except BudgetExceeded:
             continue
+        ledger.record(paid, "x")
         done += 1
     return done
 
+if __name__ == "__main__":
+    print(spend(sys.argv[1], sys.argv[2], 30))
+"""
+
 
 def test_many_processes_and_threads_spend_exactly_the_budget(path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(4) as pool, ThreadPoolExecutor(4) as threads:
-        processes = [pool.apply_async(spend, (path, f"process {number}", 30)) for number in range(4)]
-        others = [threads.submit(spend, path, f"thread {number}", 10) for number in range(4)]
-        done = sum(process.get(120) for process in processes) + sum(other.result(120) for other in others)
+    namespace: dict[str, Any] = {"__name__": "spending"}
+    exec(SPENDING, namespace)
+    processes = [
+        subprocess.Popen([sys.executable, "-c", SPENDING, str(path), str(number)], stdout=subprocess.PIPE, text=True)
+        for number in range(4)
+    ]
+    with ThreadPoolExecutor(4) as threads:
+        others = [threads.submit(namespace["spend"], path, f"thread {number}", 10) for number in range(4)]
+        done = sum(int(process.communicate(timeout=60)[0]) for process in processes)
+        done += sum(other.result(60) for other in others)
     assert done == 100
     assert SqliteLedger(path).spent(ACCOUNT) == Cost(Fraction(1))
 

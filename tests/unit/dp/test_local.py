@@ -31,7 +31,9 @@ def test_the_answers_are_not_in_the_repr() -> None:
     assert "answers" not in repr(ko.randomized_response([True, False]))
 
 
-@pytest.mark.parametrize(("values", "truthful"), [([], 0.75), ([1, 0], 0.75), ([True], 0.5), ([True], 1.0), ([True], True)])
+@pytest.mark.parametrize(
+    ("values", "truthful"), [([], 0.75), ([1, 0], 0.75), ([True], 0.5), ([True], 1.0), ([True], True)]
+)
 def test_anything_but_truths_and_a_probability_is_refused(values: list[bool], truthful: float) -> None:
     with pytest.raises(InputError):
         ko.randomized_response(values, truthful=truthful)

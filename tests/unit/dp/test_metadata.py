@@ -25,7 +25,7 @@ def test_metadata_can_be_written_and_read_again(tmp_path: Path) -> None:
 
 
 def test_the_names_of_the_source_are_understood() -> None:
-    column = Column(**{"datatype": "str", "cardinality": 2})
+    column = Column(datatype="str", cardinality=2)
     assert column.datatype is Datatype.TEXT
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -35,6 +36,7 @@ def seen_after(folder: Path) -> tuple[int, bool]:
     made = len(series.history)
     assert made in (1, 2)
     assert series.verify(patients(200)).satisfied  # completes what can be completed
+    assert list(folder.glob(".*")) == []
     output = folder / "out.csv"
     if made == 1:
         assert not output.exists()
@@ -48,6 +50,8 @@ def seen_after(folder: Path) -> tuple[int, bool]:
         series.again(2, patients(200), output)
         assert sha256_of(output) == series.history[1].output_sha256
     written = output.exists()
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.glob("out.*")}
+    assert modes <= {stat.S_IMODE((folder / "series" / "series.json").stat().st_mode)}
     assert ko.Series.open(folder / "series").release(patients(300)).number == made + 1
     assert sorted(path.name for path in (folder / "series").iterdir()) == [
         "key",
@@ -119,6 +123,7 @@ def test_an_output_whose_name_was_taken_meanwhile_is_not_replaced_and_can_be_wri
     assert (tmp_path / "out.csv").read_text() == "mine"
     assert "--again 2" in series.notices[0]
     monkeypatch.undo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "table.parquet", "template"]
     assert len(series.history) == 2
     assert series.again(2, patients(200), tmp_path / "other.csv").number == 2
     assert series.release(patients(300)).number == 3

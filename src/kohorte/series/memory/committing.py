@@ -8,12 +8,14 @@ completes what a killed process left.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from kohorte.data import sha256_of
+from kohorte.data import atomic_write, sha256_of
+from kohorte.errors import KohorteError
 from kohorte.release.write import Naming
 from kohorte.series.certificate import now
 from kohorte.series.growing import Drafted
@@ -54,8 +56,13 @@ def settle(folder: SeriesFolder, state: State) -> tuple[State, str | None]:
     """Name the files that a killed process could not, and forget them; returns what the user must know, if anything."""
     if not state.pending:
         return state, None
+    with suppress(OSError, KohorteError):
+        if all(_can_be_named(file) for file in state.pending):
+            for file in state.pending:
+                _name(file)
     for file in state.pending:
-        _name(file)
+        with suppress(OSError):
+            Path(file.temporary).unlink(missing_ok=True)
     settled = replace(state, pending=())
     folder.write(settled)
     last = state.last
@@ -68,9 +75,16 @@ def settle(folder: SeriesFolder, state: State) -> tuple[State, str | None]:
     )
 
 
+def _can_be_named(file: Pending) -> bool:
+    """Whether a file has its name or can get it; where one cannot, none of the others shall stand there alone."""
+    temporary, name = Path(file.temporary), Path(file.name)
+    if not temporary.exists():
+        return name.exists()
+    return file.replaces or not os.path.lexists(name) or temporary.samefile(name)
+
+
 def _name(file: Pending) -> None:
     temporary, name = Path(file.temporary), Path(file.name)
-    with suppress(OSError):
-        if temporary.exists() and (file.replaces or not os.path.lexists(name)):
-            temporary.replace(name)
-        temporary.unlink(missing_ok=True)
+    if temporary.exists() and not (name.exists() and temporary.samefile(name)):
+        with atomic_write(name, force=file.replaces) as fresh:  # a copy: whoever is killed here can do it again
+            shutil.copyfile(temporary, fresh)

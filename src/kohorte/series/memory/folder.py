@@ -4,6 +4,7 @@ series.json       the state; replacing it is what makes a release
 rows-0003.bin     the record of the rows, as the third release left it
 key               the secret key, readable by the owner only
 files/            copies of the hierarchy files that the plan names
+drafting          which files a command is about to write, while it does
 lock              held by the command that works with the series
 """
 
@@ -36,8 +37,18 @@ class SeriesFolder:
 
     # At the start
 
-    def prepare(self) -> None:
-        """Make the folder; one with anything else in it is refused."""
+    @contextmanager
+    def beginning(self) -> Iterator[None]:
+        """Make the folder, for the owner only, and hold its lock; one with anything else in it is refused."""
+        self._refuse_taken()
+        with self._writing():
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+        with locked(self.path):
+            self._refuse_taken()  # by another start, which had the lock before
+            yield
+
+    def _refuse_taken(self) -> None:
         if (self.path / NAME).exists():
             raise InputError(f"{self.path}: there is a series in this folder already", code="series-exists")
         strangers = [
@@ -47,8 +58,6 @@ class SeriesFolder:
         ]
         if strangers or (self.path.exists() and not self.path.is_dir()):
             raise InputError(f"{self.path}: is not an empty folder; give the name of a new one", code="series-exists")
-        with self._writing():
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def make_key(self) -> bytes:
         """Make the secret key and write it for nobody but the owner."""

@@ -56,6 +56,11 @@ def make_target(
     """Make a target from what the settings say; it is finer than the initial regions."""
     options = {key: entry[key] for key in ("slack", "size", "tolerance", "policy") if entry.get(key) is not None}
     bare = Target(initial, np.zeros(len(initial)), entry.get("expected_rows", 0), **options)
+    if bare.expected_rows < plan.smallest_class:
+        raise InputError(
+            f"target: expected_rows must be at least {plan.smallest_class:,}, the fewest rows of a region",
+            code="series-target",
+        )
     expected = _expected(entry, plan, axes, folder, bare.expected_rows)
     inside = np.flatnonzero((expected.places != OUTSIDE).all(axis=1))
     if not len(inside):

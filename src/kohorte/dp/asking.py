@@ -1,0 +1,214 @@
+"""Ask a table with noise, or estimate what a question would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kohorte.data import read_table, to_polars
+from kohorte.data.columns import counted
+from kohorte.dp.answer import AnswerColumn, Cell, EstimatedColumn, QueryAnswer, QueryEstimate
+from kohorte.dp.budget import NOTHING
+from kohorte.dp.derived import Derived, Deriver, typical_numbers
+from kohorte.dp.exact import all_public_keys
+from kohorte.dp.ledger import Account, Ledger, NoLedger, SqliteLedger
+from kohorte.dp.mechanisms import ThresholdedNoise
+from kohorte.dp.metadata import QueryMetadata
+from kohorte.dp.parse import parse_query
+from kohorte.dp.plan import Aggregate, Function, Output
+from kohorte.dp.releasing import MOST_GROUPS, Released, Releaser, releaser
+from kohorte.dp.showing import shown_rows
+from kohorte.dp.typed import TypedTable, typed_table
+from kohorte.errors import BudgetExceeded
+
+SIZES = (100, 1_000, 10_000)
+RESEARCHER = Account.researcher
+
+
+def query(
+    table: object,
+    sql: str,
+    metadata: QueryMetadata | Mapping[str, Any] | str | Path,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    ledger: Ledger | str | Path | None = None,
+    researcher: str = RESEARCHER,
+) -> QueryAnswer:
+    """Answer a SELECT with noise, and pay for it from the budget before anything is measured.
+
+    `table` is a frame, the path of a CSV or Parquet file, or a `typed_table`, which spares time when many questions
+    are asked. `ledger` is a book of what was spent, or the path of one; without it the budget bounds this one
+    question only.
+    """
+    described = _metadata(metadata)
+    plan = parse_query(sql, described)
+    ready = releaser(plan, described, epsilon=epsilon, delta=delta)
+    typed = _typed(table, described)
+    book, account = as_ledger(ledger), Account(described.project, researcher)
+    question = ready.question(typed)
+    text = book.recorded(account, question)
+    cost = NOTHING if text is not None else ready.cost
+    if text is not None:
+        released = Released.from_json(text, ready.measurements)
+    else:
+        number = book.reserve(account, question, ready.cost, described.budget)
+        released = ready.release(typed)
+        book.record(number, released.to_json())
+    spent = book.spent(account) if not isinstance(book, NoLedger) else cost
+    return QueryAnswer(
+        *_columns_and_rows(ready, released),
+        budget=described.budget,
+        cost=cost,
+        remaining=described.budget.limit - spent,
+        from_record=text is not None,
+        notes=_notes(ready),
+    )
+
+
+def estimate_query(
+    sql: str,
+    metadata: QueryMetadata | Mapping[str, Any] | str | Path,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    ledger: Ledger | str | Path | None = None,
+    researcher: str = RESEARCHER,
+) -> QueryEstimate:
+    """Say what a question would cost and how far its answer would be off; no table is read, nothing is spent."""
+    described = _metadata(metadata)
+    plan = parse_query(sql, described)
+    ready = releaser(plan, described, epsilon=epsilon, delta=delta)
+    spent = as_ledger(ledger).spent(Account(described.project, researcher))
+    groups = None if ready.thresholded else len(all_public_keys(plan, described, most=MOST_GROUPS))
+    return QueryEstimate(
+        columns=tuple(_estimated(output, ready) for output in plan.outputs if output.aggregate is not None),
+        budget=described.budget,
+        cost=ready.cost,
+        remaining=described.budget.limit - spent,
+        affordable=_affordable(ready, spent),
+        groups=groups,
+        notes=_notes(ready),
+    )
+
+
+def as_ledger(ledger: Ledger | str | Path | None) -> Ledger:
+    """Return the book that is meant."""
+    if ledger is None:
+        return NoLedger()
+    return SqliteLedger(ledger) if isinstance(ledger, str | Path) else ledger
+
+
+def _typed(table: object, metadata: QueryMetadata) -> TypedTable:
+    if isinstance(table, TypedTable):
+        table.refuse_other(metadata)
+        return table
+    frame = read_table(table).frame if isinstance(table, str | Path) else to_polars(table)[0]
+    return typed_table(frame, metadata)
+
+
+def _metadata(given: QueryMetadata | Mapping[str, Any] | str | Path) -> QueryMetadata:
+    if isinstance(given, QueryMetadata):
+        return given
+    return QueryMetadata.from_yaml(given) if isinstance(given, str | Path) else QueryMetadata.from_dict(given)
+
+
+def _affordable(ready: Releaser, spent: Any) -> bool:
+    try:
+        ready.metadata.budget.refuse_beyond(spent, ready.cost)
+    except BudgetExceeded:
+        return False
+    return True
+
+
+def _columns_and_rows(
+    ready: Releaser, released: Released
+) -> tuple[tuple[AnswerColumn, ...], tuple[tuple[Cell, ...], ...]]:
+    """The columns of the answer and its rows, after HAVING, ORDER BY and LIMIT."""
+    plan = ready.plan
+    values: dict[str, list[Cell]] = {}
+    widths: dict[str, list[float | None]] = {}
+    for output in plan.outputs:
+        if output.aggregate is None:
+            place = plan.keys.index(str(output.key))
+            values[output.name] = [key[place] for key in released.keys]
+        else:
+            derived = _derived(Deriver(output.aggregate, ready), released)
+            values[output.name] = [one.value for one in derived]
+            widths[output.name] = [one.half_width for one in derived]
+    shown = shown_rows(plan, values)
+    rows = tuple(tuple(values[output.name][row] for output in plan.outputs) for row in shown)
+    columns = tuple(
+        _column(output, ready, [widths[output.name][row] for row in shown] if output.aggregate else [])
+        for output in plan.outputs
+    )
+    return columns, rows
+
+
+def _derived(deriver: Deriver, released: Released) -> list[Derived]:
+    return [
+        deriver.derive([released.numbers[part][row] for part in deriver.parts]) for row in range(len(released.keys))
+    ]
+
+
+def _column(output: Output, ready: Releaser, widths: list[float | None]) -> AnswerColumn:
+    if output.aggregate is None:
+        return AnswerColumn(output.name)
+    deriver = Deriver(output.aggregate, ready)
+    return AnswerColumn(
+        name=output.name,
+        aggregate=output.aggregate.in_words,
+        mechanisms=_mechanisms(deriver),
+        scales=tuple(mechanism.scale for mechanism in deriver.mechanisms),
+        half_widths=tuple(widths),
+        rank_error=deriver.rank_error,
+        notes=_column_notes(output.aggregate, ready),
+    )
+
+
+def _mechanisms(deriver: Deriver) -> tuple[str, ...]:
+    return tuple(
+        f"{mechanism.name} on {part.kind}" for mechanism, part in zip(deriver.mechanisms, deriver.parts, strict=True)
+    )
+
+
+def _estimated(output: Output, ready: Releaser) -> EstimatedColumn:
+    assert output.aggregate is not None
+    deriver = Deriver(output.aggregate, ready)
+    widths = ((rows, deriver.derive(typical_numbers(deriver, rows)).half_width) for rows in SIZES)
+    return EstimatedColumn(
+        output.name, output.aggregate.in_words, _mechanisms(deriver), tuple(widths), deriver.rank_error
+    )
+
+
+def _column_notes(aggregate: Aggregate, ready: Releaser) -> tuple[str, ...]:
+    notes = []
+    if aggregate.column in ready.metadata.columns and aggregate.function is not Function.COUNT:
+        column = ready.metadata.columns[str(aggregate.column)]
+        notes.append(
+            f"{aggregate.column}: values are clamped to {column.min} .. {column.max} and rounded to multiples of "
+            f"{float(column.unit):g}"
+        )
+    if aggregate.function in (Function.MIN, Function.MAX):
+        notes.append(
+            f"{aggregate.function} is the quantile at {aggregate.quantile:.0%}: the extreme value is one person's"
+        )
+    return tuple(notes)
+
+
+def _notes(ready: Releaser) -> tuple[str, ...]:
+    notes = []
+    metadata, plan = ready.metadata, ready.plan
+    if metadata.private_id is not None:
+        notes.append(f"of each person no more than {counted(metadata.max_contributions, 'row')} can count")
+    else:
+        notes.append("every row counts as a person of its own")
+    notes += [
+        f"groups with fewer than {mechanism.threshold:,} rows, after noise, are not shown"
+        for mechanism in ready.mechanisms.values()
+        if isinstance(mechanism, ThresholdedNoise)
+    ]
+    if plan.keys:
+        notes.append("rows without a value of GROUP BY are left out")
+    return tuple(notes)

@@ -1,0 +1,129 @@
+"""Conditions of WHERE and HAVING: comparisons with constants, joined by AND, OR and NOT."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kohorte.dp.columns import Datatype, Value
+from kohorte.dp.places import Places
+from kohorte.dp.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, Operator
+
+OPERATORS: dict[str, Operator] = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+MIRRORED: dict[Operator, Operator] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a name in a condition stands for."""
+
+    name: str
+    datatype: Datatype
+
+
+@dataclass(frozen=True)
+class ConditionReader:
+    """Reads conditions; `named` finds what an expression of sqlglot stands for, or refuses it."""
+
+    places: Places
+    named: Callable[[Any], Named]
+
+    def read(self, node: Any) -> Condition:
+        """Return the condition, or refuse it with its place."""
+        kind = type(node).__name__
+        if kind == "Paren":
+            return self.read(node.this)
+        if kind == "Not":
+            return Negation(self.read(node.this))
+        if kind in ("And", "Or"):
+            parts = [part for side in (node.this, node.expression) for part in self._parts(side, kind)]
+            return Both(tuple(parts)) if kind == "And" else Either(tuple(parts))
+        if kind in OPERATORS:
+            return self._comparison(node, OPERATORS[kind])
+        if kind == "Between":
+            return self._between(node)
+        if kind == "In":
+            return self._among(node)
+        if kind == "Is" and type(node.expression).__name__ == "Null":
+            return IsMissing(self.named(node.this).name)
+        raise self.places.not_allowed(
+            node, "a condition compares a column with a constant: =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL"
+        )
+
+    def _parts(self, node: Any, kind: str) -> list[Condition]:
+        """The operands of a chain of ANDs or ORs."""
+        condition = self.read(node)
+        same = Both if kind == "And" else Either
+        return list(condition.conditions) if isinstance(condition, same) else [condition]
+
+    def _comparison(self, node: Any, operator: Operator) -> Condition:
+        left, right = node.this, node.expression
+        if _is_constant(left):
+            left, right, operator = right, left, MIRRORED[operator]
+        named = self.named(left)
+        if named.datatype is Datatype.BOOL and operator not in ("=", "<>"):
+            raise self.places.refusal(node, "TRUE and FALSE can be compared with = and <> only", code="query-type")
+        return Compare(named.name, operator, self._constant(right, named, near=node))
+
+    def _between(self, node: Any) -> Condition:
+        self._refuse_other_arguments(node, {"this", "low", "high"})
+        named = self.named(node.this)
+        if named.datatype is Datatype.BOOL:
+            raise self.places.refusal(node, "TRUE and FALSE can be compared with = and <> only", code="query-type")
+        low, high = (self._constant(node.args[name], named, near=node) for name in ("low", "high"))
+        return Both((Compare(named.name, ">=", low), Compare(named.name, "<=", high)))
+
+    def _among(self, node: Any) -> Condition:
+        self._refuse_other_arguments(node, {"this", "expressions"})
+        named = self.named(node.this)
+        values = {self._constant(value, named, near=node) for value in node.expressions}
+        if not values:
+            raise self.places.not_allowed(node, "IN needs a list of constants in brackets")
+        return Among(named.name, tuple(sorted(values, key=repr)))
+
+    def _refuse_other_arguments(self, node: Any, known: set[str]) -> None:
+        if any(value for name, value in node.args.items() if name not in known):
+            raise self.places.not_allowed(node, "this form of the condition is not allowed")
+
+    def _constant(self, node: Any, named: Named, *, near: Any) -> Value:
+        """The constant, of the type of the column."""
+        if not _is_constant(node):
+            raise self.places.not_allowed(near, "a column is compared with a constant, not with anything else")
+        value = constant(node)
+        numeric = named.datatype in (Datatype.INT, Datatype.FLOAT)
+        fits = {
+            Datatype.TEXT: isinstance(value, str),
+            Datatype.BOOL: isinstance(value, bool),
+        }.get(named.datatype, isinstance(value, float))
+        if not fits:
+            expected = (
+                "a number" if numeric else {"text": "a text in single quotes"}.get(named.datatype, "TRUE or FALSE")
+            )
+            raise self.places.refusal(near, f"{named.name!r} is compared with {expected}", code="query-type")
+        assert value is not None
+        return value
+
+
+def _is_constant(node: Any) -> bool:
+    kind = type(node).__name__
+    if kind == "Neg":
+        return type(node.this).__name__ == "Literal" and not node.this.is_string
+    return kind in ("Literal", "Boolean")
+
+
+def constant(node: Any) -> Value | None:
+    """The value of a constant: a text, a finite number as float, True or False; None for an odd number."""
+    kind = type(node).__name__
+    if kind == "Boolean":
+        return bool(node.this)
+    if kind == "Neg":
+        value = constant(node.this)
+        return -value if isinstance(value, float) else None
+    if node.is_string:
+        return str(node.this)
+    number = float(node.this) if NUMBER.fullmatch(str(node.this)) else math.nan
+    return number + 0.0 if math.isfinite(number) else None

@@ -1,0 +1,201 @@
+"""Exact measurements of a table by DuckDB: rows of a person bounded, numbers clamped and rounded, in whole numbers.
+
+Missing values
+    Text that is no number counts as missing, as do NaN and empty cells. Sums, means and quantiles leave missing
+    values out, COUNT(column) too; COUNT(*) counts their rows. Rows without a key of GROUP BY, or without the private
+    id, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kohorte.dp.columns import Datatype, Value
+from kohorte.dp.libraries import duckdb
+from kohorte.dp.measurements import Kind, Measurement, square_unit
+from kohorte.dp.metadata import QueryMetadata
+from kohorte.dp.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, QueryPlan, columns_of
+from kohorte.dp.typed import PERSON, TypedTable
+from kohorte.errors import EngineError, InputError
+
+Key: TypeAlias = tuple[Value, ...]
+LOCKED = (
+    "SET enable_external_access = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET python_enable_replacements = false",
+    "SET lock_configuration = true",
+)
+
+
+@dataclass
+class Statement:
+    """SQL whose values are bound, never written into it."""
+
+    parameters: list[Value] = field(default_factory=list)
+
+    def bind(self, value: Value) -> str:
+        """Bind a value and return its mark."""
+        self.parameters.append(value)
+        return f"${len(self.parameters)}"
+
+
+@dataclass(frozen=True)
+class ExactTable:
+    """A typed table in a database of its own, of which a plan selects and bounds the rows.
+
+    The SQL is made of columns that are called c0, c1 and so on, and of bound values: no word of the query is in it.
+    """
+
+    table: TypedTable
+    plan: QueryPlan
+    metadata: QueryMetadata
+
+    def measure(self, measurements: Sequence[Measurement]) -> dict[Measurement, dict[Key, int]]:
+        """Return whole numbers for each key that occurs; a table without keys has the key ()."""
+        statement = Statement()
+        rows = self._rows(statement)
+        shown = ", ".join([*self._keys(), *(self._sum(measurement, statement) for measurement in measurements)])
+        found = self._run(f"{rows} SELECT {shown} FROM bounded{self._group()}", statement)  # noqa: S608
+        width = len(self.plan.keys)
+        table = {self._key(row[:width]): row[width:] for row in found}
+        return {
+            measurement: {key: int(numbers[place] or 0) for key, numbers in table.items()}
+            for place, measurement in enumerate(measurements)
+        }
+
+    def values(self, column: str) -> dict[Key, np.ndarray[Any, np.dtype[np.int64]]]:
+        """Return the values of a column in steps, clamped, for each key; in an order that means nothing."""
+        statement = Statement()
+        rows = self._rows(statement)
+        steps = self._steps(column, statement)
+        keys = self._keys()
+        found = self._run(
+            f"{rows} SELECT {', '.join([*keys, f'list({steps})'])} FROM bounded "  # noqa: S608
+            f"WHERE {self.table.places[column]} IS NOT NULL{self._group()}",
+            statement,
+        )
+        return {self._key(row[:-1]): np.sort(np.array(row[-1] or [], dtype=np.int64)) for row in found}
+
+    def _rows(self, statement: Statement) -> str:
+        """The rows that the plan is about, at most so many of each person.
+
+        Which rows of a person are used follows from the content of these rows alone, so that nobody else changes it.
+        """
+        used = sorted({self.table.places[name] for name in self._used()})
+        present = [f"{self.table.places[name]} IS NOT NULL" for name in self.plan.keys]
+        if self.plan.where is not None:
+            present.append(self._condition(self.plan.where, statement))
+        if self.metadata.private_id is not None:
+            present.append(f"{PERSON} IS NOT NULL")
+        chosen = f"SELECT * FROM kohorte_rows WHERE {' AND '.join(present or ['true'])}"  # noqa: S608
+        if self.metadata.private_id is None:
+            return f"WITH bounded AS ({chosen})"
+        order = ", ".join([PERSON, *used])
+        most = statement.bind(self.metadata.max_contributions)
+        return (
+            f"WITH chosen AS ({chosen}), bounded AS (SELECT * FROM chosen QUALIFY "  # noqa: S608
+            f"row_number() OVER (PARTITION BY {PERSON} ORDER BY hash({order}), {order}) <= {most})"
+        )
+
+    def _used(self) -> Iterable[str]:
+        yield from self.plan.keys
+        yield from columns_of(self.plan.where)
+        for aggregate in self.plan.aggregates:
+            if aggregate.column in self.metadata.columns:
+                yield str(aggregate.column)
+
+    def _keys(self) -> list[str]:
+        return [self.table.places[name] for name in self.plan.keys]
+
+    def _group(self) -> str:
+        return f" GROUP BY {', '.join(self._keys())}" if self.plan.keys else ""
+
+    def _key(self, values: Sequence[Any]) -> Key:
+        kinds = (self.metadata.columns[name].datatype for name in self.plan.keys)
+        return tuple(_key_part(value, kind) for value, kind in zip(values, kinds, strict=True))
+
+    def _sum(self, measurement: Measurement, statement: Statement) -> str:
+        kind, name = measurement.kind, measurement.column
+        if kind is Kind.ROWS:
+            return "count(*)"
+        if kind is Kind.PEOPLE:
+            return f"count(DISTINCT {PERSON})"
+        if kind is Kind.VALUES:
+            return f"count({self.table.places[name]})"
+        steps, column = self._steps(name, statement), self.metadata.columns[name]
+        if kind is Kind.SUM:
+            return f"sum({steps})"
+        centred = f"({steps} - {statement.bind(column.middle)}::BIGINT)"
+        if kind is Kind.CENTRED:
+            return f"sum({centred})"
+        return f"sum(({centred} * {centred}) // {statement.bind(square_unit(column))}::BIGINT)"
+
+    def _steps(self, name: str, statement: Statement) -> str:
+        """The value in whole steps, clamped before and after it is rounded; NULL stays NULL."""
+        column, place = self.metadata.columns[name], self.table.places[name]
+        assert column.min is not None
+        assert column.max is not None
+        low, high, unit = (statement.bind(float(bound)) for bound in (column.min, column.max, column.unit))
+        lowest, highest = statement.bind(column.lowest), statement.bind(column.highest)
+        rounded = f"round(least(greatest({place}, {low}::DOUBLE), {high}::DOUBLE) / {unit}::DOUBLE)::BIGINT"
+        return (
+            f"(CASE WHEN {place} IS NOT NULL THEN least(greatest({rounded}, {lowest}::BIGINT), {highest}::BIGINT) END)"
+        )
+
+    def _condition(self, condition: Condition, statement: Statement) -> str:
+        places = self.table.places
+        match condition:
+            case Compare(column=name, operator=operator, value=value):
+                return f"({places[name]} {operator} {statement.bind(value)})"
+            case Among(column=name, values=values):
+                return f"({places[name]} IN ({', '.join(map(statement.bind, values))}))"
+            case IsMissing(column=name):
+                return f"({places[name]} IS NULL)"
+            case Negation(condition=inner):
+                return f"(NOT {self._condition(inner, statement)})"
+            case Both(conditions=parts):
+                return f"({' AND '.join(self._condition(part, statement) for part in parts)})"
+            case Either(conditions=parts):
+                return f"({' OR '.join(self._condition(part, statement) for part in parts)})"
+
+    def _run(self, sql: str, statement: Statement) -> list[tuple[Any, ...]]:
+        with _database(self.table) as connection:
+            found: list[tuple[Any, ...]] = connection.execute(sql, statement.parameters).fetchall()
+        return found
+
+
+@contextmanager
+def _database(table: TypedTable) -> Iterator[Any]:
+    """A database in memory that reaches nothing but this table; its words never leave: they could quote data."""
+    library = duckdb()
+    connection = library.connect(":memory:")
+    try:
+        connection.register("kohorte_rows", table)
+        for setting in LOCKED:
+            connection.execute(setting)
+        yield connection
+    except library.Error:
+        raise EngineError("DuckDB could not compute the exact aggregates", code="query-engine") from None
+    finally:
+        connection.close()
+
+
+def _key_part(value: Any, kind: Datatype) -> Value:
+    if kind is Datatype.INT:
+        return int(value) if float(value).is_integer() else float(value)
+    return bool(value) if kind is Datatype.BOOL else str(value)
+
+
+def all_public_keys(plan: QueryPlan, metadata: QueryMetadata, *, most: int) -> list[Key]:
+    """Every combination of public keys; a combination that does not occur is a group of no rows."""
+    lists = [metadata.columns[name].public_keys or () for name in plan.keys]
+    if int(np.prod([len(values) for values in lists], dtype=object)) > most:
+        raise InputError(f"GROUP BY would give more than {most:,} groups of public keys", code="query-keys")
+    return list(product(*lists))

@@ -1,0 +1,172 @@
+"""The metadata of a table that is asked about: columns, bounds, who a row belongs to, and the budget."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+from kohorte.data import strict_yaml
+from kohorte.data.files import read_text
+from kohorte.dp.budget import Budget
+from kohorte.dp.columns import Column, is_whole
+from kohorte.errors import InputError, nearest
+
+FORMAT = 1
+KEYS = ("kohorte", "project", "table", "columns", "private_id", "max_contributions", "identifying", "budget")
+MOST_CONTRIBUTIONS = 1_000_000
+
+
+@dataclass(frozen=True)
+class QueryMetadata:
+    """What may be asked of a table, and how much of it; nothing here comes from the rows.
+
+    Each part may also be given as a metadata file writes it: `columns={"age": {"datatype": "int", "min": 0, "max":
+    120}}`.
+    """
+
+    table: str
+    columns: Mapping[str, Column]
+    budget: Budget
+    private_id: str | None = None
+    max_contributions: int = 1
+    identifying: Sequence[str] = ()
+    project: str = ""
+    """Whose budget is spent; the name of the table where it is empty. A change of the metadata does not renew it."""
+
+    def __post_init__(self) -> None:
+        if not _is_name(self.table):
+            raise _wrong("table is the name that queries use")
+        if not _is_name(self.project or self.table):
+            raise _wrong("project is a name")
+        self._set("project", self.project or self.table)
+        self._set("columns", MappingProxyType(_columns(self.columns)))
+        self._set("budget", _budget(self.budget))
+        if isinstance(self.identifying, str) or not all(isinstance(name, str) for name in self.identifying):
+            raise _wrong("identifying is a list of names of columns")
+        self._set("identifying", tuple(sorted(set(self.identifying))))
+        self._check_people()
+
+    def _check_people(self) -> None:
+        most = self.max_contributions
+        if self.private_id is not None and not _is_name(self.private_id):
+            raise _wrong("private_id is the name of a column")
+        if not is_whole(most) or not 1 <= most <= MOST_CONTRIBUTIONS:
+            raise _wrong(f"max_contributions is a whole number from 1 to {MOST_CONTRIBUTIONS:,}")
+        if self.private_id is None and most != 1:
+            raise _wrong("max_contributions needs a private_id: without it every row counts as a person of its own")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return QueryMetadata.from_dict, (self.to_dict(),)
+
+    def protecting(self, names: Iterable[str]) -> QueryMetadata:
+        """Return metadata under which these columns cannot be asked about, for example the identifying ones of a
+        plan."""
+        return replace(self, identifying=(*self.identifying, *names))
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of all that decides about an answer: everything but the budget and the project."""
+        relevant = {key: value for key, value in self.to_dict().items() if key not in ("budget", "project")}
+        return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
+
+    @classmethod
+    def from_yaml(cls, path: str | Path) -> Self:
+        """Read a metadata file."""
+        path = Path(path)
+        text = read_text(path, what="metadata file", code="query-metadata")
+        data = strict_yaml.load(text, source=str(path), code="query-metadata")
+        try:
+            return cls.from_dict(data)
+        except InputError as error:
+            raise InputError(f"{path}: {error.message}", code=error.code) from None
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Make metadata from what a metadata file says."""
+        given = mapping(data, KEYS, what="the metadata")
+        if given.pop("kohorte", FORMAT) != FORMAT:
+            raise _wrong(f"kohorte: the format of metadata is {FORMAT}")
+        for key in ("table", "columns", "budget"):
+            if key not in given:
+                raise _wrong(f"the key {key!r} is missing")
+        return cls(**given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a metadata file says."""
+        return {
+            "kohorte": FORMAT,
+            "project": self.project,
+            "table": self.table,
+            "columns": {name: column.to_dict() for name, column in self.columns.items()},
+            "private_id": self.private_id,
+            "max_contributions": self.max_contributions,
+            "identifying": list(self.identifying),
+            "budget": self.budget.to_dict(),
+        }
+
+    def to_yaml(self) -> str:
+        """Return the text of a metadata file."""
+        return strict_yaml.dump(self.to_dict())
+
+
+def mapping(data: object, keys: Sequence[str], *, what: str) -> dict[str, Any]:
+    """Return a mapping with known keys only, as a dict of its own."""
+    if not isinstance(data, Mapping):
+        raise _wrong(f"{what}: keys with values are expected")
+    for key in data:
+        if key not in keys:
+            raise _wrong(f"{what}: unknown key {key!r}{nearest(str(key), keys)}; known are {', '.join(keys)}")
+    return dict(data)
+
+
+def _columns(given: object) -> dict[str, Column]:
+    if not isinstance(given, Mapping) or not given:
+        raise _wrong("columns: at least one column with its datatype is expected")
+    return {_name(name): _column(name, column) for name, column in given.items()}
+
+
+def _name(name: object) -> str:
+    if not _is_name(name):
+        raise _wrong("columns: the name of a column is text")
+    return str(name)
+
+
+def _column(name: str, given: object) -> Column:
+    if isinstance(given, Column):
+        return given
+    parts = mapping(given, [part.name for part in fields(Column)], what=f"columns: {name}")
+    if "datatype" not in parts:
+        raise _wrong(f"columns: {name}: the key 'datatype' is missing")
+    try:
+        return Column(**parts)
+    except InputError as error:
+        raise _wrong(f"columns: {name}: {error.message}") from None
+
+
+def _budget(given: object) -> Budget:
+    if isinstance(given, Budget):
+        return given
+    parts = mapping(given, [part.name for part in fields(Budget)], what="budget")
+    if "epsilon" not in parts:
+        raise _wrong("budget: the key 'epsilon' is missing")
+    return Budget(**parts)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and name != ""
+
+
+def _wrong(message: str) -> InputError:
+    return InputError(message, code="query-metadata")

@@ -1,0 +1,155 @@
+"""From a plan to noisy numbers: which mechanisms are used, with which share of the cost, and their release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kohorte.dp.budget import Cost, checked_delta, checked_epsilon
+from kohorte.dp.exact import ExactTable, Key, all_public_keys
+from kohorte.dp.measurements import (
+    ROWS,
+    Kind,
+    Measurement,
+    candidates,
+    euclidean_sensitivity,
+    measurements_of,
+    public_keys,
+    question_of,
+    sensitivity,
+)
+from kohorte.dp.mechanisms import Noise, Share, ThresholdedNoise, shares
+from kohorte.dp.metadata import QueryMetadata
+from kohorte.dp.plan import QueryPlan
+from kohorte.dp.quantiles import QuantileChoice
+from kohorte.dp.typed import TypedTable
+from kohorte.errors import InputError, InternalError
+
+Mechanism: TypeAlias = Noise | ThresholdedNoise | QuantileChoice
+MOST_GROUPS = 10_000
+
+
+@dataclass(frozen=True)
+class Released:
+    """What has left the protected side: keys, and one whole number for each key and measurement."""
+
+    keys: tuple[Key, ...]
+    numbers: Mapping[Measurement, Sequence[int]]
+
+    def to_json(self) -> str:
+        """Return a text for the record."""
+        return json.dumps(
+            {"keys": self.keys, "numbers": {part.name: list(found) for part, found in self.numbers.items()}}
+        )
+
+    @classmethod
+    def from_json(cls, text: str, measurements: Sequence[Measurement]) -> Released:
+        """Return what a record says."""
+        data = json.loads(text)
+        return cls(tuple(map(tuple, data["keys"])), {part: data["numbers"][part.name] for part in measurements})
+
+
+@dataclass(frozen=True)
+class Releaser:
+    """A plan with its mechanisms; every measurement gets an equal share of the cost."""
+
+    plan: QueryPlan
+    metadata: QueryMetadata
+    cost: Cost
+
+    @property
+    def thresholded(self) -> bool:
+        """Whether keys are not public, so that delta is spent."""
+        return not public_keys(self.plan, self.metadata)
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """What is measured, each once."""
+        return measurements_of(self.plan, thresholded=self.thresholded)
+
+    @cached_property
+    def share(self) -> Share:
+        """The share of each measurement."""
+        return shares(self.cost.amount, len(self.measurements), self.metadata.budget.composition)
+
+    @cached_property
+    def mechanisms(self) -> dict[Measurement, Mechanism]:
+        """The mechanism of each measurement."""
+        return {measurement: self._mechanism(measurement) for measurement in self.measurements}
+
+    def check_noise(self) -> None:
+        """Make all mechanisms, before anything is paid, and hold what OpenDP's maps say against the cost."""
+        costs = [mechanism.cost for mechanism in self.mechanisms.values()]
+        amount = sum((Fraction(cost[0] if isinstance(cost, tuple) else cost) for cost in costs), Fraction(0))
+        delta = sum((Fraction(cost[1]) for cost in costs if isinstance(cost, tuple)), Fraction(0))
+        if amount > self.cost.amount or delta > self.cost.delta:
+            raise InternalError("the noise costs more than the question", code="query-noise-cost")
+
+    def _mechanism(self, measurement: Measurement) -> Mechanism:
+        most = self.metadata.max_contributions
+        if measurement == ROWS and self.thresholded:
+            return ThresholdedNoise(self.share, float(self.cost.delta), most)
+        if measurement.kind is Kind.QUANTILE:
+            column = self.metadata.columns[measurement.column]
+            return QuantileChoice(self.share, measurement.quantile, tuple(candidates(column)), most)
+        bound = sensitivity if self.share.is_pure else euclidean_sensitivity
+        return Noise(self.share, bound(measurement, self.metadata, grouped=bool(self.plan.keys)))
+
+    def question(self, table: TypedTable) -> str:
+        """The text by which a record knows the question."""
+        return question_of(self.plan, self.measurements, self.metadata, cost=self.cost, table=table.sha256)
+
+    def refuse_too_many_keys(self) -> None:
+        """Refuse more groups than an answer may have, before anything is spent."""
+        if not self.thresholded:
+            all_public_keys(self.plan, self.metadata, most=MOST_GROUPS)
+
+    def release(self, table: TypedTable) -> Released:
+        """Measure the table and add noise."""
+        exact = ExactTable(table, self.plan, self.metadata)
+        added = [part for part in self.measurements if part.kind is not Kind.QUANTILE]
+        sums = exact.measure(added) if added else {}
+        numbers: dict[Measurement, list[int]] = {}
+        if self.thresholded:
+            mechanism = self.mechanisms[ROWS]
+            assert isinstance(mechanism, ThresholdedNoise)
+            shown = mechanism.release(sums.pop(ROWS))
+            keys, numbers[ROWS] = list(shown), list(shown.values())
+        else:
+            keys = all_public_keys(self.plan, self.metadata, most=MOST_GROUPS)
+        for measurement, found in sums.items():
+            noise = self.mechanisms[measurement]
+            assert isinstance(noise, Noise)
+            numbers[measurement] = noise.release([found.get(key, 0) for key in keys])
+        for measurement in self.measurements:
+            if measurement.kind is Kind.QUANTILE:
+                numbers[measurement] = self._quantiles(measurement, exact.values(measurement.column), keys)
+        return Released(tuple(keys), numbers)
+
+    def _quantiles(self, measurement: Measurement, values: Mapping[Key, Any], keys: Sequence[Key]) -> list[int]:
+        choice = self.mechanisms[measurement]
+        assert isinstance(choice, QuantileChoice)
+        nothing = np.empty(0, dtype=np.int64)
+        return [choice.release(values.get(key, nothing)) for key in keys]
+
+
+def releaser(plan: QueryPlan, metadata: QueryMetadata, *, epsilon: object, delta: object) -> Releaser:
+    """Make ready to answer a plan at this epsilon and, where keys are not public, this delta."""
+    wanted = checked_epsilon(epsilon, what="epsilon", code="query-epsilon")
+    allowed = checked_delta(delta, what="delta", code="query-delta")
+    needed = not public_keys(plan, metadata)
+    if needed and not allowed:
+        raise InputError(
+            "the values of GROUP BY are not public (the metadata list none), so that a delta above 0 is needed",
+            code="query-delta",
+        )
+    ready = Releaser(plan, metadata, metadata.budget.price(wanted, allowed if needed else 0.0))
+    ready.refuse_too_many_keys()
+    ready.check_noise()
+    return ready

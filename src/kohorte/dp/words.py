@@ -1,0 +1,92 @@
+"""The words that a query may consist of; whatever else stands in it is refused before it is parsed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kohorte.dp.libraries import sqlglot
+from kohorte.dp.places import Places, first_comment, open_quote
+
+MOST_LETTERS = 10_000
+MOST_WORDS = 1_000
+DEEPEST = 50
+CLAUSES = {"SELECT", "DISTINCT", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "ASC", "DESC", "LIMIT", "ALIAS"}
+CONDITIONS = {"AND", "OR", "NOT", "IN", "BETWEEN", "IS", "EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
+ATOMS = {"NULL", "TRUE", "FALSE", "NUMBER", "STRING", "VAR", "IDENTIFIER"}
+SIGNS = {"STAR", "L_PAREN", "R_PAREN", "COMMA", "DASH", "SEMICOLON"}
+KNOWN = CLAUSES | CONDITIONS | ATOMS | SIGNS
+REASONS = {
+    "UNION": "only one SELECT is allowed, without UNION",
+    "EXCEPT": "only one SELECT is allowed, without EXCEPT",
+    "INTERSECT": "only one SELECT is allowed, without INTERSECT",
+    "JOIN": "only one table is allowed, without JOIN",
+    "WITH": "WITH is not allowed",
+    "OVER": "window functions are not allowed",
+    "PARAMETER": "parameters are not allowed; write the constant",
+    "PLACEHOLDER": "parameters are not allowed; write the constant",
+    "DOT": "names with a dot are not allowed; write the column alone",
+    "CASE": "CASE is not allowed",
+    "LIKE": "LIKE is not allowed; compare with =, <>, <, <=, >, >=, IN or BETWEEN",
+    "EXISTS": "subqueries are not allowed",
+    "OFFSET": "OFFSET is not allowed",
+    "PLUS": "arithmetic is not allowed",
+    "SLASH": "arithmetic is not allowed",
+    "MOD": "arithmetic is not allowed",
+    "DIV": "arithmetic is not allowed",
+    "DPIPE": "arithmetic is not allowed",
+    "CARET": "arithmetic is not allowed",
+    "DSTAR": "arithmetic is not allowed",
+}
+
+
+def check_words(places: Places) -> None:
+    """Refuse a query that is too long, has a comment, several statements or an unknown word."""
+    sql = places.sql
+    if len(sql) > MOST_LETTERS:
+        raise places.not_allowed(MOST_LETTERS, f"a query is a text of at most {MOST_LETTERS:,} letters")
+    comment = first_comment(sql)
+    if comment is not None:
+        raise places.not_allowed(comment, "comments are not allowed")
+    words = _words(places)
+    if not words:
+        raise places.refusal(0, "the query is empty", code="query-syntax")
+    if len(words) > MOST_WORDS:
+        raise places.not_allowed(words[MOST_WORDS].start, f"a query has at most {MOST_WORDS:,} words")
+    for word in words:
+        if word.token_type.name not in KNOWN:
+            reason = REASONS.get(word.token_type.name, "this word is not allowed in a query")
+            raise places.not_allowed(word.start, reason)
+        if word.comments:
+            raise places.not_allowed(word.start, "comments are not allowed")
+    _check_statements(words, places)
+    _check_depth(words, places)
+
+
+def _words(places: Places) -> list[Any]:
+    library = sqlglot()
+    try:
+        words: list[Any] = library.tokenize(places.sql, read="duckdb")
+    except library.errors.SqlglotError:
+        start = open_quote(places.sql)
+        reason = "the query cannot be read here" if start is None else "this quote is not closed"
+        raise places.refusal(start or 0, reason, code="query-syntax") from None
+    return words
+
+
+def _check_statements(words: list[Any], places: Places) -> None:
+    ends = [number for number, word in enumerate(words) if word.token_type.name == "SEMICOLON"]
+    if ends and ends[0] < len(words) - 1:
+        raise places.not_allowed(words[ends[0]].start, "only one statement is allowed")
+    selects = [word for word in words if word.token_type.name == "SELECT"]
+    if words[0].token_type.name != "SELECT":
+        raise places.not_allowed(words[0].start, "a query begins with SELECT")
+    if len(selects) > 1:
+        raise places.not_allowed(selects[1].start, "subqueries are not allowed")
+
+
+def _check_depth(words: list[Any], places: Places) -> None:
+    depth = 0
+    for word in words:
+        depth += {"L_PAREN": 1, "R_PAREN": -1}.get(word.token_type.name, 0)
+        if depth > DEEPEST:
+            raise places.not_allowed(word.start, f"brackets are nested more than {DEEPEST} deep")
