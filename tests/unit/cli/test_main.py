@@ -41,8 +41,8 @@ def test_the_help_of_anonymize_names_every_algorithm() -> None:
 
 
 def test_the_modules_beside_the_frame_are_the_verbs() -> None:
-    modules = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - {"__init__", "main", "output"}
-    assert modules == set(cli.VERBS)
+    modules = {path.stem for path in Path(cli.__file__).parent.glob("*.py")}
+    assert modules - {"__init__", "main", "output", "report_options"} == set(cli.VERBS)
 
 
 def test_an_unforeseen_error_is_told_by_kind_and_place_only() -> None:

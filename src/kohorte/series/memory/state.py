@@ -168,7 +168,8 @@ class State:
 def damaged(why: str) -> InputError:
     """The error for a series whose files are not whole."""
     return InputError(
-        f"the state of the series is damaged: {why}; restore the folder of the series from a copy",
+        f"the state of the series is damaged: {why}; restore the latest copy of the folder of the series: an older "
+        "one would make releases that contradict those made since",
         code="series-damaged",
     )
 
