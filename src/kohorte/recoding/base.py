@@ -62,9 +62,7 @@ class RecodingProblem:
     def groups(self, class_of: Codes, classes: int, rows: Codes | None = None) -> Groups:
         """The classes of rows that take part (or of some of them), with the histograms that the models ask for."""
         chosen = self.rows if rows is None else self.rows[rows]
-        return classes_of_rows(
-            self.table.sensitive, class_of, classes, rows=chosen, attributes=len(self.table.columns)
-        )
+        return classes_of_rows(self.table.sensitive, class_of, classes, rows=chosen, attributes=len(self.table.columns))
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it satisfies all models."""
