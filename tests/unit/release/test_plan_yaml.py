@@ -180,7 +180,7 @@ def test_yaml_that_is_broken_or_unclear_is_refused_with_its_line(tmp_path: Path,
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "- a\n- b\n", "just words\n"])
 def test_a_file_without_a_mapping_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "plan.yaml").write_text(text)
-    with pytest.raises(InputError, match="mapping|empty|nothing") as caught:
+    with pytest.raises(InputError, match=r"mapping|empty") as caught:
         ko.Plan.from_yaml(tmp_path / "plan.yaml")
     assert caught.value.code == "plan-yaml"
 
