@@ -16,7 +16,7 @@ from kohorte.series.target.guide import Guide
 
 Numbers = NDArray[np.int64]
 
-PER_AXIS = 8
+PER_AXIS = 64
 """How many places along an axis are tried before a region is left as it is."""
 
 
