@@ -7,6 +7,7 @@ rows with such a value belong to no region.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +32,7 @@ Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(ABC):
     """What all axes share; `missing` adds a last place for rows that lack a value.
 
     `pieces` are the runs of places, one after another, that are regions before anything is split. A region may be
@@ -46,9 +47,9 @@ class Axis:
     measured: ClassVar[bool] = True
 
     @property
+    @abstractmethod
     def known(self) -> int:
         """How many places there are for values that are not missing."""
-        raise NotImplementedError
 
     @property
     def pieces(self) -> tuple[tuple[int, int], ...]:
@@ -86,9 +87,9 @@ class Axis:
                 code="series-outside-domain",
             )
 
+    @abstractmethod
     def place_values(self, values: pl.Series) -> Column:
         """The place of every distinct value: OUTSIDE in a gap, less where the domain does not have it."""
-        raise NotImplementedError
 
     def label(self, low: int, high: int) -> str | None:
         """What a cell shows that covers the places from `low` up to, not including, `high`."""
@@ -96,14 +97,14 @@ class Axis:
             return self.label_known(low, high)
         return None if low == self.known else f"{self.label_known(low, self.known)}{OR_MISSING}"
 
+    @abstractmethod
     def label_known(self, low: int, high: int) -> str:
         """The same where no value is missing."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def in_words(self) -> str:
         """The domain for people; no value of the data."""
-        raise NotImplementedError
 
     def shares(self, lows: Column, highs: Column) -> Floats:
         """The share of the domain that each interval of places does not tell apart, as the metric `loss` counts it."""
@@ -111,13 +112,13 @@ class Axis:
         shares: Floats = np.maximum(told - 1, 0) / max(1, self.known - 1)
         return shares
 
+    @abstractmethod
     def ticks(self, low: int, high: int) -> tuple[str, str]:
         """What stands at both ends of an interval of places in a picture."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_dict(self) -> dict[str, object]:
         """The axis as plain data, from which the same axis is made again."""
-        raise NotImplementedError
 
 
 def refuse_too_many(name: str, places: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,6 @@ from kohorte.series.domain.regions import Places, Regions
 from kohorte.series.target.guide import Guide
 
 Numbers = NDArray[np.int64]
-
-PER_AXIS = 64
-"""How many places along an axis are tried before a region is left as it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,24 +34,18 @@ class Candidates:
     @classmethod
     def joined(cls, parts: Sequence[Candidates]) -> Candidates:
         """All of these, those that gain the most first."""
+        return cls.together(parts).sorted()
+
+    @classmethod
+    def together(cls, parts: Sequence[Candidates]) -> Candidates:
+        """All of these, one after another."""
         columns = ([getattr(part, name) for part in parts] for name in ("region", "axis", "place", "gain"))
-        return cls(*(np.concatenate(column) for column in columns)).sorted()
+        return cls(*(np.concatenate(column) for column in columns))
 
     def sorted(self, preferred: Floats | None = None) -> Candidates:
         """By region; within it by a number that should be small, then by gain."""
         first = -self.gain if preferred is None else preferred
         return self.select(np.lexsort((self.place, self.axis, -self.gain, first, self.region)))
-
-    def best(self, count: int) -> Candidates:
-        """The first so many of each region."""
-        return self.select(self.rank < count)
-
-    @cached_property
-    def rank(self) -> Numbers:
-        """The place of each candidate among those of its region, from 0."""
-        first = np.searchsorted(self.region, self.region)
-        ranks: Numbers = np.arange(len(self.region)) - first
-        return ranks
 
     def select(self, which: Bools | Numbers) -> Candidates:
         """Some of them."""
@@ -95,13 +85,18 @@ class OpenRegions:
     least: int
 
     def by_information(self, which: Bools) -> Candidates:
-        """Those that lessen the loss the most, of the regions that are flagged."""
-        found = [Candidates.none()]
+        """All of the regions that are flagged: first those that lessen the loss the most.
+
+        Where a hierarchy divides categories at a lower level than it could, they come after all others.
+        """
+        found, later = [Candidates.none()], [np.empty(0, dtype=bool)]
         for number, axis in enumerate(self.axes):
             gaps = self._gaps(number, which)
-            place, allowed = _places(axis, gaps)
-            found.append(self.candidates_at(number, gaps, place).select(allowed).sorted().best(PER_AXIS))
-        return Candidates.joined(found)
+            place, highest = _places(axis, gaps)
+            found.append(self.candidates_at(number, gaps, place))
+            later.append(~highest)
+        order, candidates = np.concatenate(later).astype(np.float64), Candidates.together(found)
+        return candidates.sorted(order)
 
     def by_target(self, which: Bools, guide: Guide) -> Candidates:
         """Those that cut through no region of the target, the most informative first."""
@@ -114,7 +109,7 @@ class OpenRegions:
             begin, middle, end = (np.searchsorted(keys, region * width + at) for at in (0, place, width))
             gaps = Gaps(region, place, place, middle - begin, end - middle)
             enough = (gaps.lower >= self.least) & (gaps.upper >= self.least)
-            found.append(self.candidates_at(number, gaps, place).select(enough).sorted().best(PER_AXIS))
+            found.append(self.candidates_at(number, gaps, place).select(enough))
         return Candidates.joined(found)
 
     def by_deviation(self, which: Bools, guide: Guide, *, tolerated: float) -> Candidates:
@@ -127,7 +122,7 @@ class OpenRegions:
         candidates = Candidates.joined(found)
         added = guide.added_deviation(self.chosen[candidates.region], candidates.axis, candidates.place)
         near = added <= tolerated
-        return candidates.select(near).sorted(added[near]).best(PER_AXIS * len(self.axes))
+        return candidates.select(near).sorted(added[near])
 
     def candidates_at(self, number: int, gaps: Gaps, place: Numbers) -> Candidates:
         """Cuts of gaps along an axis at these places."""
@@ -160,9 +155,9 @@ class OpenRegions:
 
 
 def _places(axis: Axis, gaps: Gaps) -> tuple[Numbers, Bools]:
-    """Where to cut between neighbouring rows, and whether to: of measures in the middle between them.
+    """Where to cut between neighbouring rows: measures in the middle, categories where the hierarchy divides them.
 
-    Categories are cut where the hierarchy divides them at the highest level that is possible in the region.
+    The flags tell where it divides them at the highest level that is possible in the region.
     """
     missing = gaps.stop == axis.known  # the rows above lack a value
     if axis.measured:
