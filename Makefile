@@ -7,7 +7,7 @@ NATIVE := $(wildcard native/*.cpp native/src/*.hpp native/CMakeLists.txt)
 PACKAGES := $(wildcard src/kohorte/*/__init__.py src/kohorte/*/*/__init__.py)
 WORKERS ?= 2
 
-.PHONY: setup demo test quick check check-native native-test reference-test fix bench reproduce clean
+.PHONY: setup demo test quick check check-native native-test postgresql reference-test fix bench reproduce clean
 
 setup: $(STAMP)
 
@@ -21,15 +21,17 @@ $(STAMP): pyproject.toml $(NATIVE) $(PACKAGES)
 demo: setup
 	$(BIN)/kohorte demo --force
 
-test: check native-test
+test: check native-test postgresql
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
 	$(MAKE) --no-print-directory reference-test
 
-# The suite again on the NumPy kernels, without the slow tests, which are about large tables.
+# The suite again on the NumPy kernels, without the slow tests, which are about large tables, and those of the service,
+# which knows no kernels.
 reference-test: setup
-	KOHORTE_KERNELS=reference $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow"
+	KOHORTE_KERNELS=reference $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow" \
+	  --ignore tests/unit/service --ignore tests/end_to_end/service
 
-quick: setup
+quick: setup postgresql
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow"
 
 check: setup
@@ -54,6 +56,15 @@ native-test: setup
 	  cmake -S native -B build/tests -DKOHORTE_TESTS=ON >/dev/null && cmake --build build/tests --parallel 2 && \
 	  ctest --test-dir build/tests --output-on-failure; \
 	else echo "no C++ compiler or cmake: the C++ tests are left out"; fi
+
+# The tests of the service start a PostgreSQL of their own; this makes sure that there is one to start.
+postgresql:
+	@if command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  echo "installing PostgreSQL for the tests"; \
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql; } \
+	    >/dev/null 2>&1 || echo "PostgreSQL could not be installed: the tests on it are skipped"; \
+	else echo "PostgreSQL is not installed: the tests on it are skipped"; fi
 
 fix: setup
 	$(BIN)/ruff format src tests benchmarks

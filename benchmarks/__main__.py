@@ -2,6 +2,8 @@
 
 `make reproduce` (`python -m benchmarks reproduce`): the evaluation of the source anew, as pages of the documentation.
 `python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
+`python -m benchmarks service`: the research service over HTTP, as a page of the documentation.
+`python -m benchmarks load`: many clients at once, on SQLite and PostgreSQL (some 5 minutes).
 `python -m benchmarks series`: a growing cohort released fifty times, with all attribute sets (some 15 minutes).
 """
 
@@ -11,6 +13,7 @@ import sys
 
 from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series, tables
 from benchmarks.reproduction import command
+from benchmarks.service import figures, load, page
 from kohorte.release import versions
 
 
@@ -19,7 +22,7 @@ def main() -> int:
     print("  ".join(f"{name} {value}" for name, value in versions().items()))
     # Commands first: the peak memory of a child counts what this process had when it was started.
     benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads, recodings.million, risk.million]
-    benchmarks.append(series.simulation)
+    benchmarks += [series.simulation, figures.lines]
     if tables.available():
         on_tables = [optima.run, optima.exhaustive, models.run, models.fewer_checks, recodings.run, risk.adult]
         benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
@@ -36,6 +39,10 @@ def main() -> int:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["compare"]:
         sys.exit(comparison.main())
+    if sys.argv[1:2] == ["service"]:
+        sys.exit(page.main())
+    if sys.argv[1:2] == ["load"]:
+        sys.exit(load.main())
     if sys.argv[1:2] == ["series"]:
         sys.exit(series.main())
     sys.exit(command.main(sys.argv[2:]) if sys.argv[1:2] == ["reproduce"] else main())

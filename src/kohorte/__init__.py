@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from kohorte.engines import Missing
     from kohorte.errors import (
+        AccessDenied,
         BudgetExceeded,
         EngineError,
         InputError,
@@ -132,6 +133,7 @@ _HOME = {
         "randomized_response",
     ),
     "errors": (
+        "AccessDenied",
         "BudgetExceeded",
         "EngineError",
         "InputError",
@@ -225,6 +227,7 @@ _HOME = {
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "AccessDenied",
     "Aecs",
     "AlphaKAnonymity",
     "Attack",

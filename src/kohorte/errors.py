@@ -5,6 +5,7 @@
     |- NoSolution        the question was fine; no release satisfies it (says what would have to be relaxed)
     |- PrivacyViolation  carrying on would break a promise already made
     |  |- BudgetExceeded the privacy budget does not suffice (says what remains)
+    |- AccessDenied      the caller is not known, or may not do or see this
     |- EngineError       the file system or an engine failed underneath
     |- InternalError     a bug in this package
 
@@ -52,6 +53,12 @@ class PrivacyViolation(KohorteError):
 
 class BudgetExceeded(PrivacyViolation):
     """The privacy budget does not suffice for the question; nothing was spent."""
+
+
+class AccessDenied(KohorteError):
+    """The caller is not known, or may not do or see this; not allowed and not there look alike."""
+
+    exit_code = 1
 
 
 class EngineError(KohorteError):

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kohorte.data import read_table, to_polars
 from kohorte.data.columns import counted
 from kohorte.dp.answer import AnswerColumn, Cell, EstimatedColumn, QueryAnswer, QueryEstimate
-from kohorte.dp.budget import NOTHING
+from kohorte.dp.budget import NOTHING, checked_delta, checked_epsilon
 from kohorte.dp.derived import Derived, Deriver, typical_numbers
-from kohorte.dp.exact import all_public_keys
-from kohorte.dp.ledger import Account, Ledger, NoLedger, SqliteLedger
+from kohorte.dp.ledger import Account, Ledger, NoLedger, SqliteLedger, in_turn
 from kohorte.dp.mechanisms import ThresholdedNoise
 from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.parse import parse_query
+from kohorte.dp.parse import checked_sql, parse_query
 from kohorte.dp.plan import Aggregate, Function, Output
-from kohorte.dp.releasing import MOST_GROUPS, Released, Releaser, releaser
+from kohorte.dp.releasing import Released, Releaser, releaser
 from kohorte.dp.showing import shown_rows
 from kohorte.dp.typed import TypedTable, typed_table
 from kohorte.errors import BudgetExceeded
 
 SIZES = (100, 1_000, 10_000)
 RESEARCHER = Account.researcher
+SHORT = 500
 
 
 def query(
@@ -43,26 +45,18 @@ def query(
     question only.
     """
     described = _metadata(metadata)
-    plan = parse_query(sql, described)
-    ready = releaser(plan, described, epsilon=epsilon, delta=delta)
+    ready = _ready(sql, described, epsilon=epsilon, delta=delta)
     typed = _typed(table, described)
     book, account = as_ledger(ledger), Account(described.project, researcher)
-    question = ready.question(typed)
-    text = book.recorded(account, question)
-    cost = NOTHING if text is not None else ready.cost
-    if text is not None:
-        released = Released.from_json(text, ready.measurements)
-    else:
-        number = book.reserve(account, question, ready.cost, described.budget)
-        released = ready.release(typed)
-        book.record(number, released.to_json())
+    released, from_record = _released(ready, typed, book, account)
+    cost = NOTHING if from_record else ready.cost
     spent = book.spent(account) if not isinstance(book, NoLedger) else cost
     return QueryAnswer(
         *_columns_and_rows(ready, released),
         budget=described.budget,
         cost=cost,
         remaining=described.budget.limit - spent,
-        from_record=text is not None,
+        from_record=from_record,
         notes=_notes(ready),
     )
 
@@ -78,17 +72,15 @@ def estimate_query(
 ) -> QueryEstimate:
     """Say what a question would cost and how far its answer would be off; no table is read, nothing is spent."""
     described = _metadata(metadata)
-    plan = parse_query(sql, described)
-    ready = releaser(plan, described, epsilon=epsilon, delta=delta)
+    ready = _ready(sql, described, epsilon=epsilon, delta=delta)
     spent = as_ledger(ledger).spent(Account(described.project, researcher))
-    groups = None if ready.thresholded else len(all_public_keys(plan, described, most=MOST_GROUPS))
     return QueryEstimate(
-        columns=tuple(_estimated(output, ready) for output in plan.outputs if output.aggregate is not None),
+        columns=tuple(_estimated(output, ready) for output in ready.plan.outputs if output.aggregate is not None),
         budget=described.budget,
         cost=ready.cost,
         remaining=described.budget.limit - spent,
         affordable=_affordable(ready, spent),
-        groups=groups,
+        groups=None if ready.known_keys is None else len(ready.known_keys),
         notes=_notes(ready),
     )
 
@@ -98,6 +90,35 @@ def as_ledger(ledger: Ledger | str | Path | None) -> Ledger:
     if ledger is None:
         return NoLedger()
     return SqliteLedger(ledger) if isinstance(ledger, str | Path) else ledger
+
+
+def _ready(sql: object, metadata: QueryMetadata, *, epsilon: object, delta: object) -> Releaser:
+    """The question made ready; the last short ones are at hand (a long one could hold megabytes of candidates)."""
+    wanted = checked_epsilon(epsilon, what="epsilon", code="query-epsilon")
+    allowed = checked_delta(delta, what="delta", code="query-delta")
+    text = checked_sql(sql)
+    make = _kept_ready if len(text) <= SHORT else _made_ready
+    return make(text, metadata, wanted, allowed)
+
+
+def _made_ready(sql: str, metadata: QueryMetadata, epsilon: float, delta: float) -> Releaser:
+    return releaser(parse_query(sql, metadata), metadata, epsilon=epsilon, delta=delta)
+
+
+_kept_ready = lru_cache(maxsize=64)(_made_ready)
+
+
+def _released(ready: Releaser, table: TypedTable, book: Ledger, account: Account) -> tuple[Released, bool]:
+    """What is released, and whether it was on record; whoever asks the same at the same moment waits for the record."""
+    question = ready.question(table)
+    with nullcontext() if isinstance(book, NoLedger) else in_turn((account, question)):
+        text = book.recorded(account, question)
+        if text is not None:
+            return Released.from_json(text, ready.measurements), True
+        number = book.reserve(account, question, ready.cost, ready.metadata.budget)
+        released = ready.release(table)
+        book.record(number, released.to_json())
+    return released, False
 
 
 def _typed(table: object, metadata: QueryMetadata) -> TypedTable:

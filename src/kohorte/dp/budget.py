@@ -25,6 +25,7 @@ from kohorte.errors import BudgetExceeded, InputError, InternalError
 
 MOST_EPSILON = 100.0
 LEAST_EPSILON = 1e-6
+LEAST_DELTA = 1e-100
 
 
 class Composition(StrEnum):
@@ -129,8 +130,8 @@ def checked_epsilon(epsilon: object, *, what: str, code: str) -> float:
 
 def checked_delta(delta: object, *, what: str, code: str) -> float:
     """Return a delta, or refuse it."""
-    if not is_finite(delta) or not 0 <= float(str(delta)) < 1:
-        raise InputError(f"{what} is a number from 0 to below 1", code=code)
+    if not is_finite(delta) or not (float(str(delta)) == 0 or LEAST_DELTA <= float(str(delta)) < 1):
+        raise InputError(f"{what} is 0, or a number from {LEAST_DELTA} to below 1", code=code)
     return float(str(delta))
 
 

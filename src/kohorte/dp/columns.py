@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +16,8 @@ Value: TypeAlias = str | int | float | bool
 
 MOST_UNITS = 2**31
 """What one row adds to a sum, counted in steps, is at most this: 2^31 rows still fit into 64 bits."""
+LARGEST = 1e100
+"""Bounds lie within, and steps are at least 1 / LARGEST, so that no sum, square or quotient overflows."""
 MOST_VALUES = 10_000
 DEFAULT_PARTS = 2**20
 """A column of type float without a step is rounded to so many parts of its range."""
@@ -78,6 +79,8 @@ class Column:
     def _check_range(self, lower: Number, upper: Number) -> None:
         if lower >= upper:
             raise _wrong("min is below max")
+        if self.unit * Fraction(LARGEST) < 1:
+            raise _wrong(f"step, or what follows for it from min and max, is at least {1 / LARGEST:g}")
         if max(abs(self.lowest), abs(self.highest)) > MOST_UNITS:
             raise _wrong("min and max are more than 2^31 steps away from 0; give a larger step")
         if self.lowest == self.highest:
@@ -171,8 +174,8 @@ def is_whole(number: object) -> bool:
 
 
 def is_finite(number: object) -> bool:
-    """Whether something is a finite number, and not a truth value."""
-    return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+    """Whether something is a number, not a truth value, and not so large that its square is no float."""
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= LARGEST
 
 
 def _is_list(values: object) -> bool:

@@ -40,8 +40,7 @@ class ConditionReader:
         if kind == "Not":
             return Negation(self.read(node.this))
         if kind in ("And", "Or"):
-            parts = [part for side in (node.this, node.expression) for part in self._parts(side, kind)]
-            return Both(tuple(parts)) if kind == "And" else Either(tuple(parts))
+            return self._joined(node, Both if kind == "And" else Either)
         if kind in OPERATORS:
             return self._comparison(node, OPERATORS[kind])
         if kind == "Between":
@@ -54,11 +53,18 @@ class ConditionReader:
             node, "a condition compares a column with a constant: =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL"
         )
 
-    def _parts(self, node: Any, kind: str) -> list[Condition]:
-        """The operands of a chain of ANDs or ORs."""
-        condition = self.read(node)
-        same = Both if kind == "And" else Either
-        return list(condition.conditions) if isinstance(condition, same) else [condition]
+    def _joined(self, node: Any, join: type[Both | Either]) -> Condition:
+        """A chain of ANDs or ORs, which may be too long to walk down call by call."""
+        kind, waiting = type(node), [node]
+        found: list[Condition] = []
+        while waiting:
+            part = waiting.pop()
+            if type(part) is kind:
+                waiting += [part.this, part.expression]
+                continue
+            condition = self.read(part)
+            found += condition.conditions if isinstance(condition, join) else [condition]
+        return join(tuple(found))
 
     def _comparison(self, node: Any, operator: Operator) -> Condition:
         left, right = node.this, node.expression
@@ -103,7 +109,7 @@ class ConditionReader:
             expected = (
                 "a number" if numeric else {"text": "a text in single quotes"}.get(named.datatype, "TRUE or FALSE")
             )
-            raise self.places.refusal(near, f"{named.name!r} is compared with {expected}", code="query-type")
+            raise self.places.refusal(near, f"this column is compared with {expected}", code="query-type")
         assert value is not None
         return value
 

@@ -8,9 +8,11 @@ Missing values
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -25,13 +27,15 @@ from kohorte.dp.typed import PERSON, TypedTable
 from kohorte.errors import EngineError, InputError
 
 Key: TypeAlias = tuple[Value, ...]
-LOCKED = (
-    "SET enable_external_access = false",
-    "SET autoinstall_known_extensions = false",
-    "SET autoload_known_extensions = false",
-    "SET python_enable_replacements = false",
-    "SET lock_configuration = true",
-)
+LOCKED = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+    "lock_configuration": True,
+}
+MANY_ROWS = 1_000_000
+"""From so many rows on a table is worth a database of its own, with a thread for each core."""
 
 
 @dataclass
@@ -173,18 +177,27 @@ class ExactTable:
 
 @contextmanager
 def _database(table: TypedTable) -> Iterator[Any]:
-    """A database in memory that reaches nothing but this table; its words never leave: they could quote data."""
+    """A connection that reaches nothing but this table; its words never leave: they could quote data."""
     library = duckdb()
-    connection = library.connect(":memory:")
+    small = table.frame.height < MANY_ROWS
+    connection = _shared_database(os.getpid()).cursor() if small else library.connect(":memory:", config=LOCKED)
     try:
         connection.register("kohorte_rows", table)
-        for setting in LOCKED:
-            connection.execute(setting)
         yield connection
     except library.Error:
         raise EngineError("DuckDB could not compute the exact aggregates", code="query-engine") from None
     finally:
         connection.close()
+
+
+@cache
+def _shared_database(process: int) -> Any:
+    """An empty database for the small tables of this process: to make one takes longer than to ask it.
+
+    What a cursor registers is visible to that cursor alone. One thread, namely that of the caller, counts.
+    """
+    del process
+    return duckdb().connect(":memory:", config={**LOCKED, "threads": 1})
 
 
 def _key_part(value: Any, kind: Datatype) -> Value:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from kohorte.dp.budget import NOTHING, Budget, Cost
 from kohorte.errors import EngineError, InputError
@@ -64,6 +66,19 @@ class Ledger(Protocol):
 
     def spent(self, account: Account) -> Cost:
         """Return all that the account has paid."""
+
+
+_TURNS: WeakValueDictionary[Hashable, threading.Lock] = WeakValueDictionary()
+_TAKING_TURNS = threading.Lock()
+
+
+@contextlib.contextmanager
+def in_turn(key: Hashable) -> Iterator[None]:
+    """Let the threads of this process that have the same key in one after the other."""
+    with _TAKING_TURNS:
+        turn = _TURNS.setdefault(key, threading.Lock())
+    with turn:
+        yield
 
 
 class NoLedger:

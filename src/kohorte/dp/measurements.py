@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from kohorte.dp.budget import Cost
 from kohorte.dp.columns import MOST_UNITS, Column
@@ -108,10 +109,11 @@ def euclidean_sensitivity(measurement: Measurement, metadata: QueryMetadata, *, 
     return math.nextafter(math.sqrt(most), math.inf) if measurement.kind is Kind.PEOPLE and most > 1 else float(most)
 
 
-def candidates(column: Column) -> list[int]:
+@lru_cache(maxsize=64)
+def candidates(column: Column) -> tuple[int, ...]:
     """The values in steps that a quantile may take: all of them, or evenly spaced ones where there are too many."""
     every = -(-(column.highest - column.lowest) // MOST_CANDIDATES)
-    return [*range(column.lowest, column.highest, every), column.highest]
+    return (*range(column.lowest, column.highest, every), column.highest)
 
 
 def public_keys(plan: QueryPlan, metadata: QueryMetadata) -> bool:

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from kohorte.dp.budget import Composition
@@ -65,6 +65,7 @@ def within(make: Callable[[float], Any], distance: Any, share: Share, *, guess: 
     raise InternalError("no scale of the noise has the wanted cost", code="query-noise-cost")
 
 
+@lru_cache(maxsize=1024)
 def _half_width(share: Share, scale: float, alpha: float) -> float:
     """What noise of this scale exceeds with a probability of at most alpha.
 
@@ -119,7 +120,7 @@ class Noise:
         """The scale of the noise, in whole steps."""
         return self._made[1]
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """What OpenDP's map says that it costs."""
         return float(self._made[0].map(int(self.sensitivity) if self.share.is_pure else float(self.sensitivity)))
@@ -171,13 +172,18 @@ class ThresholdedNoise:
         amount, most = self.share.amount, self.contributions
         guess = most / amount if self.share.is_pure else most / math.sqrt(2 * amount)
         _, scale = within(lambda scale: self._make(scale, MOST_THRESHOLD), self._distance, self.share, guess=guess)
-        low, high = most, MOST_THRESHOLD
-        if not self._hides(scale, high):
-            raise InputError("delta is too small for keys that are not public", code="query-delta")
+        usual = most + math.ceil(scale * math.log(2 * most / self.delta)) + 1
+        for high in (min(usual, MOST_THRESHOLD), MOST_THRESHOLD):
+            if self._hides(scale, high):
+                threshold = self._least_hiding(scale, most, high) + 1
+                return self._make(scale, threshold), scale, threshold
+        raise InputError("delta is too small for keys that are not public", code="query-delta")
+
+    def _least_hiding(self, scale: float, low: int, high: int) -> int:
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if self._hides(scale, middle) else (middle + 1, high)
-        return self._make(scale, low + 1), scale, low + 1
+        return low
 
     def _hides(self, scale: float, threshold: int) -> bool:
         return bool(self._make(scale, threshold).map(self._distance)[1] <= self.delta)
@@ -192,7 +198,7 @@ class ThresholdedNoise:
         """The least number of rows, with noise, of a key that is shown."""
         return self._made[2]
 
-    @property
+    @cached_property
     def cost(self) -> tuple[float, float]:
         """What OpenDP's map says that it costs: epsilon or rho, and delta, at a threshold of one less."""
         amount, delta = self._make(self.scale, self.threshold - 1).map(self._distance)

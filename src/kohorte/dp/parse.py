@@ -15,7 +15,7 @@ from kohorte.dp.libraries import sqlglot
 from kohorte.dp.metadata import QueryMetadata
 from kohorte.dp.places import Places
 from kohorte.dp.plan import QUANTILES, Aggregate, Function, Output, QueryPlan
-from kohorte.dp.words import check_words
+from kohorte.dp.words import QUANTILE, check_words
 from kohorte.errors import InputError, nearest
 
 CLAUSES = {"expressions", "from_", "where", "group", "having", "order", "limit"}
@@ -37,9 +37,19 @@ MOST_ROWS = 1_000_000
 
 def parse_query(sql: str, metadata: QueryMetadata) -> QueryPlan:
     """Return the plan of a query, or refuse the query with the place and the reason."""
-    places = Places(sql)
+    places = Places(checked_sql(sql))
     check_words(places)
-    return _Reader(places, metadata).read(_statement(places))
+    try:
+        return _Reader(places, metadata).read(_statement(places))
+    except RecursionError:
+        raise places.not_allowed(0, "the query is nested too deeply") from None
+
+
+def checked_sql(sql: object) -> str:
+    """Return a query, or refuse what is no text."""
+    if not isinstance(sql, str):
+        raise InputError("a query is a text", code="query-syntax")
+    return sql
 
 
 def _statement(places: Places) -> Any:
@@ -48,7 +58,7 @@ def _statement(places: Places) -> Any:
         [statement] = library.parse(places.sql, read="duckdb")
     except library.errors.ParseError as error:
         raise places.refusal(_offset(error, places.sql), "the query cannot be read here", code="query-syntax") from None
-    except (library.errors.SqlglotError, RecursionError, ValueError):
+    except (library.errors.SqlglotError, ValueError, LookupError, AttributeError, TypeError):
         raise places.refusal(0, "the query cannot be read", code="query-syntax") from None
     if type(statement).__name__ != "Select":
         raise places.not_allowed(0, "a query is one SELECT")
@@ -137,7 +147,7 @@ class _Reader:
     def _column_name(self, identifier: Any) -> str:
         metadata = self.metadata
         for name in (metadata.private_id, *metadata.identifying):
-            if name is not None and _same(identifier, name):
+            if name is not None and identifier.name.lower() == name.lower():
                 raise self.places.refusal(
                     identifier, f"{name!r} tells who somebody is, and cannot be asked about", code="query-column"
                 )
@@ -207,8 +217,8 @@ class _Reader:
         share = node.args.get("quantile")
         value = constant(share) if type(share).__name__ == "Literal" else None
         if not isinstance(value, float) or not 0 < value < 1:
-            raise self.places.not_allowed(node, "QUANTILE(column, q) needs a number q between 0 and 1")
-        return round(value, 4) or 0.0001
+            raise self.places.not_allowed(node, QUANTILE)
+        return min(max(round(value, 4), 0.0001), 0.9999)
 
     def _check_outputs(self, select: Any, outputs: tuple[Output, ...]) -> None:
         if not any(output.aggregate for output in outputs):

@@ -31,8 +31,14 @@ class Places:
 
 def start_of(expression: Any) -> int:
     """The offset of the first part of an expression that knows where it stands; 0 if none does."""
-    starts = [node.meta["start"] for node in expression.walk() if "start" in node.meta]
+    nodes = expression.walk() if hasattr(expression, "walk") else ()
+    starts = [node.meta["start"] for node in nodes if "start" in node.meta]
     return min(starts, default=0)
+
+
+def first_half_letter(sql: str) -> int | None:
+    """The offset of the first lone surrogate, which no database and no file can hold, or None."""
+    return next((offset for offset, letter in enumerate(sql) if "\ud800" <= letter <= "\udfff"), None)
 
 
 def first_comment(sql: str) -> int | None:

@@ -48,12 +48,12 @@ class QuantileChoice:
 
         return within(make, self.contributions, self.share, guess=guess)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """The scale of the noise on the scores, in ranks."""
         return self._made[1] * max(self.quantile, 1 - self.quantile) / float(self._scores.map(1))
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """What OpenDP's map says that it costs."""
         return float(self._made[0].map(self.contributions))

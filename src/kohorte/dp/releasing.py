@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +33,8 @@ from kohorte.errors import InputError, InternalError
 
 Mechanism: TypeAlias = Noise | ThresholdedNoise | QuantileChoice
 MOST_GROUPS = 10_000
+MOST_NUMBERS = 50_000
+"""Groups times measurements: a quantile of one group may take a third of a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Releaser:
     @cached_property
     def mechanisms(self) -> dict[Measurement, Mechanism]:
         """The mechanism of each measurement."""
-        return {measurement: self._mechanism(measurement) for measurement in self.measurements}
+        return {measurement: _kept(self._mechanism(measurement)) for measurement in self.measurements}
 
     def check_noise(self) -> None:
         """Make all mechanisms, before anything is paid, and hold what OpenDP's maps say against the cost."""
@@ -97,7 +99,7 @@ class Releaser:
             return ThresholdedNoise(self.share, float(self.cost.delta), most)
         if measurement.kind is Kind.QUANTILE:
             column = self.metadata.columns[measurement.column]
-            return QuantileChoice(self.share, measurement.quantile, tuple(candidates(column)), most)
+            return QuantileChoice(self.share, measurement.quantile, candidates(column), most)
         bound = sensitivity if self.share.is_pure else euclidean_sensitivity
         return Noise(self.share, bound(measurement, self.metadata, grouped=bool(self.plan.keys)))
 
@@ -105,10 +107,18 @@ class Releaser:
         """The text by which a record knows the question."""
         return question_of(self.plan, self.measurements, self.metadata, cost=self.cost, table=table.sha256)
 
-    def refuse_too_many_keys(self) -> None:
-        """Refuse more groups than an answer may have, before anything is spent."""
-        if not self.thresholded:
-            all_public_keys(self.plan, self.metadata, most=MOST_GROUPS)
+    @cached_property
+    def known_keys(self) -> list[Key] | None:
+        """The keys of all groups; None where they are not public."""
+        return None if self.thresholded else all_public_keys(self.plan, self.metadata, most=MOST_GROUPS)
+
+    def refuse_too_much(self) -> None:
+        """Refuse more groups and numbers than an answer may have, before anything is spent."""
+        if len(self.known_keys or [()]) * len(self.measurements) > MOST_NUMBERS:
+            raise InputError(
+                f"the query asks for more than {MOST_NUMBERS:,} numbers; use fewer aggregates or fewer groups",
+                code="query-keys",
+            )
 
     def release(self, table: TypedTable) -> Released:
         """Measure the table and add noise."""
@@ -116,13 +126,12 @@ class Releaser:
         added = [part for part in self.measurements if part.kind is not Kind.QUANTILE]
         sums = exact.measure(added) if added else {}
         numbers: dict[Measurement, list[int]] = {}
-        if self.thresholded:
+        keys = self.known_keys
+        if keys is None:
             mechanism = self.mechanisms[ROWS]
             assert isinstance(mechanism, ThresholdedNoise)
             shown = mechanism.release(sums.pop(ROWS))
             keys, numbers[ROWS] = list(shown), list(shown.values())
-        else:
-            keys = all_public_keys(self.plan, self.metadata, most=MOST_GROUPS)
         for measurement, found in sums.items():
             noise = self.mechanisms[measurement]
             assert isinstance(noise, Noise)
@@ -139,6 +148,12 @@ class Releaser:
         return [choice.release(values.get(key, nothing)) for key in keys]
 
 
+@lru_cache(maxsize=256)
+def _kept(mechanism: Mechanism) -> Mechanism:
+    """The mechanism that was made ready before, if an equal one was: its scale takes time to find."""
+    return mechanism
+
+
 def releaser(plan: QueryPlan, metadata: QueryMetadata, *, epsilon: object, delta: object) -> Releaser:
     """Make ready to answer a plan at this epsilon and, where keys are not public, this delta."""
     wanted = checked_epsilon(epsilon, what="epsilon", code="query-epsilon")
@@ -150,6 +165,6 @@ def releaser(plan: QueryPlan, metadata: QueryMetadata, *, epsilon: object, delta
             code="query-delta",
         )
     ready = Releaser(plan, metadata, metadata.budget.price(wanted, allowed if needed else 0.0))
-    ready.refuse_too_many_keys()
+    ready.refuse_too_much()
     ready.check_noise()
     return ready

@@ -10,6 +10,7 @@ from functools import cached_property
 import polars as pl
 
 from kohorte.data import as_text, sha256_of
+from kohorte.data.columns import check_types
 from kohorte.dp.columns import Column, Datatype
 from kohorte.dp.metadata import QueryMetadata
 from kohorte.errors import InputError
@@ -43,10 +44,11 @@ class TypedTable:
 
 def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:
     """Return the columns that may be asked about, with the types of the metadata."""
-    names = [*metadata.columns, *([metadata.private_id] if metadata.private_id is not None else [])]
+    names = list(dict.fromkeys([*metadata.columns, *filter(None, [metadata.private_id])]))
     for name in names:
         if name not in frame.columns:
             raise InputError(f"the table has no column {name!r}, which the metadata name", code="query-table")
+    check_types(frame.select(names), source="the table")
     places = _places(metadata.columns)
     columns = [_typed(frame[name], column).alias(places[name]) for name, column in metadata.columns.items()]
     if metadata.private_id is not None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from kohorte.dp.libraries import sqlglot
-from kohorte.dp.places import Places, first_comment, open_quote
+from kohorte.dp.places import Places, first_comment, first_half_letter, open_quote
 
 MOST_LETTERS = 10_000
 MOST_WORDS = 1_000
-DEEPEST = 50
+DEEPEST = 20
 CLAUSES = {"SELECT", "DISTINCT", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "ASC", "DESC", "LIMIT", "ALIAS"}
 CONDITIONS = {"AND", "OR", "NOT", "IN", "BETWEEN", "IS", "EQ", "NEQ", "LT", "LTE", "GT", "GTE"}
 ATOMS = {"NULL", "TRUE", "FALSE", "NUMBER", "STRING", "VAR", "IDENTIFIER"}
 SIGNS = {"STAR", "L_PAREN", "R_PAREN", "COMMA", "DASH", "SEMICOLON"}
 KNOWN = CLAUSES | CONDITIONS | ATOMS | SIGNS
+QUANTILE = "QUANTILE(column, q) needs a number q between 0 and 1"
 REASONS = {
     "UNION": "only one SELECT is allowed, without UNION",
     "EXCEPT": "only one SELECT is allowed, without EXCEPT",
@@ -44,6 +45,9 @@ def check_words(places: Places) -> None:
     sql = places.sql
     if len(sql) > MOST_LETTERS:
         raise places.not_allowed(MOST_LETTERS, f"a query is a text of at most {MOST_LETTERS:,} letters")
+    half = first_half_letter(sql)
+    if half is not None:
+        raise places.refusal(half, "half of a letter (a lone surrogate) stands here", code="query-syntax")
     comment = first_comment(sql)
     if comment is not None:
         raise places.not_allowed(comment, "comments are not allowed")
@@ -59,7 +63,8 @@ def check_words(places: Places) -> None:
         if word.comments:
             raise places.not_allowed(word.start, "comments are not allowed")
     _check_statements(words, places)
-    _check_depth(words, places)
+    _check_brackets(words, places)
+    _check_quantiles(words, places)
 
 
 def _words(places: Places) -> list[Any]:
@@ -84,9 +89,30 @@ def _check_statements(words: list[Any], places: Places) -> None:
         raise places.not_allowed(selects[1].start, "subqueries are not allowed")
 
 
-def _check_depth(words: list[Any], places: Places) -> None:
-    depth = 0
+def _check_brackets(words: list[Any], places: Places) -> None:
+    """Refuse brackets that do not match, which sqlglot overlooks at times, and what nests too deeply to be read."""
+    opened: list[Any] = []
+    before = 0
     for word in words:
-        depth += {"L_PAREN": 1, "R_PAREN": -1}.get(word.token_type.name, 0)
-        if depth > DEEPEST:
-            raise places.not_allowed(word.start, f"brackets are nested more than {DEEPEST} deep")
+        kind = word.token_type.name
+        if kind == "L_PAREN":
+            opened.append(word)
+        elif kind == "R_PAREN" and not opened:
+            raise places.refusal(word.start, "this bracket was never opened", code="query-syntax")
+        elif kind == "R_PAREN":
+            opened.pop()
+        before = before + 1 if kind in ("NOT", "DASH") else 0
+        if len(opened) + before > DEEPEST:
+            raise places.not_allowed(word.start, f"brackets, NOT or signs are nested more than {DEEPEST} deep")
+    if opened:
+        raise places.refusal(opened[-1].start, "this bracket is not closed", code="query-syntax")
+
+
+def _check_quantiles(words: list[Any], places: Places) -> None:
+    """Refuse QUANTILE with anything but a column and a number: sqlglot drops what else stands there."""
+    for number, word in enumerate(words):
+        kinds = [other.token_type.name for other in words[number + 1 : number + 6]]
+        if word.text.upper() != "QUANTILE" or kinds[:1] != ["L_PAREN"]:
+            continue
+        if kinds[2:] != ["COMMA", "NUMBER", "R_PAREN"]:
+            raise places.not_allowed(word.start, QUANTILE)

@@ -15,6 +15,7 @@ from kohorte.hierarchy.hierarchy import SUPPRESSED, Hierarchy
 from kohorte.hierarchy.intervals import Intervals
 from kohorte.hierarchy.ordering import Ordering
 from kohorte.hierarchy.redaction import Redaction
+from kohorte.hierarchy.rows import Rows
 from kohorte.hierarchy.safe_harbor import SafeHarbor
 from kohorte.hierarchy.show import show, to_csv
 from kohorte.hierarchy.tree import Tree
@@ -32,6 +33,7 @@ __all__ = [
     "Options",
     "Ordering",
     "Redaction",
+    "Rows",
     "SafeHarbor",
     "Tree",
     "builder_from_dict",
@@ -41,7 +43,7 @@ __all__ = [
     "to_csv",
 ]
 
-BUILDERS: tuple[type[Builder], ...] = (Redaction, Intervals, Ordering, Dates, CsvFile, Tree, SafeHarbor)
+BUILDERS: tuple[type[Builder], ...] = (Redaction, Intervals, Ordering, Dates, CsvFile, Rows, Tree, SafeHarbor)
 
 
 def builder_from_dict(entry: object, *, folder: Path) -> Builder:

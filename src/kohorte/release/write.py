@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from io import BytesIO
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +22,7 @@ from kohorte.data import (
     parse_table,
     refuse_same_file,
     to_polars,
+    write_csv,
 )
 from kohorte.errors import KohorteError
 from kohorte.release.certificate import Certificate, FileFacts, certify
@@ -47,17 +49,25 @@ def write_release(
     data, _ = to_polars(release.data)
 
     def certified(written: TableFile) -> Certificate:
-        verification = verify_table(written.frame, release.plan, release.populations, levels=release.levels)
-        refuse_unverified(verification, release)
-        return certify(
-            release,
-            verification,
-            source=None if source is None else file_facts(source),
-            output=file_facts(written),
-        )
+        return _certified(release, written, None if source is None else file_facts(source))
 
     inputs = (*(() if source is None else (source.path,)), *release.plan.files())
     return write_certified(data, output, certified, inputs=inputs, like=source, force=force)
+
+
+def certified_bytes(release: Release, name: str) -> tuple[bytes, Certificate]:
+    """Return a release as the bytes of a CSV file of this name, read again and verified anew, and its certificate."""
+    written = BytesIO()
+    write_csv(to_polars(release.data)[0], written)
+    content = written.getvalue()
+    return content, _certified(release, parse_table(content, Path(name), separator=","), None)
+
+
+def _certified(release: Release, written: TableFile, source: FileFacts | None) -> Certificate:
+    """Verify a release from what was written of it; what fails goes no further."""
+    verification = verify_table(written.frame, release.plan, release.populations, levels=release.levels)
+    refuse_unverified(verification, release)
+    return certify(release, verification, source=source, output=file_facts(written))
 
 
 Naming = Sequence[tuple[Path, Path]]

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import duckdb
 import polars as pl
 import pytest
 
-from kohorte.dp.exact import ExactTable, Key, _database
+from kohorte.dp import exact
+from kohorte.dp.exact import ExactTable, Key, _database, _shared_database
 from kohorte.dp.measurements import Kind, Measurement, measurements_of, square_unit
 from kohorte.dp.metadata import QueryMetadata
 from kohorte.dp.parse import parse_query
@@ -113,6 +120,49 @@ def test_a_column_that_is_not_there_is_named() -> None:
         typed_table(patients(3).drop("sex"), metadata())
     with pytest.raises(InputError, match="'age' is not of the type"):
         typed_table(patients(3).with_columns(age=pl.lit("2020-01-01").str.to_date()), metadata())
+
+
+@pytest.mark.parametrize("column", ["pid", "sex"])
+@pytest.mark.parametrize("values", [[b"f", b"\xff", b"m"], [[1], [2], [3]], [{"a": 1}] * 3])
+def test_cells_that_are_no_single_values_are_refused_by_their_type_alone(column: str, values: list[object]) -> None:
+    """A cast would fail, or not, depending on what is in the cells."""
+    with pytest.raises(InputError, match=f"the type of '{column}' is not supported"):
+        typed_table(patients(3).with_columns(pl.Series(column, values)), metadata())
+
+
+def test_threads_that_share_the_database_see_their_own_tables_only() -> None:
+    told = metadata(max_contributions=50)
+    plan = parse_query("SELECT SUM(age), COUNT(*) FROM PRIORI WHERE age > 0", told)
+    parts = measurements_of(plan, thresholded=False)
+
+    def counted(rows: int) -> list[dict[Kind, int]]:
+        counting = ExactTable(typed_table(table(pid=["a"] * rows, age=[rows] * rows), told), plan, told)
+        return [{part.kind: numbers[()] for part, numbers in counting.measure(parts).items()} for _ in range(10)]
+
+    with ThreadPoolExecutor(8) as threads:
+        for rows, found in zip(range(1, 40), threads.map(counted, range(1, 40)), strict=True):
+            assert found == [{Kind.ROWS: rows, Kind.SUM: rows * rows}] * 10
+
+
+def test_a_table_leaves_nothing_behind_in_the_shared_database() -> None:
+    typed = typed_table(patients(3), metadata())
+    with _database(typed) as connection:
+        assert connection.execute("SELECT count(*) FROM kohorte_rows").fetchall() == [(3,)]
+    left = weakref.ref(typed)
+    del typed
+    gc.collect()
+    assert left() is None
+    other = _shared_database(os.getpid()).cursor()
+    with pytest.raises(duckdb.CatalogException):
+        other.execute("SELECT * FROM kohorte_rows")
+
+
+def test_large_tables_get_a_database_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "MANY_ROWS", 3)
+    frame = table(pid=["a", "b", "c", "d"])
+    assert measured("SELECT COUNT(*) FROM PRIORI", frame, metadata())[Kind.ROWS] == {(): 4}
+    with pytest.raises(EngineError), _database(typed_table(frame, metadata())) as connection:
+        connection.execute("SELECT * FROM frame")
 
 
 def test_a_table_that_was_made_ready_for_other_metadata_is_refused() -> None:

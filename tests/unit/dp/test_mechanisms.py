@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 import polars as pl
@@ -187,6 +188,32 @@ def test_a_key_of_one_person_is_shown_with_a_probability_of_delta_at_most(compos
     assert 0 < len(shown) <= stats.binom.ppf(1 - 1e-6, len(people), keys.cost[1])
     assert keys.cost[1] <= 0.04
     assert min(shown.values()) >= keys.threshold
+
+
+@pytest.mark.parametrize("contributions", [1, 3, 10])
+@pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.3])
+def test_no_way_to_spread_rows_over_new_keys_shows_one_with_more_than_delta(contributions: int, delta: float) -> None:
+    keys = ThresholdedNoise(Share(PURE, 0.4), delta, contributions)
+    law = stats.dlaplace(1 / keys.scale)
+    for new in range(1, contributions + 1):
+        shown = law.sf(keys.threshold - contributions // new - 1)  # of one key with an equal part of the rows
+        assert 1 - (1 - shown) ** new <= keys.cost[1] * (1 + 1e-9)
+    assert keys.cost[1] <= delta
+    sooner = law.sf(keys.threshold - 1 - contributions - 1)
+    assert 1 - (1 - sooner) ** contributions > delta * 0.99  # the threshold is the least that hides
+
+
+@pytest.mark.parametrize("quantile", [0.5, 0.01, 0.3333, 0.9999])
+def test_one_row_changes_the_scores_of_a_quantile_by_no_more_than_opendps_map_says(quantile: float) -> None:
+    scores = QuantileChoice(Share(PURE, 1.0), quantile, (0, 1, 2, 3), 1)._scores
+    for size in range(4):
+        for values in combinations_with_replacement(range(4), size):
+            before = scores(list(values))
+            for added in range(4):
+                after = scores(sorted([*values, added]))
+                assert max(abs(int(one) - int(other)) for one, other in zip(before, after, strict=True)) <= scores.map(
+                    1
+                )
 
 
 def test_thresholded_keys_come_back_with_their_types_and_in_order() -> None:

@@ -112,7 +112,16 @@ REFUSED = {
     "SELECT COUNT(*) FROM PRIORI LIMIT 1.5": (35, "query-not-allowed", "whole number"),
     "SELECT COUNT(*) FROM PRIORI LIMIT 3 OFFSET 2": (37, "query-not-allowed", "OFFSET"),
     "DELETE FROM PRIORI": (1, "query-not-allowed", "this word"),
-    "SELECT COUNT(* FROM PRIORI": (16, "query-syntax", "cannot be read"),
+    "SELECT COUNT(* FROM PRIORI": (13, "query-syntax", "this bracket is not closed"),
+    "SELECT COUNT(*)) FROM PRIORI": (16, "query-syntax", "never opened"),
+    "SELECT QUANTILE(age, 0.5 FROM PRIORI": (16, "query-syntax", "this bracket is not closed"),
+    "SELECT QUANTILE(age, 0.5, 0.6) FROM PRIORI": (8, "query-not-allowed", "needs a number q"),
+    "SELECT QUANTILE( , 0.5) FROM PRIORI": (8, "query-not-allowed", "needs a number q"),
+    "SELECT COUNT(*) FROM PRIORI WHERE \"Name\" = 'x'": (35, "query-column", "tells who"),
+    "SELECT COUNT(*) FROM PRIORI WHERE \"PID\" = 'x'": (35, "query-column", "tells who"),
+    "SELECT COUNT(*) FROM PRIORI WHERE sex = '\ud800'": (42, "query-syntax", "half of a letter"),
+    'SELECT COUNT(*) AS "\udfff" FROM PRIORI': (21, "query-syntax", "half of a letter"),
+    "SELECT COUNT(*) AS n FROM PRIORI HAVING n = 'f'": (41, "query-type", "a number"),
     "SELECT COUNT(*) FROM PRIORI WHERE sex = 'f": (41, "query-syntax", "not closed"),
     "": (1, "query-syntax", "empty"),
 }
@@ -128,9 +137,63 @@ def test_what_is_not_known_to_be_safe_is_refused_with_its_place_and_reason(sql: 
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize("name", ["sex", '"sex"', "SEX"])
+def test_an_identifying_column_is_protected_however_its_letters_are_written(name: str) -> None:
+    with pytest.raises(InputError, match="tells who"):
+        parse_query(f"SELECT COUNT(*) FROM PRIORI WHERE {name} = 'f'", metadata(identifying=["Sex"]))
+
+
 def test_the_place_counts_lines() -> None:
     with pytest.raises(InputError, match=r"^line 3, column 7: "):
         parse_query("SELECT COUNT(*)\nFROM PRIORI\nWHERE sexx = 'f'", TOLD)
+
+
+DEEP = {
+    "SELECT COUNT(*) FROM PRIORI WHERE " + "(" * 30 + "age = 1" + ")" * 30: 55,
+    "SELECT COUNT(*) FROM PRIORI WHERE " + "NOT " * 300 + "age = 1": 115,
+    "SELECT COUNT(*) FROM PRIORI WHERE age = " + "- " * 300 + "1": 81,
+    "SELECT " + "SUM(" * 45 + "age" + ")" * 45 + " FROM PRIORI": 91,
+}
+
+
+@pytest.mark.parametrize("sql", DEEP)
+def test_what_nests_too_deeply_is_refused_where_it_does(sql: str) -> None:
+    with pytest.raises(InputError, match=rf"^line 1, column {DEEP[sql]}: .* nested more than 20 deep"):
+        parse_query(sql, TOLD)
+
+
+def deep_in_calls(depth: int, sql: str) -> QueryPlan:
+    """Parse where a service would: below many other calls."""
+    return parse_query(sql, TOLD) if depth == 0 else deep_in_calls(depth - 1, sql)
+
+
+def test_a_long_chain_of_conditions_is_read_also_below_many_calls() -> None:
+    sql = "SELECT COUNT(*) FROM PRIORI WHERE " + " OR ".join(f"age = {number}" for number in range(240))
+    plan = deep_in_calls(400, sql)
+    assert isinstance(plan.where, Either)
+    assert len(plan.where.conditions) == 240
+
+
+def test_a_query_that_meets_the_end_of_the_stack_is_refused() -> None:
+    sql = "SELECT COUNT(*) FROM PRIORI WHERE " + "(" * 20 + "age = 1" + ")" * 20
+    with pytest.raises(InputError, match="nested too deeply"):
+        deep_in_calls(700, sql)
+
+
+@pytest.mark.parametrize("sql", [None, 3, ["SELECT"], b"SELECT COUNT(*) FROM PRIORI"])
+def test_what_is_no_text_is_refused(sql: object) -> None:
+    with pytest.raises(InputError, match="a query is a text"):
+        parse_query(sql, TOLD)  # type: ignore[arg-type]
+
+
+def test_an_error_within_sqlglot_is_a_refusal() -> None:
+    """sqlglot ends with an IndexError here."""
+    assert parsed("SELECT COUNT(*) FROM PRIORI WHERE VAR_MAP(age)")[1].startswith("line 1, column 1: ")
+
+
+def test_a_quantile_stays_between_0_and_1_when_it_is_rounded() -> None:
+    plan = parse_query("SELECT QUANTILE(age, 0.999999), QUANTILE(age, 1e-9) FROM PRIORI", TOLD)
+    assert [aggregate.quantile for aggregate in plan.aggregates] == [0.9999, 0.0001]
 
 
 @pytest.mark.parametrize("sql", ["SELECT " + "(" * 60 + "1" + ")" * 60, "SELECT " + "NOT " * 2000, "S" * 20_000])
@@ -160,6 +223,12 @@ def test_no_refusal_repeats_what_the_query_says(condition: str) -> None:
         parse_query(f"SELECT COUNT(*) FROM PRIORI WHERE {condition}", TOLD)
     assert "CANARY" not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_no_refusal_repeats_a_name_of_the_answer() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_query("SELECT COUNT(*) AS CANARY FROM PRIORI HAVING CANARY = 'f'", TOLD)
+    assert "CANARY" not in str(caught.value)
 
 
 WORDS = st.sampled_from(

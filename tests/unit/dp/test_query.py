@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,6 +131,68 @@ def test_new_metadata_do_not_renew_the_budget(tmp_path: Path) -> None:
         ko.query(patients(9), "SELECT COUNT(*) FROM PRIORI", told, epsilon=0.2, ledger=book)
 
 
+def test_the_same_question_of_many_threads_is_paid_once_and_has_one_answer(tmp_path: Path) -> None:
+    book, told = SqliteLedger(tmp_path / "b.ledger"), metadata(budget={"epsilon": 1.0})
+    typed = typed_table(patients(200), told)
+
+    def asked(number: int) -> tuple[object, bool]:
+        sql = f"SELECT sex, AVG(age) AS a{number} FROM PRIORI GROUP BY sex"
+        answer = ko.query(typed, sql, told, epsilon=0.3, ledger=book)
+        return answer.rows, answer.from_record
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(asked, range(24)))
+    assert len({rows for rows, _ in found}) == 1
+    assert [from_record for _, from_record in found].count(False) == 1
+    assert float(book.spent(Account("PRIORI")).amount) == 0.3
+
+
+def test_many_threads_with_different_questions_get_their_own_answers(tmp_path: Path) -> None:
+    """Plans, mechanisms and the database are shared; what comes out is not."""
+    book, told = SqliteLedger(tmp_path / "b.ledger"), metadata(budget={"epsilon": 100.0, "delta": 0.1})
+    tables = [typed_table(patients(1_000 * (size + 1)), told) for size in range(3)]
+
+    def asked(number: int) -> None:
+        size, low = number % 3, 20 + number % 7
+        truth = patients(1_000 * (size + 1)).filter(pl.col("age") > low)
+        sql = f"SELECT diagnosis, COUNT(*) AS n, MEDIAN(age) FROM PRIORI WHERE age > {low} GROUP BY diagnosis"
+        answer = ko.query(tables[size], sql, told, epsilon=20.0, delta=1e-3, ledger=book, researcher=f"r{number % 30}")
+        for diagnosis, count, _ in answer.rows:
+            assert abs(int(count or 0) - truth.filter(pl.col("diagnosis") == diagnosis).height) < 10
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(asked, range(60)))
+    for researcher in range(30):
+        assert book.spent(Account("PRIORI", f"r{researcher}")).amount in (20, 40)
+
+
+def test_what_was_asked_before_makes_nothing_allowed() -> None:
+    """Questions that were made ready are kept: not for other budgets, columns or prices."""
+    sql, frame = "SELECT AVG(age) FROM PRIORI", patients(5)
+    scales = []
+    for epsilon, most in ((1.0, 1), (0.5, 1), (1.0, 4)):
+        answer = ko.query(frame, sql, metadata(max_contributions=most), epsilon=epsilon)
+        scales.append(answer.columns[0].scales[0])
+    assert scales == pytest.approx([2, 4, 8])
+    for wrong, options in (
+        (metadata(budget={"epsilon": 0.5}), {"epsilon": 1.0}),
+        (metadata().protecting(["age"]), {"epsilon": 1.0}),
+        (metadata(), {"epsilon": True}),
+        (metadata(), {"epsilon": 1.0, "delta": False}),
+    ):
+        with pytest.raises((InputError, BudgetExceeded)):
+            ko.query(frame, sql, wrong, **options)  # type: ignore[arg-type]
+
+
+def test_an_odd_price_or_query_is_refused() -> None:
+    for options in ({"epsilon": 10**400}, {"epsilon": 1.0, "delta": 10**400}, {"epsilon": 1.0, "delta": 1e-200}):
+        with pytest.raises(InputError):
+            ko.query(patients(3), "SELECT COUNT(*) FROM PRIORI", metadata(), **options)  # type: ignore[arg-type]
+    for sql in (["SELECT"], None):
+        with pytest.raises(InputError, match="a query is a text"):
+            ko.query(patients(3), sql, metadata(), epsilon=1.0)  # type: ignore[arg-type]
+
+
 def test_a_differencing_attack_is_stopped_by_the_budget(tmp_path: Path) -> None:
     """Two counts that differ by one person, each asked as often as possible: what is learnt stays below the budget."""
     book, told = tmp_path / "b.ledger", metadata(budget={"epsilon": 2.0})
@@ -198,6 +261,14 @@ def test_too_many_public_groups_are_refused() -> None:
     columns = {name: {"datatype": "int", "min": 0, "max": 999} for name in ("a", "b")}
     with pytest.raises(InputError, match="more than 10,000 groups"):
         ko.estimate_query("SELECT COUNT(*) FROM PRIORI GROUP BY a, b", metadata(columns=columns), epsilon=1.0)
+
+
+def test_more_numbers_than_can_be_given_in_time_are_refused() -> None:
+    told = metadata(columns={"a": {"datatype": "int", "min": 0, "max": 9_000}})
+    quantiles = ", ".join(f"QUANTILE(a, 0.{number})" for number in range(1, 8))
+    ko.estimate_query("SELECT a, MEDIAN(a) FROM PRIORI GROUP BY a", told, epsilon=1.0)
+    with pytest.raises(InputError, match="more than 50,000 numbers"):
+        ko.estimate_query(f"SELECT a, {quantiles} FROM PRIORI GROUP BY a", told, epsilon=1.0)
 
 
 def test_files_and_frames_of_pandas_are_tables_too(tmp_path: Path) -> None:

@@ -1,0 +1,114 @@
+"""Many clients at once: `python -m benchmarks load`. Answers are counted, and every epsilon is accounted for."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import numpy as np
+
+from benchmarks.report import Line
+from benchmarks.service import patients, story
+from benchmarks.service.postgresql import postgresql
+from benchmarks.service.running import RESEARCHER, Running, running
+
+ROWS = 10_000
+EPSILON = 0.001
+BUDGET = 100.0
+MOST_P99 = 1.0
+AGES, GROUPS = range(100), patients.BLOOD_GROUPS
+
+
+@dataclass
+class Counts:
+    """What clients saw."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    lost: int = 0
+    paid: int = 0
+
+    @property
+    def p99(self) -> float:
+        """The time within which 99 of 100 answers came."""
+        return float(np.quantile(self.seconds, 0.99)) if self.seconds else float("inf")
+
+
+def questions(seed: int) -> list[str]:
+    """Small questions, each different from all others."""
+    found = [
+        f"SELECT COUNT(*) FROM PRIORI WHERE age >= {first} AND age <= {last} AND blood_type = '{group}'"  # noqa: S608
+        for first, last, group in itertools.product(AGES, AGES, GROUPS)
+        if first <= last
+    ]
+    np.random.default_rng(seed).shuffle(found)
+    return found
+
+
+def main() -> int:
+    """Run all loads and print a line each."""
+    right = True
+    for database in ("sqlite", "postgresql"):
+        for clients, seconds in ((50, 60.0), (200, 30.0)):
+            for line in loaded(database, clients=clients, seconds=seconds):
+                print(line.text(), flush=True)
+                right = right and line.right and line.within
+    return 0 if right else 1
+
+
+def loaded(database: str, *, clients: int, seconds: float) -> list[Line]:
+    """Ask with so many clients for so long, then compare what was paid with what the ledger says."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        postgresql(database) as address,
+        running(Path(folder) / "service", database=address, options=("--processes", "2")) as service,
+    ):
+        service.set_up()
+        project_id = _project(service)
+        counts = asyncio.run(_ask(service, project_id, clients=clients, seconds=seconds))
+        with service.signed_in(RESEARCHER["email_address"]) as client:
+            spent = client.get(f"/projects/{project_id}/budget").json()["spent"]["epsilon"]
+    exact = abs(spent - counts.paid * EPSILON) < EPSILON / 2
+    right = exact and counts.lost == 0 and all(status < httpx.codes.INTERNAL_SERVER_ERROR for status in counts.statuses)
+    answers = sum(counts.statuses.values())
+    note = f"{answers / seconds:.0f} answers/s, {dict(counts.statuses)}, {counts.paid} paid, epsilon {spent:.3f} spent"
+    return [Line(f"{database}: p99 of {clients} clients", right, counts.p99, MOST_P99 if clients <= 50 else 60, note)]
+
+
+def _project(service: Running) -> int:
+    with service.signed_in() as steward:
+        found = story.dataset(steward, patients.csv(ROWS)), story.researcher(steward)
+        return story.project(steward, *found, patients.interactive_config(BUDGET, 1e-6))
+
+
+async def _ask(service: Running, project_id: int, *, clients: int, seconds: float) -> Counts:
+    counts, waiting = Counts(), iter(questions(clients))
+    with service.signed_in(RESEARCHER["email_address"]) as signed_in:
+        headers = {"Authorization": signed_in.headers["Authorization"]}
+    until = time.monotonic() + seconds
+    limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
+    async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, limits=limits) as client:
+        path = f"/api/v1/projects/{project_id}/analyze"
+        await asyncio.gather(*(_client(client, path, waiting, until, counts) for _ in range(clients)))
+    return counts
+
+
+async def _client(client: httpx.AsyncClient, path: str, waiting: Iterator[str], until: float, counts: Counts) -> None:
+    while time.monotonic() < until:
+        started = time.perf_counter()
+        try:
+            answer = await client.post(path, json={"query": next(waiting), "epsilon": EPSILON, "delta": 0})
+        except httpx.TransportError:
+            counts.lost += 1
+            continue
+        counts.seconds.append(time.perf_counter() - started)
+        counts.statuses[answer.status_code] += 1
+        if answer.status_code == httpx.codes.OK and not answer.json()["from_record"]:
+            counts.paid += 1

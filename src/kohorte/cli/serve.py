@@ -1,0 +1,118 @@
+"""`kohorte serve`: the research service, with everything that it needs, in one command."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kohorte.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.service.settings import Settings
+
+EPILOG = """\
+examples:
+  kohorte serve --folder service                         for this machine alone, on http://127.0.0.1:8470
+  kohorte serve --folder service --host 0.0.0.0 --tls-certificate cert.pem --tls-key key.pem
+  KOHORTE_DATABASE=postgresql://kohorte@db/kohorte kohorte serve --folder service --processes 4 --workers 2
+
+The first start makes the folder, a key and the tables, and prints a token with which the first data steward is
+created. Keep a copy of the key (keys/master.key) somewhere else: without it the data are lost."""
+
+FIRST_START = """\
+There is no data steward yet. This token creates the first one; it works once, until the next start:
+
+  {token}
+
+  curl {address}/api/v1/setup -H 'Content-Type: application/json' -d '{{"token": "{token}",
+    "email_address": "steward@example.org", "name": "...", "institution": "...", "password": "..."}}'
+"""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser("serve", help="run the research service", description=__doc__, epilog=EPILOG)
+    parser.add_argument("--folder", metavar="FOLDER", required=True, help="where the service keeps everything")
+    parser.add_argument("--host", metavar="H", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", metavar="N", type=int, default=8470, help="port to listen on (8470); 0: any free one")
+    parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that do jobs (1)")
+    parser.add_argument("--processes", metavar="N", type=int, default=1, help="processes that answer requests (1)")
+    parser.add_argument(
+        "--database", metavar="URL", help="postgresql://... instead of SQLite; better given as KOHORTE_DATABASE"
+    )
+    parser.add_argument("--key-file", metavar="F", help="file with the master key (FOLDER/keys/master.key)")
+    parser.add_argument("--tls-certificate", metavar="F", help="certificate chain (PEM), for https")
+    parser.add_argument("--tls-key", metavar="F", help="private key of the certificate (PEM)")
+    parser.add_argument(
+        "--behind-proxy", action="store_true", help="a proxy in front speaks TLS and sets X-Forwarded-For"
+    )
+    parser.add_argument("--migrate-only", action="store_true", help="make or update folder, key and tables, then end")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make what is missing, say where the service is, and keep it running."""
+    _refuse_numbers(options)
+    from kohorte.service.opening import refuse_missing_libraries
+
+    refuse_missing_libraries()
+    from kohorte.service.serving import Place, keep_running
+    from kohorte.service.settings import Settings
+
+    settings = Settings.load(
+        Path(options.folder),
+        database=options.database,
+        key_file=options.key_file,
+        behind_proxy=options.behind_proxy or None,
+    )
+    if options.migrate_only:
+        _prepare(settings)
+        print(f"{options.folder}: up to date")
+        return 0
+    place = Place(
+        host=options.host,
+        port=options.port,
+        certificate=_path(options.tls_certificate),
+        key=_path(options.tls_key),
+        behind_proxy=settings.behind_proxy,
+    )
+    with place.listening() as listening:
+        token = _prepare(settings)
+        _announce(place.address(listening), token)
+        keep_running(
+            settings,
+            place,
+            listening,
+            processes=options.processes,
+            workers=options.workers,
+            worker_command=("kohorte.cli.main", "worker", "--folder", options.folder),
+        )
+    return 0
+
+
+def _prepare(settings: Settings) -> str | None:
+    """Make or update folder, key and tables; return a set-up token when there is no steward yet."""
+    from kohorte.service.accounts.setup import fresh_token
+    from kohorte.service.context import Service
+
+    with Service.opened(settings, create=True) as service:
+        return fresh_token(service)
+
+
+def _announce(address: str, token: str | None) -> None:
+    """Say where the service is, after the token of a first start."""
+    if token is not None:
+        print(FIRST_START.format(token=token, address=address))
+    print(f"serving on {address} (documentation: {address}/docs); Ctrl-C ends it", flush=True)
+
+
+def _refuse_numbers(options: argparse.Namespace) -> None:
+    if options.processes < 1:
+        raise InputError("--processes is a number from 1", code="service-processes")
+    if options.workers < 0:
+        raise InputError("--workers is a number from 0", code="service-processes")
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)

@@ -1,0 +1,149 @@
+"""`kohorte user`: the users of the research service, from the machine that it runs on."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from typing import Any
+
+from kohorte.cli.output import print_json, print_table
+from kohorte.errors import InputError
+from kohorte.service.opening import opened
+
+EPILOG = """\
+examples:
+  kohorte user create john@example.com --name "John Doe" --steward --folder service
+  kohorte user create jane@example.com --name "Jane Doe" --password-stdin --folder service < password.txt
+  kohorte user list --folder service
+  kohorte user password jane@example.com --folder service
+  kohorte user disable jane@example.com --folder service
+
+A password has at least 12 characters. It is asked for twice on a terminal, or read from the first line of standard
+input; as an argument others on the machine could read it."""
+MOST_SHOWN = 1_000_000
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb and its four actions."""
+    parser = verbs.add_parser("user", help="the users of the research service", description=__doc__, epilog=EPILOG)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    create = _action(actions, "create", "create a user: a researcher, or a data steward")
+    create.add_argument("--name", metavar="NAME", required=True, help="name of the user")
+    create.add_argument("--institution", metavar="I", default="", help="institution that the user belongs to")
+    create.add_argument("--steward", action="store_true", help="a data steward, who may create users and upload data")
+    shown = _action(actions, "list", "list the users")
+    disable = _action(actions, "disable", "keep a user from signing in, and end all sessions of the user")
+    password = _action(actions, "password", "set a new password, and end all sessions of the user")
+    for action in (create, disable, password):
+        action.add_argument("email_address", metavar="ADDRESS", help="e-mail address of the user")
+    for action in (create, password):
+        action.add_argument(
+            "--password-stdin", action="store_true", help="read the password from the first line of standard input"
+        )
+    for action, run in ((create, run_create), (shown, run_list), (disable, run_disable), (password, run_password)):
+        action.set_defaults(run=run)
+
+
+def _action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
+    parser.add_argument("--folder", metavar="FOLDER", required=True, help="folder of the service")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    return parser
+
+
+def run_create(options: argparse.Namespace) -> int:
+    """Create a user."""
+    with opened(options.folder) as service:
+        from kohorte.service.accounts import users
+
+        row = users.create(
+            service,
+            email_address=options.email_address,
+            name=options.name,
+            institution=options.institution,
+            password=_password(options),
+            privileged=options.steward,
+            by=None,
+        )
+    _print_done(options, row, f"user {row.id} created")
+    return 0
+
+
+def run_list(options: argparse.Namespace) -> int:
+    """List the users."""
+    with opened(options.folder) as service:
+        from kohorte.service.accounts import users
+
+        rows, _ = users.listed(service, limit=MOST_SHOWN, page=1)
+    if options.json:
+        print_json({"users": [users.user_to_dict(row) for row in rows]})
+        return 0
+    lines = [
+        (
+            row.id,
+            row.email_address,
+            row.name,
+            row.institution,
+            "steward" if row.privileged else "researcher",
+            "disabled" if row.disabled_at is not None else "",
+        )
+        for row in rows
+    ]
+    if lines:
+        print_table(["id", "e-mail address", "name", "institution", "role", ""], lines)
+    else:
+        print("the service has no users yet")
+    return 0
+
+
+def run_disable(options: argparse.Namespace) -> int:
+    """Keep a user from signing in."""
+    with opened(options.folder) as service:
+        from kohorte.service.accounts import users
+
+        row = users.change_by_hand(service, options.email_address, users.Changes(disabled=True))
+    _print_done(options, row, f"user {row.id} disabled, all sessions ended")
+    return 0
+
+
+def run_password(options: argparse.Namespace) -> int:
+    """Set a new password."""
+    with opened(options.folder) as service:
+        from kohorte.service.accounts import users
+
+        changes = users.Changes(password=_password(options))
+        row = users.change_by_hand(service, options.email_address, changes)
+    _print_done(options, row, f"password of user {row.id} set, all sessions ended")
+    return 0
+
+
+def _password(options: argparse.Namespace) -> str:
+    if options.password_stdin:
+        return _first_line()
+    if not sys.stdin.isatty():
+        raise InputError("there is no terminal to ask on; use --password-stdin", code="password-unasked")
+    password = getpass.getpass("password: ")
+    if password != getpass.getpass("once more: "):
+        raise InputError("the two passwords differ", code="password-differs")
+    return password
+
+
+def _first_line() -> str:
+    try:
+        line = sys.stdin.readline().rstrip("\r\n")
+        line.encode()
+    except UnicodeError:
+        raise InputError("the password on standard input is not in UTF-8", code="password-encoding") from None
+    return line
+
+
+def _print_done(options: argparse.Namespace, row: Any, words: str) -> None:
+    from kohorte.service.accounts.users import user_to_dict
+
+    if options.json:
+        print_json(user_to_dict(row))
+    else:
+        print(words)

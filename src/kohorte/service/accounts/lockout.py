@@ -1,0 +1,114 @@
+"""Lock-out: whoever tries passwords has to wait, longer and longer.
+
+An attempt is counted before its password is looked at, in one statement of the database, and taken back when the
+password was right. So of many attempts at once no more get through than of as many in a row. Addresses that nobody
+has are counted like others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, case, delete, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from kohorte.errors import AccessDenied
+from kohorte.service.context import Service
+from kohorte.service.storage.schema import login_failures, now
+
+FREE_ATTEMPTS = 5
+FIRST_LOCK = timedelta(minutes=1)
+LONGEST_LOCK = timedelta(minutes=15)
+FORGOTTEN_AFTER = timedelta(days=1)
+
+
+class LockedOut(AccessDenied):
+    """Too many wrong passwords; says after how many seconds to try again."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__("too many wrong passwords; wait before you try again", code="locked-out")
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt that was counted as wrong until it is found right."""
+
+    key: str
+    failures: int
+
+    @property
+    def locks(self) -> bool:
+        """Whether the address is locked if this attempt is wrong."""
+        return self.failures >= FREE_ATTEMPTS
+
+
+def counted(service: Service, email_address: str) -> Attempt:
+    """Count an attempt for a normalized address, or refuse it while the address is locked."""
+    key = _key(service, email_address)
+    with service.database.reading() as connection:  # most attempts of an attack end here and keep no writer waiting
+        _refuse_locked(connection, key)
+    with service.database.writing() as connection:
+        moment = now()
+        failures = _one_more(connection, key, moment)
+        if failures is None:
+            _refuse_locked(connection, key)
+            raise LockedOut(1)  # the lock has just ended
+        if failures >= FREE_ATTEMPTS:
+            until = moment + lock_after(failures)
+            connection.execute(_row_of(update(login_failures), key).values(locked_until=until))
+    return Attempt(key, failures)
+
+
+def take_back(connection: Connection, attempt: Attempt) -> None:
+    """Forget all attempts for the address, because one was right, and what is long ago."""
+    old = now() - FORGOTTEN_AFTER
+    connection.execute(
+        delete(login_failures).where(or_(login_failures.c.address_key == attempt.key, login_failures.c.last_at < old))
+    )
+
+
+def lock_after(failures: int) -> timedelta:
+    """Return how long an address is locked after so many wrong attempts."""
+    doublings = min(failures - FREE_ATTEMPTS, 8)
+    return min(FIRST_LOCK * (1 << doublings), LONGEST_LOCK)
+
+
+def _one_more(connection: Connection, key: str, moment: datetime) -> int | None:
+    """Count one more attempt and return their number; nothing is counted while the address is locked."""
+    kept = login_failures.c
+    starts_anew = kept.last_at < moment - FORGOTTEN_AFTER
+    make: Any = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = (
+        make(login_failures)
+        .values(address_key=key, failures=1, last_at=moment)
+        .on_conflict_do_update(
+            index_elements=[kept.address_key],
+            set_={"failures": case((starts_anew, 1), else_=kept.failures + 1), "last_at": moment},
+            where=or_(kept.locked_until.is_(None), kept.locked_until <= moment),
+        )
+        .returning(kept.failures)
+    )
+    number: int | None = connection.execute(statement).scalar_one_or_none()
+    return number
+
+
+def _refuse_locked(connection: Connection, key: str) -> None:
+    until = connection.execute(_row_of(select(login_failures.c.locked_until), key)).scalar_one_or_none()
+    seconds = 0 if until is None else math.ceil((until - now()).total_seconds())
+    if seconds > 0:
+        raise LockedOut(seconds)
+
+
+def _row_of(statement: Any, key: str) -> Any:
+    return statement.where(login_failures.c.address_key == key)
+
+
+def _key(service: Service, email_address: str) -> str:
+    """What stands for an address in the table: the addresses that people try are not kept."""
+    return hmac.new(service.vault.derived("login failures"), email_address.encode(), hashlib.sha256).hexdigest()

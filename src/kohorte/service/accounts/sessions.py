@@ -1,0 +1,184 @@
+"""Sessions: signing in, staying signed in, signing out.
+
+A session lives as long as its latest refresh token, seven days unless the settings say otherwise, and thirty days in
+all. Each refresh token is good once. If one comes back, somebody else has a copy: the session ends, for both.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from kohorte.errors import AccessDenied
+from kohorte.service.access import Actor
+from kohorte.service.accounts import lockout, passwords
+from kohorte.service.accounts.addresses import folded
+from kohorte.service.accounts.tokens import Claims, Type, claims_of, is_live, issued, new_id, refused
+from kohorte.service.context import Service
+from kohorte.service.storage.schema import now, sessions, users
+
+LONGEST = timedelta(days=30)
+_turns = tuple(threading.Lock() for _ in range(256))
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What somebody gets who signs in."""
+
+    access_token: str = field(repr=False)
+    refresh_token: str = field(repr=False)
+    expires_in: int
+    password_expires_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class _Session:
+    id: str
+    refresh_id: str = field(repr=False)
+    expires_at: datetime
+
+
+def sign_in(service: Service, email_address: str, password: str) -> Tokens:
+    """Begin a session, or refuse in words that do not tell whether there is such a user."""
+    address = folded(email_address)
+    with _turn(address):
+        row, attempt = _checked(service, address, password)
+        if row is None:
+            raise _wrong()
+        if row.password_expires_at is not None and row.password_expires_at <= now():
+            _settle(service, attempt)
+            raise AccessDenied("the password has expired; ask a data steward for a new one", code="password-expired")
+        better = passwords.hashed(password) if passwords.is_outdated(row.password_hash) else None
+        with service.database.writing() as connection:
+            lockout.take_back(connection, attempt)
+            _keep_better_hash(connection, row, better)
+            session = _begin(service, connection, row.id)
+            service.log.append(connection, "login", f"user {row.id}", actor=row.id)
+    return _tokens(service, row, session)
+
+
+def rotate(service: Service, refresh_token: str) -> Tokens:
+    """Exchange a refresh token for new tokens; a token that was exchanged before ends its session."""
+    claims = claims_of(service, Type.REFRESH, refresh_token)
+    with service.database.writing() as connection:
+        row = _live_session(connection, claims)
+        if row is not None and row.refresh_id == claims.token_id:
+            session = _Session(claims.session_id, new_id(), _expiry(service, row.session_began_at))
+            connection.execute(update(sessions).where(sessions.c.id == session.id).values(**asdict(session)))
+            service.log.append(connection, "refresh", f"user {row.id}", actor=row.id)
+            return _tokens(service, row, session)
+        if row is not None:
+            revoke(connection, session_id=claims.session_id)
+            service.log.append(connection, "end-copied-session", f"user {row.id}", actor=None)
+    raise refused()
+
+
+def sign_out(service: Service, actor: Actor) -> None:
+    """End the session of the caller."""
+    with service.database.writing() as connection:
+        revoke(connection, session_id=actor.session_id)
+        service.log.append(connection, "logout", f"user {actor.user_id}", actor=actor.user_id)
+
+
+def revoke(connection: Connection, *, session_id: str) -> None:
+    """End a session: its tokens are good for nothing from now on."""
+    connection.execute(update(sessions).where(sessions.c.id == session_id).values(revoked_at=now()))
+
+
+def revoke_all(connection: Connection, user_id: int, *, but: str | None = None) -> None:
+    """End all sessions of a user, perhaps but one."""
+    statement = update(sessions).where(sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None))
+    if but is not None:
+        statement = statement.where(sessions.c.id != but)
+    connection.execute(statement.values(revoked_at=now()))
+
+
+def knows_password(service: Service, email_address: str, password: str) -> bool:
+    """Whether somebody who is signed in knows the password, too; wrong attempts lock out as those to sign in do."""
+    with _turn(email_address):
+        row, attempt = _checked(service, email_address, password)
+        if row is not None:
+            _settle(service, attempt)
+    return row is not None
+
+
+def _checked(service: Service, email_address: str, password: str) -> tuple[Row[Any] | None, lockout.Attempt]:
+    """Return the user with this address and password, if any; known and unknown addresses go the same way."""
+    passwords.warm_up()
+    attempt = lockout.counted(service, email_address)
+    usable = (users.c.disabled_at.is_(None), users.c.deleted_at.is_(None))
+    with service.database.reading() as connection:
+        row = connection.execute(select(users).where(users.c.email_address == email_address, *usable)).one_or_none()
+    if passwords.fits(password, None if row is None else row.password_hash):
+        return row, attempt
+    if attempt.locks:
+        about = "unknown address" if row is None else f"user {row.id}"
+        with service.database.writing() as connection:
+            service.log.append(connection, "lock-out", about, actor=None, failures=attempt.failures)
+    return None, attempt
+
+
+def _settle(service: Service, attempt: lockout.Attempt) -> None:
+    with service.database.writing() as connection:
+        lockout.take_back(connection, attempt)
+
+
+def _keep_better_hash(connection: Connection, row: Row[Any], better: str | None) -> None:
+    """Hold the user and perhaps keep another hash; refuse if the password has been changed since it was checked."""
+    same = (users.c.id == row.id, users.c.password_hash == row.password_hash)
+    if connection.execute(select(users.c.id).where(*same).with_for_update(key_share=True)).one_or_none() is None:
+        raise _wrong()
+    if better is not None:
+        connection.execute(update(users).where(users.c.id == row.id).values(password_hash=better))
+
+
+def _begin(service: Service, connection: Connection, user_id: int) -> _Session:
+    moment = now()
+    session = _Session(new_id(), new_id(), _expiry(service, moment))
+    connection.execute(delete(sessions).where(sessions.c.user_id == user_id, sessions.c.expires_at < moment))
+    connection.execute(insert(sessions).values(**asdict(session), user_id=user_id, created_at=moment))
+    return session
+
+
+def _live_session(connection: Connection, claims: Claims) -> Row[*tuple[Any, ...]] | None:
+    """Return the user and session of a token and hold the session, if it can still be used."""
+    return connection.execute(
+        select(
+            users.c.id,
+            users.c.password_expires_at,
+            sessions.c.refresh_id,
+            sessions.c.created_at.label("session_began_at"),
+        )
+        .join(sessions, sessions.c.user_id == users.c.id)
+        .where(sessions.c.id == claims.session_id, users.c.id == claims.user_id, is_live(now()))
+        .with_for_update(of=sessions)
+    ).one_or_none()
+
+
+def _expiry(service: Service, began_at: datetime) -> datetime:
+    return min(now() + timedelta(days=service.settings.refresh_days), began_at + LONGEST)
+
+
+def _tokens(service: Service, row: Row[*tuple[Any, ...]], session: _Session) -> Tokens:
+    moment = now()
+    until = min(moment + timedelta(minutes=service.settings.access_minutes), session.expires_at)
+    return Tokens(
+        issued(service, Type.ACCESS, Claims(row.id, session.id, new_id()), until=until),
+        issued(service, Type.REFRESH, Claims(row.id, session.id, session.refresh_id), until=session.expires_at),
+        int((until - moment).total_seconds()),
+        row.password_expires_at,
+    )
+
+
+def _turn(email_address: str) -> threading.Lock:
+    """Attempts for one address wait for each other: right ones at once must not look like a series of wrong ones."""
+    return _turns[zlib.crc32(email_address.encode(errors="replace")) % len(_turns)]
+
+
+def _wrong() -> AccessDenied:
+    return AccessDenied("the e-mail address or the password is wrong", code="login-failed")

@@ -1,0 +1,110 @@
+"""Tokens: signed proofs of who is calling, good for minutes (access) or days (refresh)."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+import jwt
+from sqlalchemy import ColumnElement, and_, or_, select
+
+from kohorte.errors import AccessDenied
+from kohorte.service.access import Actor
+from kohorte.service.context import Service
+from kohorte.service.storage.schema import now, sessions, users
+
+ALGORITHM = "HS256"
+ISSUER = "kohorte"
+CLAIMS = ("sub", "sid", "jti", "iat", "exp", "type", "iss")
+LONGEST = 2048
+
+
+class Type(StrEnum):
+    """What a token is good for."""
+
+    ACCESS = "access"
+    REFRESH = "refresh"
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a token says: who, in which session, and which token it is."""
+
+    user_id: int
+    session_id: str
+    token_id: str = field(repr=False)
+
+
+def new_id() -> str:
+    """Return an id that nobody can guess."""
+    return secrets.token_hex(16)
+
+
+def issued(service: Service, kind: Type, claims: Claims, *, until: datetime) -> str:
+    """Return a signed token."""
+    content = {
+        "sub": str(claims.user_id),
+        "sid": claims.session_id,
+        "jti": claims.token_id,
+        "iat": now(),
+        "exp": until,
+        "type": str(kind),
+        "iss": ISSUER,
+    }
+    return jwt.encode(content, _key(service), algorithm=ALGORITHM)
+
+
+def claims_of(service: Service, kind: Type, token: str) -> Claims:
+    """Return what a token of our own says; anything else is refused, always in the same words."""
+    if len(token) > LONGEST:
+        raise refused()
+    try:
+        found = jwt.decode(
+            token,
+            _key(service),
+            algorithms=[ALGORITHM],
+            issuer=ISSUER,
+            options={"require": list(CLAIMS), "verify_iat": False},
+        )
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        raise refused() from None
+    if found["type"] != kind:
+        raise refused()
+    return Claims(int(found["sub"]), found["sid"], found["jti"])
+
+
+def authenticate(service: Service, token: str) -> Actor:
+    """Return who a valid access token belongs to."""
+    claims = claims_of(service, Type.ACCESS, token)
+    statement = (
+        select(users.c.id, users.c.privileged)
+        .join(sessions, sessions.c.user_id == users.c.id)
+        .where(sessions.c.id == claims.session_id, users.c.id == claims.user_id, is_live(now()))
+    )
+    with service.database.reading() as connection:
+        row = connection.execute(statement).one_or_none()
+    if row is None:
+        raise refused()
+    return Actor(row.id, row.privileged, claims.session_id)
+
+
+def is_live(moment: datetime) -> ColumnElement[bool]:
+    """The condition that a session, joined with its user, can be used."""
+    return and_(
+        sessions.c.revoked_at.is_(None),
+        sessions.c.expires_at > moment,
+        users.c.disabled_at.is_(None),
+        users.c.deleted_at.is_(None),
+        or_(users.c.password_expires_at.is_(None), users.c.password_expires_at > moment),
+    )
+
+
+def refused() -> AccessDenied:
+    """Return the one answer to every token that is not good."""
+    return AccessDenied("the token is not valid, or no longer; sign in again", code="not-signed-in")
+
+
+def _key(service: Service) -> bytes:
+    return service.vault.derived("tokens")

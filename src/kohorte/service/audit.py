@@ -1,0 +1,101 @@
+"""The audit log: who did what to which object, append-only, each entry chained to the one before.
+
+The chain is keyed (HMAC-SHA256) with a key that the database does not have: whoever can only write to the database
+cannot make an entry, change one or take one out without `verify_log` seeing it. What was cut off at the end is seen
+by whoever noted a head before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Text, cast, insert, select, update
+
+from kohorte.service.storage.database import Database
+from kohorte.service.storage.schema import audit, audit_head, now
+from kohorte.service.vault import Vault
+
+START = "0" * 64
+
+
+class AuditLog:
+    """Writes entries into the transaction of what they are about: both happen, or neither."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._key = vault.derived("audit")
+
+    def append(
+        self, connection: Connection, action: str, about: str, *, actor: int | None, **details: str | int | float | None
+    ) -> None:
+        """Add an entry as the last step of a transaction; `about` is such as "project 4". No cell values, no tokens."""
+        head = connection.execute(select(audit_head).with_for_update()).one()
+        entry = {
+            "number": head.number + 1,
+            "at": now().isoformat(timespec="microseconds"),
+            "actor_id": actor,
+            "action": action,
+            "object": about,
+            "details": details,
+            "previous": head.mac,
+        }
+        mac = self.mac(entry)
+        connection.execute(insert(audit).values(**entry, mac=mac))
+        connection.execute(update(audit_head).values(number=entry["number"], mac=mac))
+
+    def mac(self, entry: Mapping[str, Any]) -> str:
+        """Return what chains an entry."""
+        text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True)
+class LogCheck:
+    """Whether the log is whole: how many entries there are, its head, and the first that is wrong."""
+
+    entries: int
+    head: str
+    first_wrong: int | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.first_wrong is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain data."""
+        return {"whole": self.whole, "entries": self.entries, "head": self.head, "first_wrong": self.first_wrong}
+
+
+def verify_log(database: Database, log: AuditLog, *, expected: tuple[int, str] | None = None) -> LogCheck:
+    """Walk the whole chain; `expected` is a head (number and code) noted before, which must still be in it."""
+    number, code = expected or (0, START)
+    previous, count, wrong = START, 0, False
+    noted = number != 0 or code == START
+    texts = [cast(column, Text).label(column.name) if column is audit.c.details else column for column in audit.c]
+    with database.reading() as connection:
+        head = connection.execute(select(audit_head.c.number, audit_head.c.mac)).one_or_none()
+        streamed = connection.execution_options(yield_per=1000)
+        with closing(streamed.execute(select(*texts).order_by(audit.c.number))) as rows:
+            for row in rows.mappings():
+                if not _fits(row, log, count, previous) or (row["number"] == number and row["mac"] != code):
+                    wrong = True
+                    break
+                previous, count = row["mac"], count + 1
+    whole = not wrong and noted and number <= count and head is not None and tuple(head) == (count, previous)
+    return LogCheck(count, f"{count}:{previous}", None if whole else count + 1)
+
+
+def _fits(row: RowMapping, log: AuditLog, count: int, previous: str) -> bool:
+    """Whether an entry is the next one; whoever can write to the database may have put anything in its place."""
+    try:
+        entry = {**row, "details": json.loads(row["details"])}
+        mac = entry.pop("mac")
+        return bool(entry["number"] == count + 1 and entry["previous"] == previous and mac == log.mac(entry))
+    except (TypeError, ValueError, RecursionError):
+        return False

@@ -1,0 +1,1 @@
+"""Tables that stewards upload, and their hierarchies."""

@@ -1,0 +1,118 @@
+"""Hierarchies that are stored with a dataset, sealed: they hold its values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from kohorte.errors import AccessDenied, InputError
+from kohorte.hierarchy import Builder, Rows, check_hierarchy
+from kohorte.service.access import Actor, dataset_for
+from kohorte.service.context import Service
+from kohorte.service.datasets import tables
+from kohorte.service.datasets.records import held
+from kohorte.service.storage.schema import hierarchies, now
+
+LONGEST_ATTRIBUTE = 255
+
+
+def stored(service: Service, connection: Connection, dataset_id: int) -> dict[str, list[list[str]]]:
+    """Return all stored hierarchies of a dataset by the name of their column."""
+    rows = connection.execute(select(hierarchies).where(hierarchies.c.dataset_id == dataset_id)).all()
+    return {row.attribute: _unsealed(service, row) for row in rows}
+
+
+def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows: Rows) -> tuple[dict[str, Any], bool]:
+    """Store a hierarchy that knows every value of its column; also tell whether there was none before."""
+    with service.database.reading() as connection:
+        dataset = dataset_for(connection, actor, dataset_id)
+    column = _column(service, dataset, attribute)
+    refuse_misfit(rows, column)
+    hierarchy = rows.build([], attribute=attribute)
+    sealed = service.vault.seal(json.dumps(rows.to_dict()), label=_label(dataset_id, attribute))
+    with service.database.writing() as connection:
+        held(connection, actor, dataset_id)
+        new = _write(connection, dataset_id, attribute, sealed)
+        service.log.append(
+            connection, "store-hierarchy", f"dataset {dataset_id}", actor=actor.user_id, values=len(rows.rows)
+        )
+    return {"attribute_name": attribute, "levels": hierarchy.top + 1, "values": len(hierarchy.values)}, new
+
+
+def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> list[list[str]]:
+    """Return the rows of a stored hierarchy."""
+    with service.database.reading() as connection:
+        _refuse_unknown(dataset_for(connection, actor, dataset_id), attribute)
+        found = connection.execute(select(hierarchies).where(*_key(dataset_id, attribute))).one_or_none()
+    if found is None:
+        raise _nothing()
+    return _unsealed(service, found)
+
+
+def remove(service: Service, actor: Actor, dataset_id: int, attribute: str) -> None:
+    """Remove a stored hierarchy; projects that were made with it keep theirs."""
+    with service.database.writing() as connection:
+        _refuse_unknown(dataset_for(connection, actor, dataset_id), attribute)
+        gone = connection.execute(delete(hierarchies).where(*_key(dataset_id, attribute)))
+        if not gone.rowcount:
+            raise _nothing()
+        service.log.append(connection, "delete-hierarchy", f"dataset {dataset_id}", actor=actor.user_id)
+
+
+def refuse_misfit(builder: Builder, column: pl.Series) -> None:
+    """Refuse a hierarchy that does not know all values of a column, with counts and row numbers."""
+    check = check_hierarchy(builder, column, attribute=column.name)
+    if check.missed_values:
+        first = ", ".join(map(str, check.missed_row_numbers))
+        raise InputError(
+            f"column {column.name!r}: the hierarchy has no place for {check.missed_values:,} of its values, in "
+            f"{check.missed_rows:,} rows (first rows: {first})",
+            code="value-not-in-hierarchy",
+        )
+
+
+def _write(connection: Connection, dataset_id: int, attribute: str, sealed: bytes) -> bool:
+    values = {"sealed": sealed, "created_at": now()}
+    changed = connection.execute(update(hierarchies).where(*_key(dataset_id, attribute)).values(**values))
+    if changed.rowcount:
+        return False
+    connection.execute(insert(hierarchies).values(dataset_id=dataset_id, attribute=attribute, **values))
+    return True
+
+
+def _column(service: Service, dataset: Row[Any], attribute: str) -> pl.Series:
+    _refuse_unknown(dataset, attribute)
+    if len(attribute) > LONGEST_ATTRIBUTE:
+        raise InputError(
+            f"hierarchies are stored for columns whose names have at most {LONGEST_ATTRIBUTE} characters",
+            code="dataset-column",
+        )
+    return tables.text_column(service, dataset, attribute)
+
+
+def _refuse_unknown(dataset: Row[Any], attribute: str) -> None:
+    """Refuse a column that the dataset does not have: to the caller it is a resource that is not there."""
+    columns: Sequence[dict[str, Any]] = dataset.columns or ()
+    if attribute not in [column["name"] for column in columns]:
+        raise AccessDenied("the dataset has no such column, or is not ready yet", code="not-found")
+
+
+def _key(dataset_id: int, attribute: str) -> tuple[Any, Any]:
+    return hierarchies.c.dataset_id == dataset_id, hierarchies.c.attribute == attribute
+
+
+def _unsealed(service: Service, row: Row[Any]) -> list[list[str]]:
+    rows: list[list[str]] = json.loads(service.vault.unseal(row.sealed, label=_label(row.dataset_id, row.attribute)))
+    return rows
+
+
+def _label(dataset_id: int, attribute: str) -> str:
+    return f"hierarchy {dataset_id} {attribute}"
+
+
+def _nothing() -> AccessDenied:
+    return AccessDenied("there is no such hierarchy", code="not-found")

@@ -1,0 +1,85 @@
+"""Help with choosing parameters: a role and a hierarchy for every column, and models; names and figures, no values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from kohorte.data import Role
+from kohorte.hierarchy import builder_to_dict
+from kohorte.release.profile import ColumnProfile, first_plan, profile
+from kohorte.service.access import Actor, dataset_for
+from kohorte.service.context import Service
+from kohorte.service.datasets import tables
+from kohorte.service.datasets.hierarchies import stored
+
+USUAL_K = 5
+LEAST_VALUES = 2
+
+
+def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
+    """Return a config to start from for a dataset, and what it rests on."""
+    with service.database.reading() as connection:
+        dataset = dataset_for(connection, actor, dataset_id)
+        known = set(stored(service, connection, dataset_id))
+    return proposal(tables.load(service, dataset), known)
+
+
+def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:
+    """Return a config for a table; for the columns in `known` a hierarchy is stored already."""
+    columns = profile(frame)
+    config = {
+        "attributes": [_attribute(column, known) for column in columns],
+        "privacy_models": _models(columns, frame.height),
+        "suppression_limit": first_plan(columns).suppression_limit,
+    }
+    return {"config": config, "columns": [_column(column, known) for column in columns], "reasons": _reasons(columns)}
+
+
+def _attribute(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"attribute_name": column.name, "attribute_type": str(column.role)}
+    if column.hierarchy is not None and column.name not in known:
+        entry["hierarchy"] = builder_to_dict(column.hierarchy)
+    return entry
+
+
+def _column(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
+    return {
+        "attribute_name": column.name,
+        "kind": column.kind,
+        "distinct": column.distinct,
+        "missing": column.missing,
+        "suspected_identifier": column.role is Role.IDENTIFYING,
+        "reason": column.why,
+        "hierarchy_stored": column.name in known,
+    }
+
+
+def _models(columns: Sequence[ColumnProfile], rows: int) -> list[dict[str, Any]]:
+    k = max(1, min(USUAL_K, rows))
+    models: list[dict[str, Any]] = [{"model_name": "k-anonymity", "model_params": {"k": k}}]
+    return models + [
+        {
+            "model_name": "l-diversity_distinct",
+            "attribute_name": column.name,
+            "model_params": {"l": LEAST_VALUES},
+        }
+        for column in columns
+        if column.role is Role.SENSITIVE and column.distinct >= LEAST_VALUES
+    ]
+
+
+def _reasons(columns: Sequence[ColumnProfile]) -> list[str]:
+    count = {role: sum(column.role is role for column in columns) for role in Role}
+    found = [
+        f"k = {USUAL_K}: nobody can be told apart from {USUAL_K - 1} others; a small table gets a smaller k",
+        f"{count[Role.QUASI_IDENTIFYING]} columns are quasi-identifying: make those insensitive that nobody outside "
+        "can know",
+    ]
+    if count[Role.IDENTIFYING]:
+        found.append(f"{count[Role.IDENTIFYING]} columns look like identifiers; a release leaves them out")
+    if count[Role.SENSITIVE]:
+        found.append("each group of people has at least two values of every sensitive attribute")
+    return found

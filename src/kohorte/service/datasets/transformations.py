@@ -1,0 +1,86 @@
+"""Hierarchies made for a column of a dataset: redaction and intervals as in PRIORI, and whatever a plan can build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from kohorte.errors import InputError
+from kohorte.hierarchy import Bounds, Builder, Intervals, Redaction
+from kohorte.service.access import Actor, dataset_for
+from kohorte.service.context import Service
+from kohorte.service.datasets import tables
+from kohorte.service.datasets.hierarchies import refuse_misfit
+
+MOST_CELLS = 5_000_000
+USUAL_LEVELS = 10
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A labelled interval: `least` belongs to it, `most` does not."""
+
+    label: str
+    least: float
+    most: float
+
+
+def transformed(service: Service, actor: Actor, dataset_id: int, attribute: str, builder: Builder) -> list[list[str]]:
+    """Return the rows `[value, level 1, ...]` that a builder makes of the values of a column."""
+    with service.database.reading() as connection:
+        dataset = dataset_for(connection, actor, dataset_id)
+    return hierarchy_rows(builder, tables.text_column(service, dataset, attribute))
+
+
+def hierarchy_rows(builder: Builder, column: pl.Series) -> list[list[str]]:
+    """Return the rows of a hierarchy in the order of their values; missing cells have none."""
+    values = column.drop_nulls().unique().sort()
+    _refuse_large(builder, values)
+    refuse_misfit(builder, column)
+    table = builder.build(_in_order(builder, values.to_list()), attribute=column.name).table()
+    if isinstance(builder, Redaction):
+        table = table.with_columns(pl.lit(builder.mask * (table.width - 1)).alias(table.columns[-1]))
+    return [list(row) for row in table.iter_rows()]
+
+
+def labelled_intervals(intervals: Sequence[Interval], *, decimal: str = ".") -> Intervals:
+    """Return the builder of intervals that lie side by side, in any order; gaps and overlaps are refused."""
+    for number, interval in enumerate(intervals):
+        if not interval.least < interval.most:
+            raise _wrong(f"intervals[{number}]: min is below max")
+    places = sorted(range(len(intervals)), key=lambda number: intervals[number].least)
+    for before, after in pairwise(places):
+        if intervals[before].most != intervals[after].least:
+            how = "overlaps with" if intervals[before].most > intervals[after].least else "leaves a gap after"
+            raise _wrong(f"intervals[{after}]: {how} intervals[{before}]; min is the max of the one below")
+    bounds: list[Any] = [intervals[place].least for place in places]
+    labels = [intervals[place].label for place in places]
+    return Intervals(levels=[Bounds([*bounds, intervals[places[-1]].most], labels)], decimal=decimal)
+
+
+def _in_order(builder: Builder, values: list[str]) -> list[str]:
+    if isinstance(builder, Intervals):
+        return sorted(values, key=lambda value: Decimal(value.replace(builder.decimal, ".")))
+    return values
+
+
+def _refuse_large(builder: Builder, values: pl.Series) -> None:
+    levels = USUAL_LEVELS
+    if isinstance(builder, Redaction):
+        longest: Any = values.str.len_chars().max()
+        levels = builder.length or longest or 1
+    if len(values) * levels > MOST_CELLS:
+        raise InputError(
+            f"the hierarchy would have {len(values):,} values and about {levels} levels; the limit is "
+            f"{MOST_CELLS:,} labels: let a plan build it, as {{builder: options}}",
+            code="hierarchy-too-large",
+        )
+
+
+def _wrong(message: str) -> InputError:
+    return InputError(message, code="hierarchy-intervals")

@@ -1,0 +1,176 @@
+"""One attempt at one job: orders it, listens, renews the lease, and ends it in one way or another."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import select
+
+from kohorte.errors import EngineError, InputError, KohorteError
+from kohorte.service.context import Service
+from kohorte.service.jobs import queue
+from kohorte.service.jobs.files import discard
+from kohorte.service.jobs.process import Child, ChildDied
+from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, State
+from kohorte.service.jobs.settlement import Outcome, lost, settle
+from kohorte.service.storage.schema import datasets
+
+TICK = 0.05
+LOOK_SECONDS = 0.2
+PROGRESS_SECONDS = 0.5
+RENEW_SECONDS = 5.0
+PATIENCE_SECONDS = 3.0
+SETTLING_SECONDS = 20.0
+_log = logging.getLogger("kohorte.service.jobs")
+
+
+class Unfinished(StrEnum):
+    """Why an attempt has no outcome."""
+
+    STOPPING = "the worker stops"
+    DIED = "the process died"
+    TAKEN = "another worker has the job"
+
+
+class Attempt:
+    """Watches over one job in the child process."""
+
+    def __init__(
+        self,
+        service: Service,
+        claim: Claim,
+        child: Child,
+        *,
+        stopping: Callable[[], bool],
+        keep_house: Callable[[], None],
+    ) -> None:
+        self._service = service
+        self._claim = claim
+        self._child = child
+        self._stopping = stopping
+        self._keep_house = keep_house
+        self._files: list[str] = []
+        self._told: tuple[float, str] | None = None
+        self._times: dict[str, float] = {"look": 0.0, "renew": time.monotonic(), "tell": time.monotonic()}
+        self._kill_at: float | None = None
+
+    def perform(self) -> None:
+        """Do the job, and write down how it ended."""
+        try:
+            end = self._watch()
+        except ChildDied:
+            self._child.kill()
+            end = Unfinished.DIED
+        settled = self._settle(end) if isinstance(end, Outcome) else self._put_back(end)
+        if not (settled and isinstance(end, Outcome) and end.state is State.DONE):
+            discard(self._service, self._files)
+
+    def _watch(self) -> Outcome | Unfinished:
+        self._child.send(self._order())
+        while True:
+            answer = self._child.receive(TICK)
+            if answer is not None and "outcome" in answer:
+                return self._outcome(answer["outcome"])
+            self._note(answer or {})
+            end = self._look_around()
+            if end is not None:
+                self._child.kill()
+                return end
+
+    def _order(self) -> dict[str, Any]:
+        with self._service.database.reading() as connection:
+            statement = select(datasets.c.table_file).where(datasets.c.id == self._claim.dataset_id)
+            table_file = connection.execute(statement).scalar_one()
+        return {
+            "kind": self._claim.kind,
+            "request": self._claim.request,
+            "table_file": table_file,
+            "most_cells": self._service.settings.most_cells,
+        }
+
+    def _note(self, answer: dict[str, Any]) -> None:
+        if "file" in answer:
+            self._files.append(answer["file"])
+        if "progress" in answer:
+            self._told = answer["progress"], answer["message"]
+
+    def _outcome(self, told: dict[str, Any]) -> Outcome:
+        state = State(told["state"])
+        if state is State.CANCELLED:
+            return Outcome.cancelled()
+        if state is State.FAILED:
+            _log.warning("job %d failed: %s, %s", self._claim.job_id, told["problem"]["code"], told["place"])
+        return Outcome(state, told.get("result"), told.get("problem"), told.get("values", {}))
+
+    # While the job runs
+
+    def _look_around(self) -> Outcome | Unfinished | None:
+        """Return how the attempt ends, if something outside of it asks for that."""
+        if self._stopping():
+            return Unfinished.STOPPING
+        if self._child.resident() > self._service.settings.worker_memory:
+            return Outcome.failed(
+                InputError(
+                    f"the job needed more than {self._service.settings.worker_memory:,} bytes of memory",
+                    code="job-memory-too-large",
+                )
+            )
+        if self._kill_at is not None and time.monotonic() > self._kill_at:
+            return Outcome.cancelled()
+        try:
+            self._keep_house()
+            return self._look_at_row()
+        except EngineError as error:  # the database may be back before the lease is over
+            _log.warning("job %d: %s", self._claim.job_id, error.code)
+            return None
+
+    def _look_at_row(self) -> Unfinished | None:
+        taken = False
+        if self._told is not None and self._due("tell", PROGRESS_SECONDS):
+            taken = not queue.report_progress(self._service, self._claim, *self._told)
+            self._told = None
+        elif self._due("renew", RENEW_SECONDS):
+            taken = not queue.renew(self._service, self._claim)
+        elif self._due("look", LOOK_SECONDS):
+            row = queue.standing(self._service, self._claim)
+            taken = row is None
+            if row is not None and row.cancel_requested and self._kill_at is None:
+                self._kill_at = time.monotonic() + PATIENCE_SECONDS
+                self._child.send({"stop": True})
+        return Unfinished.TAKEN if taken else None
+
+    def _due(self, what: str, seconds: float) -> bool:
+        due = time.monotonic() - self._times[what] >= seconds
+        if due:
+            self._times[what] = time.monotonic()
+        return due
+
+    # The end
+
+    def _settle(self, outcome: Outcome) -> bool:
+        return self._insist(lambda: settle(self._service, self._claim, outcome))
+
+    def _put_back(self, reason: Unfinished) -> bool:
+        _log.warning("job %d, attempt %d: %s", self._claim.job_id, self._claim.attempt, reason)
+        if reason is Unfinished.TAKEN:
+            return False
+        if reason is Unfinished.DIED and self._claim.attempt >= MOST_ATTEMPTS:
+            return self._settle(lost())
+        counted = reason is Unfinished.DIED
+        return self._insist(lambda: queue.give_back(self._service, self._claim, counted=counted))
+
+    def _insist(self, write: Callable[[], bool]) -> bool:
+        """Write to the database, again and again for a while if that fails: the work is done."""
+        until = time.monotonic() + SETTLING_SECONDS
+        while True:
+            try:
+                return write()
+            except KohorteError as error:
+                _log.warning("job %d: %s", self._claim.job_id, error.code)
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.5)

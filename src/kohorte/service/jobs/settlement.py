@@ -1,0 +1,154 @@
+"""How a job ends: its row, the row of what it is about and the audit log change together, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, RowMapping, and_, or_, select, update
+
+from kohorte.errors import EngineError, InputError, KohorteError
+from kohorte.service.access import Actor, job_for
+from kohorte.service.context import Service
+from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, Kind, State, clock, expired
+from kohorte.service.problems import problem, problem_of
+from kohorte.service.storage.schema import datasets, jobs, now, projects
+
+CANCELLED = problem(HTTPStatus.CONFLICT, code="job-cancelled", detail="the job was cancelled")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job; `values` are those of the dataset or project that it was for."""
+
+    state: State
+    result: Mapping[str, Any] | None = None
+    problem: Mapping[str, Any] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def failed(cls, error: KohorteError) -> Outcome:
+        """The outcome of a job that raised this."""
+        return cls(State.FAILED, problem=problem_of(error))
+
+    @classmethod
+    def cancelled(cls) -> Outcome:
+        """The outcome of a job that somebody stopped."""
+        return cls(State.CANCELLED, problem=CANCELLED)
+
+
+def lost() -> Outcome:
+    """Return the outcome of a job whose workers died, one after the other."""
+    return Outcome.failed(EngineError("every worker that tried the job died", code="job-lost"))
+
+
+def settle(service: Service, claim: Claim, outcome: Outcome) -> bool:
+    """End the job of a claim; False, and nothing changes, when somebody else has it or it has ended."""
+    return _ended(service, claim, claim.running, lambda _: outcome, uploaded=claim.request.get("file"))
+
+
+def settle_lost(service: Service) -> int:
+    """End the jobs that no worker has and none shall take: cancelled, or tried too often; return how many."""
+    with service.database.reading() as connection:
+        hopeless = _hopeless(clock(connection))
+        found = connection.execute(select(jobs).where(hopeless)).all()
+    return sum(_ended(service, row, and_(jobs.c.id == row.id, hopeless), _of_hopeless) for row in found)
+
+
+def _hopeless(moment: datetime) -> ColumnElement[bool]:
+    free = or_(jobs.c.state == State.QUEUED, expired(moment))
+    return or_(and_(free, jobs.c.cancel_requested), and_(expired(moment), jobs.c.attempt >= MOST_ATTEMPTS))
+
+
+def _of_hopeless(row: Row[Any]) -> Outcome:
+    return Outcome.cancelled() if row.cancel_requested else lost()
+
+
+def cancel(service: Service, actor: Actor, job_id: int) -> Row[Any]:
+    """Cancel a job that waits at once, and ask the worker of one that runs to stop; return the job."""
+    with service.database.reading() as connection:
+        row = job_for(connection, actor, job_id)
+    waiting = and_(jobs.c.id == job_id, jobs.c.state == State.QUEUED)
+    if not _ended(service, row, waiting, lambda _: Outcome.cancelled(), actor=actor.user_id):
+        _ask_to_stop(service, actor, job_id)
+    with service.database.reading() as connection:
+        return connection.execute(select(jobs).where(jobs.c.id == job_id)).one()
+
+
+def _ask_to_stop(service: Service, actor: Actor, job_id: int) -> None:
+    with service.database.writing() as connection:
+        running = and_(jobs.c.id == job_id, jobs.c.state == State.RUNNING)
+        changed = connection.execute(update(jobs).where(running).values(cancel_requested=True))
+        if not changed.rowcount:
+            raise InputError("the job has ended already", code="job-conflict")
+        service.log.append(connection, "cancel-job", f"job {job_id}", actor=actor.user_id)
+
+
+def _ended(
+    service: Service,
+    about: Claim | Row[Any],
+    condition: ColumnElement[bool],
+    outcome_of: Callable[[Row[Any]], Outcome],
+    *,
+    uploaded: str | None = None,
+    actor: int | None = None,
+) -> bool:
+    """End the job that meets a condition, if it still does; files that nobody needs any more are removed afterwards.
+
+    The dataset or project is locked first, as by whoever deletes one.
+    """
+    with service.database.writing() as connection:
+        before = _locked(connection, about)
+        row = connection.execute(select(jobs).where(condition).with_for_update()).one_or_none()
+        if row is None:
+            return False
+        outcome = outcome_of(row)
+        connection.execute(update(jobs).where(jobs.c.id == row.id).values(**_values(row, outcome)))
+        unneeded = {uploaded, *_settle_object(connection, row, outcome, before)}
+        code = None if outcome.problem is None else str(outcome.problem["code"])
+        service.log.append(
+            connection, "end-job", f"job {row.id}", actor=actor, kind=row.kind, state=str(outcome.state), code=code
+        )
+    for name in unneeded:
+        service.vault.remove(name)
+    return True
+
+
+def _values(row: Row[Any], outcome: Outcome) -> dict[str, Any]:
+    return {
+        "state": str(outcome.state),
+        "result": outcome.result,
+        "problem": outcome.problem,
+        "progress": 1.0 if outcome.state is State.DONE else row.progress,
+        "message": "",
+        "lease_until": None,
+        "ended_at": now(),
+    }
+
+
+def _locked(connection: Connection, about: Claim | Row[Any]) -> RowMapping | None:
+    """Lock the dataset or project that a job changes, and return it."""
+    table, key = (datasets, about.dataset_id) if about.kind == Kind.INGEST else (projects, about.project_id)
+    return connection.execute(select(table).where(table.c.id == key).with_for_update()).mappings().one_or_none()
+
+
+def _settle_object(
+    connection: Connection, row: Row[Any], outcome: Outcome, before: RowMapping | None
+) -> tuple[str | None, ...]:
+    """Change the dataset or project that a job is for, and return the files that it names no more, or never will."""
+    if before is None:
+        return ()
+    state = "ready" if outcome.state is State.DONE else "failed"
+    if row.kind == Kind.INGEST:
+        table, names = datasets, ("uploaded_file", "table_file")
+        values = {"state": state, "uploaded_file": None, **outcome.values}
+    else:
+        table, names = projects, ("release_file", "report_file")
+        values = {"state": state, "problem": outcome.problem, **outcome.values}
+    if before["deleted_at"] is not None:
+        return tuple(outcome.values.get(name) for name in names)
+    connection.execute(update(table).where(table.c.id == before["id"]).values(**values))
+    return tuple(before[name] for name in names if name in values)

@@ -1,0 +1,119 @@
+"""A worker: takes one job after the other from the queue, and has them done in a process of their own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import time
+from datetime import timedelta
+
+from sqlalchemy import delete, insert, update
+
+from kohorte.errors import KohorteError
+from kohorte.service.context import Service
+from kohorte.service.jobs.attempt import Attempt
+from kohorte.service.jobs.files import sweep
+from kohorte.service.jobs.process import Child, ChildDied
+from kohorte.service.jobs.queue import claim
+from kohorte.service.jobs.settlement import settle_lost
+from kohorte.service.storage.schema import now, workers
+
+IDLE_SECONDS = 0.05
+HEARTBEAT_SECONDS = 5.0
+SWEEP_SECONDS = 3600.0
+AFTER_FAILURE_SECONDS = 1.0
+FORGOTTEN_HOURS = 24
+LONGEST_NAME = 80
+_log = logging.getLogger("kohorte.service.jobs")
+
+
+class Worker:
+    """One worker of a service; `run` works until `stop` is called, from a signal handler or another thread."""
+
+    def __init__(self, service: Service, name: str | None = None) -> None:
+        given = name or f"{socket.gethostname()}-{os.getpid()}"
+        self.name = f"{given[:LONGEST_NAME]}-{secrets.token_hex(4)}"  # of two with one name each has its own jobs
+        self._service = service
+        self._child = Child(service.settings)
+        self._stopping = False  # no Event: setting one in a signal handler can wait for ever
+        self._ready = False
+        self._heartbeat = self._swept = float("-inf")
+
+    def stop(self) -> None:
+        """End soon: the present job goes back to the queue."""
+        self._stopping = True
+
+    def run(self) -> None:
+        """Work until `stop` is called."""
+        try:
+            while not self._stopping:
+                self._step()
+        finally:
+            self._child.kill()
+            self._sign_off()
+
+    def _step(self) -> None:
+        try:
+            self._keep_house()
+            if not (self._warm() and self._work()):
+                time.sleep(IDLE_SECONDS)
+        except KohorteError as error:
+            _log.warning("worker %s: %s", self.name, error.code)
+            time.sleep(AFTER_FAILURE_SECONDS)
+
+    def _warm(self) -> bool:
+        """Have a process that is ready for work; no job is taken before."""
+        if self._child.pid is None:
+            self._ready = False
+            self._child.start()
+        try:
+            while not self._ready:
+                answer = self._child.receive(IDLE_SECONDS)
+                if answer is None:
+                    return False
+                self._ready = "ready" in answer
+        except ChildDied:
+            _log.warning("worker %s: the process that does the work could not start", self.name)
+            self._child.kill()
+            time.sleep(AFTER_FAILURE_SECONDS)
+            return False
+        return True
+
+    def _work(self) -> bool:
+        """Do the next job, if there is one."""
+        found = claim(self._service, self.name)
+        if found is None:
+            return False
+        Attempt(
+            self._service, found, self._child, stopping=lambda: self._stopping, keep_house=self._keep_house
+        ).perform()
+        if self._child.resident() > self._service.settings.worker_memory / 2:  # memory that it does not give back
+            self._child.kill()
+        return True
+
+    def _keep_house(self) -> None:
+        """Do what is due beside the jobs, also while one runs."""
+        if time.monotonic() - self._heartbeat >= HEARTBEAT_SECONDS:
+            self._say_alive()
+            settle_lost(self._service)
+            self._heartbeat = time.monotonic()
+        if time.monotonic() - self._swept >= SWEEP_SECONDS:
+            sweep(self._service)
+            self._swept = time.monotonic()
+
+    def _say_alive(self) -> None:
+        with self._service.database.writing() as connection:
+            changed = connection.execute(update(workers).where(workers.c.name == self.name).values(seen_at=now()))
+            if not changed.rowcount:
+                connection.execute(insert(workers).values(name=self.name, seen_at=now()))
+                forgotten = now() - timedelta(hours=FORGOTTEN_HOURS)
+                connection.execute(delete(workers).where(workers.c.seen_at < forgotten))
+
+    def _sign_off(self) -> None:
+        try:
+            with self._service.database.writing() as connection:
+                connection.execute(delete(workers).where(workers.c.name == self.name))
+        except KohorteError as error:
+            _log.warning("worker %s: %s", self.name, error.code)

@@ -1,0 +1,34 @@
+"""A process that ends with the one that started it, however that one ended: its standard input is the lifeline.
+
+`python -m kohorte.service.lifeline MODULE ARGUMENTS` runs a module in this way.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import signal
+import sys
+import threading
+import time
+
+GRACE_SECONDS = 8.0
+
+
+def end_with_parent() -> None:
+    """From now on watch standard input: when it ends, this process gets SIGTERM, and a while later ends by force."""
+    threading.Thread(target=_watch, args=(sys.stdin.fileno(),), name="lifeline", daemon=True).start()
+
+
+def _watch(descriptor: int) -> None:
+    while os.read(descriptor, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE_SECONDS)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    end_with_parent()
+    sys.argv = sys.argv[1:]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

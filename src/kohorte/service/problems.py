@@ -1,0 +1,67 @@
+"""What an error is to a client: a status of HTTP and a few words (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from kohorte.errors import (
+    AccessDenied,
+    BudgetExceeded,
+    EngineError,
+    InputError,
+    InternalError,
+    KohorteError,
+    NoSolution,
+    PrivacyViolation,
+)
+
+BY_ENDING = {
+    "-too-large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "-conflict": HTTPStatus.CONFLICT,
+    "-content-type": HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+}
+BY_CODE = {
+    "not-signed-in": HTTPStatus.UNAUTHORIZED,
+    "login-failed": HTTPStatus.UNAUTHORIZED,
+    "password-expired": HTTPStatus.UNAUTHORIZED,
+    "not-found": HTTPStatus.NOT_FOUND,
+    "too-many-requests": HTTPStatus.TOO_MANY_REQUESTS,
+    "locked-out": HTTPStatus.TOO_MANY_REQUESTS,
+}
+BY_CLASS: tuple[tuple[type[KohorteError], HTTPStatus], ...] = (
+    (BudgetExceeded, HTTPStatus.FORBIDDEN),
+    (NoSolution, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (PrivacyViolation, HTTPStatus.CONFLICT),
+)
+FAILED = "something failed underneath; the code and the request id help whoever runs the service to find it"
+
+
+def status_of(error: KohorteError) -> HTTPStatus:
+    """Return the status that an error has."""
+    if isinstance(error, AccessDenied):
+        return BY_CODE.get(error.code, HTTPStatus.FORBIDDEN)
+    if isinstance(error, InputError):
+        endings = (status for ending, status in BY_ENDING.items() if error.code.endswith(ending))
+        return next(endings, HTTPStatus.BAD_REQUEST)
+    classes = (status for kind, status in BY_CLASS if isinstance(error, kind))
+    return next(classes, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def problem_of(error: KohorteError) -> dict[str, Any]:
+    """Return what a client is told of an error; of what failed underneath only the code."""
+    hidden = isinstance(error, EngineError | InternalError)
+    return problem(status_of(error), code=error.code, detail=FAILED if hidden else error.message)
+
+
+def problem(status: int, *, code: str, detail: str, errors: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
+    """Return a problem as clients see it; `errors` name places in a request, and what is wrong there."""
+    told = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": int(status),
+        "detail": detail,
+        "code": code,
+    }
+    return told | ({"errors": list(errors)} if errors else {})

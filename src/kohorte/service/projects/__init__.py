@@ -1,0 +1,1 @@
+"""Projects: releases to download, and questions with noise."""

@@ -1,0 +1,164 @@
+"""Questions to a project: answered with noise from the account of whoever asks, estimated, listed, added up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import polars as pl
+from sqlalchemy import ColumnElement, Row, and_, func, select
+
+from kohorte.dp import Budget, dummy_table, estimate_query, query
+from kohorte.dp.budget import Cost
+from kohorte.dp.ledger import Account
+from kohorte.errors import AccessDenied, InputError
+from kohorte.service.access import Actor, project_for
+from kohorte.service.context import Service
+from kohorte.service.projects import tables
+from kohorte.service.projects.contract import Dataset, read_config
+from kohorte.service.projects.ledger import DatabaseLedger, sql_label
+from kohorte.service.projects.questions import Questions
+from kohorte.service.projects.store import config_of, dataset_of, names_of
+from kohorte.service.storage.schema import answered, spent
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and what it may cost; None takes what the project says."""
+
+    sql: str = field(repr=False)
+    epsilon: float | None = None
+    delta: float | None = None
+
+
+class _Price(NamedTuple):
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """An interactive project that somebody may see."""
+
+    project: Row[Any]
+    dataset: Row[Any]
+    terms: Questions
+
+    def price(self, asked: Asked) -> _Price:
+        """What the question may cost."""
+        return _Price(
+            self.terms.epsilon if asked.epsilon is None else asked.epsilon,
+            self.terms.delta if asked.delta is None else asked.delta,
+        )
+
+    def account(self, user_id: int) -> Account:
+        """Whose budget is spent."""
+        return Account(f"project {self.project.id}", f"user {user_id}")
+
+
+def ask(service: Service, actor: Actor, project_id: int, asked: Asked) -> dict[str, Any]:
+    """Answer a question from the actor's own account."""
+    found = _interactive(service, actor, project_id)
+    metadata, price = found.terms.of_project(project_id), found.price(asked)
+    table = tables.typed(service, found.dataset, metadata)
+    with DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql) as ledger:
+        answer = query(
+            table,
+            asked.sql,
+            metadata,
+            epsilon=price.epsilon,
+            delta=price.delta,
+            ledger=ledger,
+            researcher=found.account(actor.user_id).researcher,
+        )
+    return answer.to_dict()
+
+
+def estimate(service: Service, actor: Actor, project_id: int, asked: Asked) -> dict[str, Any]:
+    """Say what a question would cost and how far its answer would be off; nothing is read or spent."""
+    found = _interactive(service, actor, project_id)
+    ledger = DatabaseLedger(service, project_id, actor.user_id)
+    price = found.price(asked)
+    metadata = found.terms.of_project(project_id)
+    return estimate_query(asked.sql, metadata, epsilon=price.epsilon, delta=price.delta, ledger=ledger).to_dict()
+
+
+def dummy_data(service: Service, actor: Actor, project_id: int, *, rows: int, seed: int) -> pl.DataFrame:
+    """Return a made-up table that fits what may be asked."""
+    return dummy_table(_interactive(service, actor, project_id).terms.metadata, rows, seed=seed)
+
+
+def budget_of(service: Service, actor: Actor, project_id: int, user_id: int | None) -> dict[str, Any]:
+    """Return what an account has spent and what remains; a steward may ask for anybody's."""
+    found = _interactive(service, actor, project_id)
+    whose = _whose(actor, user_id)
+    budget = found.terms.budget
+    paid = DatabaseLedger(service, project_id, whose).spent(found.account(whose))
+    with service.database.reading() as connection:
+        own = (spent.c.project_id == project_id) & (spent.c.user_id == whose)
+        questions = connection.execute(select(func.count()).select_from(spent).where(own)).scalar_one()
+    return {
+        **found.terms.budget_to_dict(),
+        "user_id": whose,
+        "spent": budget.cost_to_dict(paid),
+        "remaining": budget.cost_to_dict(budget.limit - paid),
+        "questions": questions,
+    }
+
+
+def history(
+    service: Service, actor: Actor, project_id: int, *, user_id: int | None, limit: int, number: int
+) -> tuple[list[dict[str, Any]], int]:
+    """Return a page of the paid questions, the newest first: one's own, and to a steward everybody's."""
+    budget = _interactive(service, actor, project_id).terms.budget
+    whose = user_id if actor.privileged and user_id is None else _whose(actor, user_id)
+    shown = _questions_of(project_id, whose)
+    with service.database.reading() as connection:
+        total = connection.execute(select(func.count()).select_from(spent).where(shown)).scalar_one()
+        rows = connection.execute(
+            select(spent, answered.c.spent_id.is_not(None).label("is_answered"))
+            .join(answered, answered.c.spent_id == spent.c.id, isouter=True)
+            .where(shown)
+            .order_by(spent.c.id.desc())
+            .limit(limit)
+            .offset((number - 1) * limit)
+        ).all()
+    return [_question(service, row, budget) for row in rows], int(total)
+
+
+def _questions_of(project_id: int, user_id: int | None) -> ColumnElement[bool]:
+    own = [] if user_id is None else [spent.c.user_id == user_id]
+    return and_(spent.c.project_id == project_id, *own)
+
+
+def _question(service: Service, row: Row[Any], budget: Budget) -> dict[str, Any]:
+    sql = service.vault.unseal(row.sealed_sql, label=sql_label(row.project_id, row.user_id))
+    return {
+        "question_id": row.id,
+        "at": row.at.isoformat(),
+        "user_id": row.user_id,
+        "sql": sql.decode(),
+        "cost": budget.cost_to_dict(Cost(Fraction(row.amount), Fraction(row.delta))),
+        "answered": bool(row.is_answered),
+    }
+
+
+def _interactive(service: Service, actor: Actor, project_id: int) -> _Asking:
+    with service.database.reading() as connection:
+        project = project_for(connection, actor, project_id)
+        if not project.interactive:
+            raise InputError("this project releases a table; it answers no questions", code="project-not-interactive")
+        dataset = dataset_of(connection, project)
+    terms = read_config(config_of(service, project), Dataset(names_of(dataset), {}))
+    assert isinstance(terms, Questions)
+    return _Asking(project, dataset, terms)
+
+
+def _whose(actor: Actor, user_id: int | None) -> int:
+    """The user that is meant; somebody else's account does not exist to a researcher."""
+    if user_id is None or (not actor.privileged and user_id == actor.user_id):
+        return actor.user_id
+    if not actor.privileged:
+        raise AccessDenied("there is no such account", code="not-found")
+    return user_id

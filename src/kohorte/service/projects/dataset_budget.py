@@ -1,0 +1,60 @@
+"""What was learnt of one dataset through all its projects: by each user, and by all of them together."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from kohorte.dp import Budget
+from kohorte.dp.budget import Cost
+from kohorte.service.access import Actor, dataset_for
+from kohorte.service.context import Service
+from kohorte.service.storage.schema import accounts, projects
+
+
+def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
+    """Return what was spent on a dataset, deleted projects included; sums are by basic composition."""
+    with service.database.reading() as connection:
+        dataset_for(connection, actor, dataset_id)
+        rows = connection.execute(
+            select(accounts, projects.c.budget, projects.c.deleted_at)
+            .join(projects, projects.c.id == accounts.c.project_id)
+            .where(projects.c.dataset_id == dataset_id)
+            .order_by(accounts.c.project_id, accounts.c.user_id)
+        ).all()
+    shown = [_account(row) for row in rows]
+    users = sorted({entry["user_id"] for entry in shown})
+    return {
+        "dataset_id": dataset_id,
+        "accounts": shown,
+        "users": [
+            {"user_id": user, "spent": _sum([entry for entry in shown if entry["user_id"] == user])} for user in users
+        ],
+        "everybody": _sum(shown),
+    }
+
+
+def _account(row: Row[Any]) -> dict[str, Any]:
+    budget = Budget(row.budget["epsilon"], row.budget["delta"], row.composition)
+    return {
+        "project_id": row.project_id,
+        "user_id": row.user_id,
+        "deleted": row.deleted_at is not None,
+        "composition": row.composition,
+        "spent": _protection(budget, Cost(Fraction(row.amount), Fraction(row.delta))),
+    }
+
+
+def _protection(budget: Budget, cost: Cost) -> dict[str, float]:
+    """The epsilon and delta that an account has reached; rhos become epsilon at half of the budget's delta."""
+    converting = 0.0 if budget.is_pure or not cost.amount else budget.delta / 2
+    return {"epsilon": budget.epsilon_of(cost.amount), "delta": float(cost.delta) + converting}
+
+
+def _sum(entries: list[dict[str, Any]]) -> dict[str, float]:
+    return {
+        part: float(sum((Fraction(str(entry["spent"][part])) for entry in entries), Fraction(0)))
+        for part in ("epsilon", "delta")
+    }

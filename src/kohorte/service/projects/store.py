@@ -1,0 +1,210 @@
+"""Projects as rows: made, listed, shown, renamed, deleted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from kohorte.errors import InputError
+from kohorte.release import Plan
+from kohorte.service.access import Actor, project_for, visible_projects
+from kohorte.service.context import Service
+from kohorte.service.datasets import hierarchies
+from kohorte.service.jobs.queue import Kind, State, enqueue
+from kohorte.service.projects import tables
+from kohorte.service.projects.contract import Dataset, read_config
+from kohorte.service.projects.questions import Questions
+from kohorte.service.storage.schema import datasets, jobs, now, projects, users
+
+PREPARING, READY, FAILED = "preparing", "ready", "failed"
+
+
+@dataclass(frozen=True)
+class NewProject:
+    """What a steward asks for; the config in the words of the interface."""
+
+    name: str
+    description: str
+    dataset_id: int
+    researcher_id: int
+    config: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Created:
+    """A new project, and the job that makes its release."""
+
+    project_id: int
+    job_id: int | None
+    rows: int
+
+
+def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
+    """Make a project; one that releases a table begins as a job, one that answers questions is ready."""
+    with service.database.reading() as connection:
+        dataset = _ready_dataset(connection, wanted.dataset_id)
+        _refuse_inactive(connection, wanted.researcher_id)
+        stored = hierarchies.stored(service, connection, wanted.dataset_id)
+    terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
+    if isinstance(terms, Questions):
+        tables.typed(service, dataset, terms.metadata)  # refuses types that do not fit, and spares the first question
+    with service.database.writing() as connection:
+        _ready_dataset(connection, wanted.dataset_id, stays=True)
+        project_id = _inserted(service, connection, actor, wanted, terms)
+        job_id = None
+        if isinstance(terms, Plan):
+            job_id = enqueue(
+                service,
+                connection,
+                Kind.ANONYMIZE,
+                actor_id=actor.user_id,
+                dataset_id=wanted.dataset_id,
+                project_id=project_id,
+                request={"plan": terms.to_dict()},
+            )
+        service.log.append(
+            connection,
+            "create-project",
+            f"project {project_id}",
+            actor=actor.user_id,
+            dataset=wanted.dataset_id,
+            researcher=wanted.researcher_id,
+            interactive=int(isinstance(terms, Questions)),
+        )
+    return Created(project_id, job_id, int(dataset.rows))
+
+
+def _inserted(
+    service: Service, connection: Connection, actor: Actor, wanted: NewProject, terms: Plan | Questions
+) -> int:
+    interactive = isinstance(terms, Questions)
+    found = connection.execute(
+        insert(projects)
+        .values(
+            name=wanted.name,
+            description=wanted.description,
+            dataset_id=wanted.dataset_id,
+            creator_id=actor.user_id,
+            researcher_id=wanted.researcher_id,
+            created_at=now(),
+            interactive=interactive,
+            state=READY if interactive else PREPARING,
+            sealed_config=b"",
+            budget=terms.budget_to_dict() if isinstance(terms, Questions) else None,
+        )
+        .returning(projects.c.id)
+    )
+    project_id = int(found.scalar_one())
+    sealed = service.vault.seal(json.dumps(wanted.config), label=_label(project_id))
+    connection.execute(update(projects).where(projects.c.id == project_id).values(sealed_config=sealed))
+    return project_id
+
+
+def page(service: Service, actor: Actor, *, limit: int, number: int) -> tuple[list[Row[Any]], int]:
+    """Return a page of the projects that the actor may see, the oldest first, and how many there are."""
+    seen = visible_projects(actor)
+    with service.database.reading() as connection:
+        total = connection.execute(select(func.count()).select_from(projects).where(seen)).scalar_one()
+        statement = select(projects).where(seen).order_by(projects.c.id).limit(limit).offset((number - 1) * limit)
+        return list(connection.execute(statement)), int(total)
+
+
+def show(service: Service, actor: Actor, project_id: int) -> Row[Any]:
+    """Return a project that the actor may see."""
+    with service.database.reading() as connection:
+        return project_for(connection, actor, project_id)
+
+
+def change(service: Service, actor: Actor, project_id: int, changes: Mapping[str, str]) -> Row[Any]:
+    """Change the name or the description."""
+    with service.database.writing() as connection:
+        row = project_for(connection, actor, project_id)
+        if changes:
+            connection.execute(update(projects).where(projects.c.id == project_id).values(**changes))
+            row = project_for(connection, actor, project_id)
+            changed = ", ".join(sorted(changes))
+            service.log.append(
+                connection, "change-project", f"project {project_id}", actor=actor.user_id, changed=changed
+            )
+    return row
+
+
+def delete(service: Service, actor: Actor, project_id: int, *, action: str = "delete-project") -> None:
+    """Take a project away with its files, and stop its jobs; what was spent stays in the book."""
+    with service.database.writing() as connection:
+        project_for(connection, actor, project_id)
+        project = connection.execute(select(projects).where(projects.c.id == project_id).with_for_update()).one()
+        connection.execute(
+            update(projects)
+            .where(projects.c.id == project_id)
+            .values(deleted_at=now(), release_file=None, report_file=None)
+        )
+        busy = jobs.c.state.in_([str(State.QUEUED), str(State.RUNNING)])
+        connection.execute(update(jobs).where(jobs.c.project_id == project_id, busy).values(cancel_requested=True))
+        hashes = select(datasets.c.table_sha256).where(datasets.c.id == project.dataset_id)
+        table_sha256 = connection.execute(hashes).scalar_one()
+        service.log.append(connection, action, f"project {project_id}", actor=actor.user_id)
+    if project.interactive:
+        tables.forget(service, table_sha256)
+    service.vault.remove(project.release_file)
+    service.vault.remove(project.report_file)
+
+
+def config_of(service: Service, project: Row[Any]) -> dict[str, Any]:
+    """Return the config that a project was made with."""
+    found: dict[str, Any] = json.loads(service.vault.unseal(project.sealed_config, label=_label(project.id)))
+    return found
+
+
+def dataset_of(connection: Connection, project: Row[Any]) -> Row[Any]:
+    """Return the dataset of a project, or refuse a project whose dataset is gone."""
+    statement = select(datasets).where(datasets.c.id == project.dataset_id, datasets.c.deleted_at.is_(None))
+    found = connection.execute(statement).one_or_none()
+    if found is None:
+        raise InputError("the dataset of this project was deleted", code="project-conflict")
+    return found
+
+
+def people_of(service: Service, rows: list[Row[Any]]) -> dict[int, Row[Any]]:
+    """Return the creators and researchers of projects by their ids."""
+    wanted = {number for row in rows for number in (row.creator_id, row.researcher_id)}
+    with service.database.reading() as connection:
+        return {row.id: row for row in connection.execute(select(users).where(users.c.id.in_(wanted)))}
+
+
+def names_of(dataset: Row[Any]) -> list[str]:
+    """Return the names of a dataset's columns."""
+    return [column["name"] for column in dataset.columns]
+
+
+def _ready_dataset(connection: Connection, dataset_id: int, *, stays: bool = False) -> Row[Any]:
+    """A dataset that can be used; with `stays` nobody deletes it before this transaction has ended."""
+    statement = select(datasets).where(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None))
+    if stays:
+        statement = statement.with_for_update(read=True, key_share=True)
+    found = connection.execute(statement).one_or_none()
+    if found is None:
+        raise InputError("dataset_id: there is no such dataset", code="project-dataset")
+    return refuse_unready(found)
+
+
+def refuse_unready(dataset: Row[Any]) -> Row[Any]:
+    """Return a dataset that was read, or refuse one that was not, or not yet."""
+    if dataset.state != READY:
+        state = "could not be read" if dataset.state == FAILED else "is being read; wait until it is ready"
+        raise InputError(f"the dataset {state}", code="dataset-conflict")
+    return dataset
+
+
+def _refuse_inactive(connection: Connection, user_id: int) -> None:
+    active = (users.c.id == user_id) & users.c.deleted_at.is_(None) & users.c.disabled_at.is_(None)
+    if connection.execute(select(users.c.id).where(active)).one_or_none() is None:
+        raise InputError("researcher_id: there is no such user, or it is disabled", code="project-researcher")
+
+
+def _label(project_id: int) -> str:
+    return f"config of project {project_id}"

@@ -1,0 +1,121 @@
+"""Typed tables kept in memory, so that a question does not unlock, read and type its table anew."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeAlias
+
+from sqlalchemy import Row
+
+from kohorte.dp import Budget, Column, QueryMetadata, dummy_table, query, typed_table
+from kohorte.dp.columns import Datatype
+from kohorte.dp.typed import TypedTable
+from kohorte.service.context import Service
+from kohorte.service.datasets import tables
+from kohorte.service.storage.database import Database
+
+Key: TypeAlias = tuple[str, str]
+"""The hashes of a dataset's table and of the metadata that it is typed for."""
+
+
+class TableCache:
+    """Tables up to a number of bytes, those that were used last; each is loaded by one thread at a time."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, TypedTable] = OrderedDict()
+        self._loading: dict[Key, Future[TypedTable]] = {}
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes the kept tables have."""
+        with self._lock:
+            return sum(_size(table) for table in self._kept.values())
+
+    def get(self, key: Key, load: Callable[[], TypedTable]) -> TypedTable:
+        """Return a table that is kept, or load it; who asks for one that is being loaded waits for it."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            waited = self._loading.get(key)
+            mine = self._loading.setdefault(key, Future())
+        if waited is not None:
+            return waited.result()
+        return self._load(key, load, mine)
+
+    def forget(self, table_sha256: str) -> None:
+        """Keep nothing more of a dataset's table."""
+        with self._lock:
+            for key in [key for key in (*self._kept, *self._loading) if key[0] == table_sha256]:
+                self._kept.pop(key, None)
+                self._loading.pop(key, None)
+
+    def _load(self, key: Key, load: Callable[[], TypedTable], future: Future[TypedTable]) -> TypedTable:
+        try:
+            table = load()
+        except BaseException as error:
+            self._done(key, future)
+            future.set_exception(error)
+            raise
+        with self._lock:
+            if self._loading.get(key) is future:  # otherwise it was to be forgotten in the meantime
+                self._kept[key] = table
+                self._shrink()
+        self._done(key, future)
+        future.set_result(table)
+        return table
+
+    def _done(self, key: Key, future: Future[TypedTable]) -> None:
+        with self._lock:
+            if self._loading.get(key) is future:
+                del self._loading[key]
+
+    def _shrink(self) -> None:
+        total = sum(_size(table) for table in self._kept.values())
+        while total > self._most and self._kept:
+            _, oldest = self._kept.popitem(last=False)
+            total -= _size(oldest)
+
+
+def _size(table: TypedTable) -> int:
+    return int(table.frame.estimated_size())
+
+
+_caches: weakref.WeakKeyDictionary[Database, TableCache] = weakref.WeakKeyDictionary()
+_caches_lock = threading.Lock()
+
+
+def cache_of(service: Service) -> TableCache:
+    """Return the tables that an opened service keeps."""
+    with _caches_lock:
+        return _caches.setdefault(service.database, TableCache(service.settings.table_cache))
+
+
+@functools.cache
+def warm_up() -> None:
+    """Load the libraries that answer questions, so that nobody waits for them; once is enough."""
+    made_up = QueryMetadata("made_up", {"age": Column(Datatype.INT, min=0, max=1)}, Budget(1))
+    query(dummy_table(made_up, 1), "SELECT AVG(age) FROM made_up", made_up, epsilon=1)
+
+
+def typed(service: Service, dataset: Row[Any], metadata: QueryMetadata) -> TypedTable:
+    """Return the table of a dataset, typed as the metadata say and ready for questions."""
+
+    def load() -> TypedTable:
+        warm_up()
+        return typed_table(tables.load(service, dataset), metadata)
+
+    return cache_of(service).get((str(dataset.table_sha256), metadata.sha256), load)
+
+
+def forget(service: Service, table_sha256: str | None) -> None:
+    """Keep nothing more of a dataset's table in memory."""
+    if table_sha256 is not None:
+        cache_of(service).forget(table_sha256)

@@ -1,0 +1,124 @@
+"""The settings of the service: from `service.yaml` in its folder, the environment, and the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+from kohorte.data import strict_yaml
+from kohorte.data.files import read_text
+from kohorte.errors import InputError, nearest
+from kohorte.risks import RiskPolicy
+
+FILE = "service.yaml"
+DATABASE_VARIABLE = "KOHORTE_DATABASE"
+KEY_VARIABLE = "KOHORTE_KEY_FILE"
+METRICS_VARIABLE = "KOHORTE_METRICS_TOKEN"
+MEBIBYTE = 1 << 20
+MOST = 1 << 62
+KINDS: Mapping[str, tuple[Any, str]] = MappingProxyType(
+    {
+        "int": (int, "a whole number above 0"),
+        "float": (int | float, "a number above 0"),
+        "bool": (bool, "true or false"),
+        "str": (str, "a text"),
+        "Path": (Path, "a path"),
+        "Path | None": (Path | None, "a path"),
+        "RiskPolicy": (RiskPolicy, "a policy"),
+    }
+)
+DEFAULT_POLICY = RiskPolicy(
+    {
+        "highest_prosecutor_risk": 1,
+        "prosecutor_attacker_success_rate": 1,
+        "records_affected_by_highest_prosecutor_risk": 1,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the service may use; sizes in bytes. The database may also be named by `KOHORTE_DATABASE`."""
+
+    folder: Path
+    database: str = field(default="", repr=False)
+    key_file: Path | None = None
+    upload_limit: int = 1024 * MEBIBYTE
+    body_limit: int = 16 * MEBIBYTE
+    most_cells: int = 500_000_000
+    worker_memory: int = 8 * 1024 * MEBIBYTE
+    table_cache: int = 1024 * MEBIBYTE
+    synchronous_rows: int = 250_000
+    synchronous_seconds: float = 20.0
+    access_minutes: float = 15.0
+    refresh_days: float = 7.0
+    requests_per_minute: int = 6_000
+    logins_per_minute: int = 30
+    behind_proxy: bool = False
+    metrics_token: str = field(default="", repr=False)
+    policy: RiskPolicy = DEFAULT_POLICY
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            kinds, words = KINDS[str(part.type)]
+            value = getattr(self, part.name)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+                raise _wrong(f"{part.name} is {words}")
+            if isinstance(value, int | float) and kinds is not bool and not 0 < value < MOST:
+                raise _wrong(f"{part.name} is {words}")
+
+    @property
+    def database_address(self) -> str:
+        """Where the database is; SQLite in the folder unless another was named."""
+        return self.database or f"sqlite:///{self.folder / 'service.db'}"
+
+    @property
+    def key_path(self) -> Path:
+        """Where the master key is."""
+        return self.key_file or self.folder / "keys" / "master.key"
+
+    @property
+    def vault_folder(self) -> Path:
+        """Where locked files are."""
+        return self.folder / "files"
+
+    @classmethod
+    def load(cls, folder: Path, environment: Mapping[str, str] = os.environ, **overrides: Any) -> Self:
+        """Read the settings of a folder; arguments count more than the environment, and that more than the file."""
+        given = _read(folder / FILE) if (folder / FILE).exists() else {}
+        named = {"database": DATABASE_VARIABLE, "key_file": KEY_VARIABLE, "metrics_token": METRICS_VARIABLE}
+        given |= {name: environment[variable] for name, variable in named.items() if environment.get(variable)}
+        given |= {name: value for name, value in overrides.items() if value is not None}
+        _refuse_unknown(given, source="settings")
+        if isinstance(given.get("key_file"), str):
+            given["key_file"] = Path(given["key_file"])
+        return cls(folder=folder, **given)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    text = read_text(path, what="settings", code="service-settings")
+    data = strict_yaml.load(text, source=path.name, code="service-settings")
+    if not isinstance(data, Mapping):
+        raise _wrong(f"{path.name}: settings are written as name: value")
+    _refuse_unknown(data, source=path.name)
+    given = dict(data)
+    if "policy" in given:
+        given["policy"] = RiskPolicy.from_dict(given["policy"])
+    if isinstance(given.get("key_file"), str):
+        given["key_file"] = path.parent / given["key_file"]  # a relative path counts from the folder
+    return given
+
+
+def _refuse_unknown(given: Mapping[str, Any], *, source: str) -> None:
+    known = [part.name for part in fields(Settings) if part.name != "folder"]
+    for name in given:
+        if name not in known:
+            raise _wrong(f"{source}: there is no setting {name!r}{nearest(str(name), known)}")
+
+
+def _wrong(message: str) -> InputError:
+    return InputError(message, code="service-settings")

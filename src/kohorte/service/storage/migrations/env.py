@@ -1,0 +1,11 @@
+"""What Alembic runs: the steps, on the connection that `migration` gives."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from kohorte.service.storage.schema import metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=metadata, transactional_ddl=True)
+with context.begin_transaction():
+    context.run_migrations()

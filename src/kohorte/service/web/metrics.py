@@ -1,0 +1,84 @@
+"""Figures for Prometheus: requests, jobs, workers and questions; nothing about anybody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import timedelta
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+from sqlalchemy import func, select
+
+from kohorte.service.context import Service
+from kohorte.service.storage.schema import answered, jobs, now, workers
+
+SEEN_WITHIN = timedelta(seconds=30)
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+STATES = ("queued", "running", "done", "failed", "cancelled")
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """The figures of an application; several processes add theirs up in a folder of the server."""
+
+    def __init__(self, service: Service) -> None:
+        self._registry = CollectorRegistry()
+        self._tables = _Tables(service)
+        self._requests = Counter(
+            "kohorte_requests", "Requests by how they ended", ["method", "route", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "kohorte_request_seconds", "How long requests took", ["route"], buckets=BUCKETS, registry=self._registry
+        )
+        self._refused = Counter(
+            "kohorte_questions_refused", "Questions that the budget did not suffice for", registry=self._registry
+        )
+
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request that has ended."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def count_refusal(self) -> None:
+        """Count a question that was refused because of the budget."""
+        self._refused.inc()
+
+    def text(self) -> bytes:
+        """Return all figures in the text format of Prometheus."""
+        counted = self._registry
+        if SHARED_FOLDER in os.environ:
+            counted = CollectorRegistry()
+            MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+        tables = CollectorRegistry()
+        tables.register(self._tables)
+        return generate_latest(counted) + generate_latest(tables)
+
+
+class _Tables(Collector):
+    """Figures that are read from the database when somebody asks."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Metric]:
+        """Count jobs, workers and answers."""
+        by_state = select(jobs.c.state, func.count().label("number")).group_by(jobs.c.state)
+        with self._service.database.reading() as connection:
+            counts = {row.state: row.number for row in connection.execute(by_state)}
+            answers = connection.execute(select(func.count()).select_from(answered)).scalar_one()
+        family = GaugeMetricFamily("kohorte_jobs", "Jobs by state", labels=["state"])
+        for state in STATES:
+            family.add_metric([state], counts.get(state, 0))
+        yield family
+        yield GaugeMetricFamily("kohorte_workers", "Workers seen in the last 30 s", value=workers_seen(self._service))
+        yield GaugeMetricFamily("kohorte_questions_answered", "Questions answered from a budget", value=answers)
+
+
+def workers_seen(service: Service) -> int:
+    """Return how many workers gave a sign of life lately."""
+    statement = select(func.count()).select_from(workers).where(workers.c.seen_at > now() - SEEN_WITHIN)
+    with service.database.reading() as connection:
+        return connection.execute(statement).scalar_one()

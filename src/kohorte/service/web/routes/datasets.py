@@ -1,0 +1,196 @@
+"""Datasets and their hierarchies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import Field, StringConstraints, ValidationError
+from python_multipart.multipart import parse_options_header
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse
+
+from kohorte.errors import InputError
+from kohorte.hierarchy import Rows
+from kohorte.service.datasets import hierarchies, proposal, records, transformations
+from kohorte.service.jobs import waiting
+from kohorte.service.jobs.queue import State, job_to_dict
+from kohorte.service.settings import MEBIBYTE
+from kohorte.service.web.dataset_models import (
+    LOCATION,
+    STORED,
+    UPLOAD,
+    DatasetAnswer,
+    DatasetChange,
+    DatasetsAnswer,
+    DatasetTexts,
+    HierarchyRows,
+    ProposalAnswer,
+    StoredHierarchy,
+)
+from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
+from kohorte.service.web.errors import answer
+from kohorte.service.web.multipart import received
+from kohorte.service.web.transformations import Transformation
+
+router = APIRouter(tags=["datasets"])
+SMALL_UPLOAD = 64 * MEBIBYTE
+Attribute = Annotated[str, StringConstraints(min_length=1, max_length=1000), Field(description="The name of a column.")]
+Prefer = Annotated[
+    str | None, Header(max_length=200, description="`respond-async`: do not wait until the file has been read.")
+]
+
+
+@router.post(
+    "/datasets",
+    status_code=201,
+    summary="Upload a dataset",
+    openapi_extra=UPLOAD,
+    response_model=DatasetAnswer,
+    responses={
+        201: {"headers": LOCATION},
+        202: {
+            "description": "The file is being read: the dataset and its job",
+            "headers": LOCATION,
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+    },
+)
+async def upload_dataset(request: Request, service: ServiceDep, actor: ActorDep, prefer: Prefer = None) -> Response:
+    """Upload a table, CSV or Parquet, with its name and description.
+
+    The body has one file, and either a JSON object (as a part named `json` or of type application/json) or the form
+    fields `name` and `description`. A large file is answered with 202 and the job that reads it.
+    """
+    upload, fields = await received(request, service.vault, limit=service.settings.upload_limit)
+    try:
+        texts = _texts(fields)
+    except RequestValidationError:
+        service.vault.remove(upload.file)
+        raise
+    number, job_id = await run_in_threadpool(
+        records.create, service, actor, upload, name=texts.name, description=texts.description
+    )
+    patient = upload.bytes <= SMALL_UPLOAD and "respond-async" not in (prefer or "").lower()
+    job = await waiting.finished(service, job_id, service.settings.synchronous_seconds if patient else 0)
+    if job.state in (State.FAILED, State.CANCELLED):
+        await run_in_threadpool(records.give_up, service, number)
+        return answer(job.problem)
+    shown = await run_in_threadpool(records.show, service, actor, number)
+    if job.state == State.DONE:
+        return JSONResponse(shown, 201, {"Location": f"/api/v1/datasets/{number}"})
+    return JSONResponse({"job": job_to_dict(job), **shown}, 202, {"Location": f"/api/v1/jobs/{job_id}"})
+
+
+@router.get("/datasets", summary="List the datasets", response_model=DatasetsAnswer)
+def list_datasets(service: ServiceDep, limit: Limit = 20, page: PageNumber = 1) -> dict[str, Any]:
+    """Return a page of the datasets, the newest last."""
+    return records.page(service, limit=limit, number=page)
+
+
+@router.get("/datasets/{dataset_id}", summary="Show a dataset", response_model=DatasetAnswer)
+def show_dataset(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
+    """Return a dataset: figures and the names of its columns, no rows."""
+    return records.show(service, actor, dataset_id)
+
+
+@router.patch("/datasets/{dataset_id}", summary="Rename or describe a dataset", response_model=DatasetAnswer)
+def change_dataset(dataset_id: Number, body: DatasetChange, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
+    """Change the name or the description."""
+    return records.change(service, actor, dataset_id, body.model_dump(exclude_none=True))
+
+
+@router.delete("/datasets/{dataset_id}", status_code=204, summary="Delete a dataset")
+def delete_dataset(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> None:
+    """Delete a dataset with its files and hierarchies; one that projects or jobs use has to stay."""
+    records.remove(service, actor, dataset_id)
+
+
+@router.get("/datasets/{dataset_id}/proposal", summary="Propose parameters", response_model=ProposalAnswer)
+def propose_config(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
+    """Return a config to start from: roles, hierarchies and models, with reasons; names and figures, no values."""
+    return proposal.propose(service, actor, dataset_id)
+
+
+@router.post(
+    "/datasets/{dataset_id}/create-generalization-hierarchy",
+    summary="Make a hierarchy for a column",
+    response_model=HierarchyRows,
+)
+def create_generalization_hierarchy(
+    dataset_id: Number, body: Transformation, service: ServiceDep, actor: ActorDep
+) -> Response:
+    """Return the hierarchy that a transformation makes of the values of a column; nothing is stored."""
+    rows = transformations.transformed(service, actor, dataset_id, body.attribute_name, body.builder())
+    return JSONResponse({"hierarchy": rows})
+
+
+@router.put(
+    "/datasets/{dataset_id}/hierarchies/{attribute:path}",
+    summary="Store a hierarchy",
+    openapi_extra=STORED,
+    response_model=StoredHierarchy,
+    responses={201: {"model": StoredHierarchy, "description": "Stored; there was none before", "headers": LOCATION}},
+)
+async def store_hierarchy(
+    dataset_id: Number,
+    attribute: Attribute,
+    request: Request,
+    service: ServiceDep,
+    actor: ActorDep,
+    separator: Annotated[str, Query(pattern=r"^[;,|\t]$", description="Of a body in CSV.")] = ";",
+) -> Response:
+    """Store the hierarchy of a column, which projects then use; it has to know all values of the column."""
+    body = await request.body()
+    rows = _rows(body, request.headers.get("content-type"), separator)
+    shown, new = await run_in_threadpool(hierarchies.store, service, actor, dataset_id, attribute, rows)
+    headers = {"Location": f"/api/v1/datasets/{dataset_id}/hierarchies/{quote(attribute, safe='')}"} if new else {}
+    return JSONResponse(shown, 201 if new else 200, headers)
+
+
+@router.get(
+    "/datasets/{dataset_id}/hierarchies/{attribute:path}",
+    summary="Show a stored hierarchy",
+    response_model=HierarchyRows,
+)
+def show_hierarchy(dataset_id: Number, attribute: Attribute, service: ServiceDep, actor: ActorDep) -> Response:
+    """Return a stored hierarchy."""
+    return JSONResponse({"hierarchy": hierarchies.show(service, actor, dataset_id, attribute)})
+
+
+@router.delete(
+    "/datasets/{dataset_id}/hierarchies/{attribute:path}", status_code=204, summary="Delete a stored hierarchy"
+)
+def delete_hierarchy(dataset_id: Number, attribute: Attribute, service: ServiceDep, actor: ActorDep) -> None:
+    """Delete a stored hierarchy; projects that were made with it keep theirs."""
+    hierarchies.remove(service, actor, dataset_id, attribute)
+
+
+def _texts(fields: dict[str, Any]) -> DatasetTexts:
+    try:
+        return DatasetTexts.model_validate(fields)
+    except ValidationError as error:
+        raise _invalid(error) from None
+
+
+def _rows(body: bytes, content_type: str | None, separator: str) -> Rows:
+    kind, _ = parse_options_header(content_type)
+    if kind == b"application/json":
+        try:
+            return Rows(HierarchyRows.model_validate_json(body).hierarchy)
+        except ValidationError as error:
+            raise _invalid(error) from None
+    if kind != b"text/csv":
+        raise InputError("send a hierarchy as text/csv or application/json", code="hierarchy-content-type")
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("the hierarchy is not UTF-8", code="hierarchy-file-encoding") from None
+    return Rows.from_csv(text, separator=separator)
+
+
+def _invalid(error: ValidationError) -> RequestValidationError:
+    found = error.errors(include_url=False, include_input=False)
+    return RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in found])

@@ -1,0 +1,50 @@
+"""Whether the service works."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from kohorte.errors import EngineError
+from kohorte.release import versions
+from kohorte.service.web.dependencies import ServiceDep
+from kohorte.service.web.metrics import Metrics, workers_seen
+
+router = APIRouter(tags=["health"])
+metrics_router = APIRouter(tags=["health"])
+Status = Literal["ok", "degraded"]
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Health(BaseModel):
+    """How the service is."""
+
+    status: Annotated[Status, Field(description="degraded: see which part is false")]
+    version: Annotated[str, Field(examples=["0.1.0"])]
+    database: Annotated[bool, Field(description="Whether the database answers")]
+    worker: Annotated[bool, Field(description="Whether a worker was seen in the last 30 s")]
+
+
+@router.get("/health", responses={503: {"model": Health, "description": "The database does not answer"}})
+def show_health(service: ServiceDep, response: Response) -> Health:
+    """Say whether the database answers and somebody works on jobs."""
+    try:
+        database, worker = True, workers_seen(service) > 0
+    except EngineError:
+        database, worker = False, False
+        response.status_code = 503
+    status: Status = "ok" if database and worker else "degraded"
+    return Health(status=status, version=versions()["kohorte"], database=database, worker=worker)
+
+
+@metrics_router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "All figures"}},
+)
+def show_metrics(request: Request) -> Response:
+    """Answer with figures for Prometheus, to a steward or the bearer of the metrics token of the settings."""
+    metrics: Metrics = request.app.state.metrics
+    return Response(metrics.text(), media_type=METRICS_TYPE)

@@ -1,0 +1,284 @@
+"""What the routes of projects and of risk are sent, and what they answer with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, StringConstraints
+
+from kohorte.service.web.dependencies import LARGEST_NUMBER
+from kohorte.service.web.routes.users import UserAnswer
+
+LARGEST = 1e300
+LONGEST_QUERY = 100_000
+MOST_ENTRIES = 10_000
+STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+def _checked(value: Any) -> Any:
+    """Refuse whole numbers that no other kind of number can hold."""
+    if isinstance(value, dict):
+        for part in value.values():
+            _checked(part)
+    elif isinstance(value, list):
+        for part in value:
+            _checked(part)
+    elif isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError("has a number that is too large")
+    return value
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Description = Annotated[str, StringConstraints(max_length=10_000)]
+ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_NUMBER)]
+Amount = Annotated[StrictInt | StrictFloat, Field(ge=-LARGEST, le=LARGEST)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(_checked)]
+Role: TypeAlias = Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
+
+AGE: dict[str, Any] = {
+    "attribute_name": "age",
+    "attribute_type": "quasi-identifying",
+    "metadata": {"datatype": "int", "min": 0, "max": 100},
+}
+GENDER: dict[str, Any] = {
+    "attribute_name": "gender",
+    "attribute_type": "quasi-identifying",
+    "metadata": {"datatype": "str", "cardinality": 2},
+}
+PRIVACY: dict[str, Any] = {
+    "model_name": "epsilon-delta-differential_privacy",
+    "model_params": {"epsilon": 2, "delta": 1e-15},
+}
+RISK_EXAMPLE: dict[str, Any] = {
+    "attributes": [
+        {
+            "attribute_name": "zip_code",
+            "attribute_type": "quasi-identifying",
+            "attribute_hierarchy": [["476", "47*", "4**", "***"], ["477", "47*", "4**", "***"]],
+        },
+        {"attribute_name": "disease", "attribute_type": "sensitive"},
+    ],
+    "privacy_models": [
+        {"model_name": "k-anonymity", "model_params": {"k": 5}},
+        {"model_name": "l-diversity_distinct", "attribute_name": "disease", "model_params": {"l": 2}},
+    ],
+    "suppression_limit": 0.2,
+}
+
+
+class Metadata(BaseModel):
+    """What is publicly known of a column; bounds never come from the data."""
+
+    model_config = STRICT
+    datatype: Literal["int", "float", "str", "text", "bool"]
+    min: Amount | None = None
+    max: Amount | None = None
+    step: Amount | None = Field(default=None, description="Numbers are rounded to multiples of it.")
+    values: list[StrictStr | Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]] | None = Field(
+        default=None, max_length=MOST_ENTRIES, description="Public keys: GROUP BY then spends no delta."
+    )
+    cardinality: Annotated[int, Field(strict=True, ge=1, le=2**53)] | None = None
+
+
+class AttributeConfig(BaseModel):
+    """A column: what it is, how it gets vaguer, what may be asked of it."""
+
+    model_config = STRICT
+    attribute_name: ColumnName
+    attribute_type: Role
+    attribute_hierarchy: list[list[StrictStr | StrictInt]] | None = Field(
+        default=None, description="A row for each value: the value, then its labels. Without it the stored one."
+    )
+    hierarchy: JsonObject | None = Field(
+        default=None, description="A hierarchy as plans write it.", examples=[{"redaction": {"length": 5}}]
+    )
+    metadata: Metadata | None = None
+
+
+class ModelConfig(BaseModel):
+    """A privacy model with its parameters."""
+
+    model_config = STRICT
+    model_name: Annotated[str, StringConstraints(max_length=100)]
+    attribute_name: ColumnName | None = None
+    model_params: JsonObject = Field(default_factory=dict)
+
+
+class Config(BaseModel):
+    """How a table is protected: by privacy models, or by differential privacy for questions."""
+
+    model_config = ConfigDict(
+        **STRICT, json_schema_extra={"examples": [{"attributes": [AGE, GENDER], "privacy_models": [PRIVACY]}]}
+    )
+    attributes: list[AttributeConfig] | None = Field(default=None, max_length=MOST_ENTRIES)
+    privacy_models: list[ModelConfig] | None = Field(default=None, max_length=100)
+    suppression_limit: Annotated[StrictInt | StrictFloat, Field(ge=0, le=1)] | None = None
+    metric: Annotated[str, StringConstraints(max_length=100)] | JsonObject | None = None
+    search: JsonObject | None = None
+    missing: Literal["category", "suppress", "refuse"] | None = None
+    table_name: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
+    private_id: ColumnName | None = Field(default=None, description="The column that says whose row it is.")
+    max_contributions: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
+    plan: JsonObject | None = Field(default=None, description="Instead of all others: a plan as the command reads it.")
+
+    def plain(self) -> dict[str, Any]:
+        """Return what was given."""
+        return self.model_dump(exclude_none=True)
+
+
+class RiskConfig(Config):
+    """The config under which the risk is assessed."""
+
+    model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [RISK_EXAMPLE]})
+
+
+class ProjectBody(BaseModel):
+    """A project to create."""
+
+    model_config = ConfigDict(
+        **STRICT,
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "Heart Diseases",
+                    "description": "Heart diseases among German residents",
+                    "dataset_id": 1,
+                    "researcher_id": 3,
+                    "config": {"attributes": [AGE, GENDER], "privacy_models": [PRIVACY]},
+                }
+            ]
+        },
+    )
+    name: Name
+    description: Description = ""
+    dataset_id: Id
+    researcher_id: Id
+    config: Config
+
+
+class ProjectChange(BaseModel):
+    """What shall change; what is left out stays."""
+
+    model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [{"name": "Heart diseases, second part"}]})
+    name: Name | None = None
+    description: Description | None = None
+
+
+class Question(BaseModel):
+    """One SELECT with aggregates, and what it may cost; without epsilon and delta what the project says."""
+
+    model_config = ConfigDict(
+        **STRICT,
+        json_schema_extra={"examples": [{"query": "SELECT married, AVG(age) FROM PRIORI GROUP BY married"}]},
+    )
+    query: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUERY)]
+    epsilon: Amount | None = None
+    delta: Amount | None = None
+
+
+class ProjectAnswer(BaseModel):
+    """A project."""
+
+    attributes: list[dict[str, Any]] = Field(examples=[[AGE, GENDER]])
+    budget: dict[str, Any] | None
+    created_at: str
+    creator: UserAnswer
+    dataset_id: int
+    description: str
+    interactive: bool
+    name: str
+    privacy_models: list[dict[str, Any]] = Field(examples=[[PRIVACY]])
+    problem: dict[str, Any] | None = None
+    project_id: int
+    researcher: UserAnswer
+    state: Literal["preparing", "ready", "failed"]
+    suppression_limit: float | None
+    job: dict[str, Any] | None = None
+
+
+class ProjectsAnswer(BaseModel):
+    """A page of projects."""
+
+    projects: list[ProjectAnswer]
+    limit: int
+    page: int
+    total: int
+
+
+class Preview(BaseModel):
+    """The first rows of a released table, as text."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class QueryAnswer(BaseModel):
+    """A noisy answer: for each column its values by the number of the row."""
+
+    query_result: dict[str, dict[str, Any]] = Field(
+        examples=[{"Col1": {"0": 39.04, "1": 46.14}, "married": {"0": False, "1": True}}]
+    )
+    columns: list[dict[str, Any]]
+    confidence: float
+    composition: str
+    cost: dict[str, float]
+    remaining: dict[str, float]
+    from_record: bool
+    notes: list[str]
+
+
+class EstimateAnswer(BaseModel):
+    """What a question would cost, and how far its answer would be off."""
+
+    columns: list[dict[str, Any]]
+    confidence: float
+    composition: str
+    cost: dict[str, float]
+    remaining: dict[str, float]
+    affordable: bool
+    groups: int | None
+    notes: list[str]
+
+
+class BudgetAnswer(BaseModel):
+    """What an account may spend, has spent, and has left."""
+
+    epsilon: float
+    delta: float
+    composition: str
+    query_epsilon: float
+    query_delta: float
+    user_id: int
+    spent: dict[str, float]
+    remaining: dict[str, float]
+    questions: int
+
+
+class QuestionAnswer(BaseModel):
+    """A paid question."""
+
+    question_id: int
+    at: str
+    user_id: int
+    sql: str
+    cost: dict[str, float]
+    answered: bool
+
+
+class QuestionsAnswer(BaseModel):
+    """A page of paid questions, the newest first."""
+
+    questions: list[QuestionAnswer]
+    limit: int
+    page: int
+    total: int
+
+
+class DatasetBudget(BaseModel):
+    """What was spent on a dataset: by account, by user over all projects, and by everybody together."""
+
+    dataset_id: int
+    accounts: list[dict[str, Any]]
+    users: list[dict[str, Any]]
+    everybody: dict[str, float]

@@ -1,0 +1,75 @@
+"""JSON that Python reads but that is none, or that a database cannot keep, is refused before any route sees it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kohorte.errors import InputError
+from kohorte.service.problems import problem
+from kohorte.service.web.errors import NOT_AS_IT_SHOULD, answer
+
+SUSPICIOUS = re.compile(rb"NaN|Infinity|\\u[dD][89a-fA-F]|\\u0000|\x00|\d[eE]\+?\d{3}|\d{300}")
+ZERO = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000|\x00")
+
+
+class StrictJson:
+    """Looks closer at bodies in JSON that contain something unusual."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        kind = Headers(scope=scope).get("content-type", "") if scope["type"] == "http" else ""
+        if not kind.partition(";")[0].strip().lower().endswith("json"):  # a boundary may be called anything
+            await self.app(scope, receive, send)
+            return
+        messages = [await receive()]
+        while messages[-1].get("more_body", False):
+            messages.append(await receive())
+        reason = why_refused(b"".join(message.get("body", b"") for message in messages))
+        if reason is None:
+            await self.app(scope, _replayed(messages, receive), send)
+            return
+        places = [{"place": "body", "reason": reason}]
+        await answer(problem(400, code="invalid-request", detail=NOT_AS_IT_SHOULD, errors=places))(scope, receive, send)
+
+
+def why_refused(body: bytes) -> str | None:
+    """Return what is wrong with a body, or None; what is no JSON at all is left to others."""
+    if SUSPICIOUS.search(body) is None:
+        return None
+    if ZERO.search(body) is not None:
+        return "has a character of code 0"
+    try:
+        parsed = json.loads(body, parse_constant=_finite, parse_float=_finite)
+        json.dumps(parsed, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "has half a character (a lone surrogate)"
+    except InputError as error:
+        return error.message
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise InputError("has a number that is infinite or none", code="invalid-request")
+    return number
+
+
+def _replayed(messages: list[Message], receive: Receive) -> Receive:
+    waiting = iter(messages)
+
+    async def replay() -> Message:
+        message = next(waiting, None)
+        return message if message is not None else await receive()
+
+    return replay

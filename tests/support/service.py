@@ -1,0 +1,126 @@
+"""The service in tests: opened on SQLite and on PostgreSQL, over HTTP, with people who are signed in.
+
+A conftest takes the fixtures by importing them: `address`, `service`, `client`, `steward` and `researcher`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from kohorte.service.context import Service
+from kohorte.service.settings import Settings
+from support.postgres import cluster
+
+BACKENDS = ("sqlite", "postgresql")
+PASSWORD = "correct horse battery staple"
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user who is signed in."""
+
+    user_id: int
+    email_address: str
+    headers: dict[str, str]
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    """Which database: everything that asks for it runs on both."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def address(backend: str, tmp_path: Path, pytestconfig: pytest.Config) -> Iterator[str]:
+    """The address of an empty database."""
+    if backend == "sqlite":
+        yield f"sqlite:///{tmp_path / 'empty.db'}"
+        return
+    with cluster(pytestconfig).database() as found:
+        yield found
+
+
+@pytest.fixture
+def service_settings(backend: str, tmp_path: Path, pytestconfig: pytest.Config) -> Iterator[Settings]:
+    """The settings of a service of its own, in `tmp_path/service`; other processes may open it, too."""
+    folder = tmp_path / "service"
+    if backend == "sqlite":
+        yield Settings.load(folder, {})
+        return
+    running = cluster(pytestconfig)
+    with running.database(running.migrated) as found:
+        yield Settings.load(folder, {}, database=found)
+
+
+@pytest.fixture
+def service(service_settings: Settings) -> Iterator[Service]:
+    """An opened service with empty tables."""
+    with Service.opened(service_settings, create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[TestClient]:
+    """The service over HTTP."""
+    with client_of(service) as opened:
+        yield opened
+
+
+@pytest.fixture
+def steward(service: Service, client: TestClient) -> Person:
+    """A data steward who is signed in."""
+    return new_person(service, client, privileged=True)
+
+
+@pytest.fixture
+def researcher(service: Service, client: TestClient) -> Person:
+    """A researcher who is signed in."""
+    return new_person(service, client, privileged=False)
+
+
+@contextmanager
+def client_of(service: Service, **options: Any) -> Iterator[TestClient]:
+    """Serve a service to a client in the same process."""
+    from kohorte.service.web.app import create_app
+
+    with TestClient(create_app(service), **options) as opened:
+        yield opened
+
+
+def new_person(service: Service, client: TestClient, *, privileged: bool) -> Person:
+    """Create a user in the database and sign in over HTTP."""
+    row = new_user(service, privileged=privileged)
+    return Person(row.id, row.email_address, signed_in(client, row.email_address))
+
+
+def new_user(service: Service, *, privileged: bool, password: str = PASSWORD) -> Any:
+    """Create a user in the database, without HTTP."""
+    from kohorte.service.accounts import users
+
+    what = "steward" if privileged else "researcher"
+    return users.create(
+        service,
+        email_address=f"{what}{next(_numbers)}@example.org",
+        name=f"A {what}",
+        institution="Example hospital",
+        password=password,
+        privileged=privileged,
+        by=None,
+    )
+
+
+def signed_in(client: TestClient, email_address: str, password: str = PASSWORD) -> dict[str, str]:
+    """Sign in and return the headers of further requests."""
+    answer = client.post("/api/v1/login", json={"email_address": email_address, "password": password})
+    assert answer.status_code == 200, answer.text
+    return {"Authorization": f"Bearer {answer.json()['access_token']}"}

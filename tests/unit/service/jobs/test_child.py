@@ -1,0 +1,156 @@
+"""The process that does the work: says what happened, never in the words of a library, and dies with its worker."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from kohorte.errors import InputError
+from kohorte.service.jobs import child
+from kohorte.service.jobs.child import Desk, Stopped, perform
+from kohorte.service.jobs.process import Child, ChildDied
+from kohorte.service.jobs.queue import Kind
+from kohorte.service.jobs.tasks import Done, Work
+from kohorte.service.settings import Settings
+from kohorte.service.vault import Vault
+from support.jobs import CSV
+
+ORDER = {"kind": "ingest", "request": {}, "table_file": None, "most_cells": 10}
+
+
+class Deaf(Desk):
+    """A desk without a thread."""
+
+    def __init__(self, vault: Vault) -> None:
+        self.vault = vault
+        self.written = io.BytesIO()
+        self._answers = self.written
+        self._stop = threading.Event()
+        self._files: list[str] = []
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Deaf:
+    return Deaf(Vault(tmp_path / "files", b"k" * 32))
+
+
+def test_an_unexpected_error_is_told_without_its_words(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(work: Work) -> Done:
+        raise RuntimeError("canary")
+
+    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: fail})
+    told = perform(desk, ORDER)
+    assert (told["state"], told["problem"]["code"], told["problem"]["status"]) == ("failed", "internal", 500)
+    assert "RuntimeError in test_child.py" in told["place"]
+    assert "canary" not in json.dumps(told)
+
+
+def test_a_panic_of_a_library_is_an_outcome_too(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(work: Work) -> Done:
+        raise pl.exceptions.PanicException("canary")
+
+    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: fail})
+    assert perform(desk, ORDER)["problem"]["code"] == "internal"
+
+
+def test_a_figure_that_is_none_fails_the_job_and_not_the_process(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: lambda _: Done({"risk": float("nan")}, {})})
+    assert perform(desk, ORDER)["problem"]["code"] == "internal"
+
+
+def test_an_error_of_the_package_keeps_its_code_and_words(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(work: Work) -> Done:
+        raise InputError("row 3 is short", code="csv-ragged")
+
+    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: fail})
+    told = perform(desk, ORDER)
+    assert (told["problem"]["code"], told["problem"]["detail"]) == ("csv-ragged", "row 3 is short")
+
+
+def test_a_job_that_shall_stop_stops_at_its_next_word_and_leaves_no_file(
+    desk: Deaf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def go_on(work: Work) -> Done:
+        work.lock(b"content")
+        desk._stop.set()
+        work.reporter.progress(0.5, "half")
+        raise AssertionError("went on")
+
+    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: go_on})
+    told = perform(desk, ORDER)
+    assert told == {"state": "cancelled"}
+    desk.end(told)
+    assert list(desk.vault.folder.iterdir()) == []
+    with pytest.raises(Stopped):
+        desk.file("0" * 32)
+
+
+def test_a_file_is_named_before_it_is_written(desk: Deaf) -> None:
+    work = Work({}, None, 10, desk.vault, desk)
+    name = work.lock(b"content")
+    assert json.loads(desk.written.getvalue().splitlines()[0]) == {"file": name}
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Any:
+    settings = Settings.load(tmp_path / "service", {})
+    vault = Vault.at(settings.vault_folder, settings.key_path, create=True)
+    process = Child(settings)
+    process.start()
+    yield process, vault
+    process.kill()
+
+
+def test_a_process_is_ready_and_does_one_job_after_the_other(started: tuple[Child, Vault]) -> None:
+    process, vault = started
+    assert process.receive(20) == {"ready": True}
+    for _ in range(2):
+        request = {"file": vault.write(CSV), "file_name": "x.csv"}
+        process.send({"kind": "ingest", "request": request, "table_file": None, "most_cells": 1000})
+        while "outcome" not in (answer := process.receive(20) or {}):
+            assert set(answer) in ({"progress", "message"}, {"file"})
+        assert answer["outcome"]["values"]["rows"] == 200
+    assert process.resident() > 1 << 20
+    assert process.receive(0.01) is None
+    pid = process.pid
+    process.kill()
+    process.kill()
+    assert pid is not None
+    assert process.pid is None
+    with pytest.raises(ChildDied):
+        process.send({})
+
+
+def test_the_process_sees_no_address_of_the_database_and_no_key(
+    started: tuple[Child, Vault], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KOHORTE_DATABASE", "postgresql://canary@host/name")
+    process = Child(Settings.load(tmp_path / "service", {}))
+    process.start()
+    try:
+        assert process.receive(20) == {"ready": True}
+        key = (tmp_path / "service" / "keys" / "master.key").read_text().strip()
+        seen = Path(f"/proc/{process.pid}/environ").read_bytes() + Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        assert b"canary" not in seen
+        assert key.encode() not in seen
+    finally:
+        process.kill()
+
+
+def test_the_process_ends_when_its_worker_is_gone(tmp_path: Path) -> None:
+    settings = Settings.load(tmp_path / "service", {})
+    Vault.at(settings.vault_folder, settings.key_path, create=True)
+    first = {"folder": str(settings.vault_folder), "key_file": str(settings.key_path)}
+    command = [sys.executable, "-m", "kohorte.service.jobs.child"]
+    said = json.dumps(first).encode() + b"\n"
+    done = subprocess.run(command, input=said, capture_output=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert list(settings.vault_folder.iterdir()) == []
