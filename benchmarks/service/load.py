@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import tempfile
 import time
@@ -68,7 +69,7 @@ def loaded(database: str, *, clients: int, seconds: float) -> list[Line]:
     with (
         tempfile.TemporaryDirectory() as folder,
         postgresql(database) as address,
-        running(Path(folder) / "service", database=address, options=("--processes", "2")) as service,
+        running(Path(folder) / "service", database=address) as service,
     ):
         service.set_up()
         project_id = _project(service)
@@ -93,14 +94,16 @@ async def _ask(service: Running, project_id: int, *, clients: int, seconds: floa
     with service.signed_in(RESEARCHER["email_address"]) as signed_in:
         headers = {"Authorization": signed_in.headers["Authorization"]}
     until = time.monotonic() + seconds
-    limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
-    async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, limits=limits) as client:
+    async with contextlib.AsyncExitStack() as stack:
+        made = (httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60) for _ in range(clients))
+        opened = [await stack.enter_async_context(client) for client in made]
         path = f"/api/v1/projects/{project_id}/analyze"
-        await asyncio.gather(*(_client(client, path, waiting, until, counts) for _ in range(clients)))
+        await asyncio.gather(*(_client(client, path, waiting, until, counts) for client in opened))
     return counts
 
 
 async def _client(client: httpx.AsyncClient, path: str, waiting: Iterator[str], until: float, counts: Counts) -> None:
+    """One client with a connection of its own: a pool that clients share lets some of them wait."""
     while time.monotonic() < until:
         started = time.perf_counter()
         try:

@@ -15,13 +15,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Text, cast, insert, select, update
+from sqlalchemy import Connection, RowMapping, Text, bindparam, cast, insert, select, update
 
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import audit, audit_head, now
 from kohorte.service.vault import Vault
 
 START = "0" * 64
+HEAD = select(audit_head).with_for_update()
+MOVE_HEAD = update(audit_head).values(number=bindparam("number"), mac=bindparam("mac"))
 
 
 class AuditLog:
@@ -34,7 +36,7 @@ class AuditLog:
         self, connection: Connection, action: str, about: str, *, actor: int | None, **details: str | int | float | None
     ) -> None:
         """Add an entry as the last step of a transaction; `about` is such as "project 4". No cell values, no tokens."""
-        head = connection.execute(select(audit_head).with_for_update()).one()
+        head = connection.execute(HEAD).one()
         entry = {
             "number": head.number + 1,
             "at": now().isoformat(timespec="microseconds"),
@@ -45,8 +47,8 @@ class AuditLog:
             "previous": head.mac,
         }
         mac = self.mac(entry)
-        connection.execute(insert(audit).values(**entry, mac=mac))
-        connection.execute(update(audit_head).values(number=entry["number"], mac=mac))
+        connection.execute(insert(audit), {**entry, "mac": mac})
+        connection.execute(MOVE_HEAD, {"number": entry["number"], "mac": mac})
 
     def mac(self, entry: Mapping[str, Any]) -> str:
         """Return what chains an entry."""

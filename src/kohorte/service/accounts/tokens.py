@@ -8,17 +8,40 @@ from datetime import datetime
 from enum import StrEnum
 
 import jwt
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, or_, select
 
 from kohorte.errors import AccessDenied
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
-from kohorte.service.storage.schema import now, sessions, users
+from kohorte.service.storage.schema import Moment, now, sessions, users
 
 ALGORITHM = "HS256"
 ISSUER = "kohorte"
 CLAIMS = ("sub", "sid", "jti", "iat", "exp", "type", "iss")
 LONGEST = 2048
+
+
+def is_live(moment: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+    """The condition that a session, joined with its user, can be used."""
+    return and_(
+        sessions.c.revoked_at.is_(None),
+        sessions.c.expires_at > moment,
+        users.c.disabled_at.is_(None),
+        users.c.deleted_at.is_(None),
+        or_(users.c.password_expires_at.is_(None), users.c.password_expires_at > moment),
+    )
+
+
+CALLER = (
+    select(users.c.id, users.c.privileged)
+    .join(sessions, sessions.c.user_id == users.c.id)
+    .where(
+        sessions.c.id == bindparam("of_session"),
+        users.c.id == bindparam("of_user"),
+        is_live(bindparam("moment", type_=Moment)),
+    )
+)
+"""Made once: every request needs it."""
 
 
 class Type(StrEnum):
@@ -78,27 +101,12 @@ def claims_of(service: Service, kind: Type, token: str) -> Claims:
 def authenticate(service: Service, token: str) -> Actor:
     """Return who a valid access token belongs to."""
     claims = claims_of(service, Type.ACCESS, token)
-    statement = (
-        select(users.c.id, users.c.privileged)
-        .join(sessions, sessions.c.user_id == users.c.id)
-        .where(sessions.c.id == claims.session_id, users.c.id == claims.user_id, is_live(now()))
-    )
+    of = {"of_session": claims.session_id, "of_user": claims.user_id, "moment": now()}
     with service.database.reading() as connection:
-        row = connection.execute(statement).one_or_none()
+        row = connection.execute(CALLER, of).one_or_none()
     if row is None:
         raise refused()
     return Actor(row.id, row.privileged, claims.session_id)
-
-
-def is_live(moment: datetime) -> ColumnElement[bool]:
-    """The condition that a session, joined with its user, can be used."""
-    return and_(
-        sessions.c.revoked_at.is_(None),
-        sessions.c.expires_at > moment,
-        users.c.disabled_at.is_(None),
-        users.c.deleted_at.is_(None),
-        or_(users.c.password_expires_at.is_(None), users.c.password_expires_at > moment),
-    )
 
 
 def refused() -> AccessDenied:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -19,7 +21,7 @@ from kohorte.service.projects import tables
 from kohorte.service.projects.contract import Dataset, read_config
 from kohorte.service.projects.ledger import DatabaseLedger, sql_label
 from kohorte.service.projects.questions import Questions
-from kohorte.service.projects.store import config_of, dataset_of, names_of
+from kohorte.service.projects.store import config_text_of, dataset_of, names_of
 from kohorte.service.storage.schema import answered, spent
 
 
@@ -62,16 +64,15 @@ def ask(service: Service, actor: Actor, project_id: int, asked: Asked) -> dict[s
     found = _interactive(service, actor, project_id)
     metadata, price = found.terms.of_project(project_id), found.price(asked)
     table = tables.typed(service, found.dataset, metadata)
-    with DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql) as ledger:
-        answer = query(
-            table,
-            asked.sql,
-            metadata,
-            epsilon=price.epsilon,
-            delta=price.delta,
-            ledger=ledger,
-            researcher=found.account(actor.user_id).researcher,
-        )
+    answer = query(
+        table,
+        asked.sql,
+        metadata,
+        epsilon=price.epsilon,
+        delta=price.delta,
+        ledger=DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql),
+        researcher=found.account(actor.user_id).researcher,
+    )
     return answer.to_dict()
 
 
@@ -150,9 +151,15 @@ def _interactive(service: Service, actor: Actor, project_id: int) -> _Asking:
         if not project.interactive:
             raise InputError("this project releases a table; it answers no questions", code="project-not-interactive")
         dataset = dataset_of(connection, project)
-    terms = read_config(config_of(service, project), Dataset(names_of(dataset), {}))
+    return _Asking(project, dataset, _terms(config_text_of(service, project), tuple(names_of(dataset))))
+
+
+@lru_cache(maxsize=64)
+def _terms(config: bytes, names: tuple[str, ...]) -> Questions:
+    """The terms that a config describes; the same few are asked for again and again."""
+    terms = read_config(json.loads(config), Dataset(names, {}))
     assert isinstance(terms, Questions)
-    return _Asking(project, dataset, terms)
+    return terms
 
 
 def _whose(actor: Actor, user_id: int | None) -> int:

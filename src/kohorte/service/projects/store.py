@@ -156,8 +156,13 @@ def delete(service: Service, actor: Actor, project_id: int, *, action: str = "de
 
 def config_of(service: Service, project: Row[Any]) -> dict[str, Any]:
     """Return the config that a project was made with."""
-    found: dict[str, Any] = json.loads(service.vault.unseal(project.sealed_config, label=_label(project.id)))
+    found: dict[str, Any] = json.loads(config_text_of(service, project))
     return found
+
+
+def config_text_of(service: Service, project: Row[Any]) -> bytes:
+    """Return the config as JSON."""
+    return service.vault.unseal(project.sealed_config, label=_label(project.id))
 
 
 def dataset_of(connection: Connection, project: Row[Any]) -> Row[Any]:

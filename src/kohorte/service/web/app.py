@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.routing import APIRoute
+from fastapi.telemetry import TelemetryConfig
+from starlette.concurrency import run_in_threadpool
 
 from kohorte.release import versions
 from kohorte.service.context import Service
+from kohorte.service.projects import tables
 from kohorte.service.web import documentation
 from kohorte.service.web.body_limit import BodyLimit
 from kohorte.service.web.dependencies import authorize
@@ -20,6 +27,16 @@ from kohorte.service.web.routes import accounts, audit, datasets, health, jobs, 
 from kohorte.service.web.strict_json import StrictJson
 
 PREFIX = "/api/v1"
+NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
+"""The framework would record bodies and exceptions, and send them wherever a variable of the environment says."""
+THREADS = 8
+"""So many requests are worked on at a time; more would only take the interpreter from each other."""
 ROUTES = (accounts, users, datasets, risk, projects, jobs, audit, health)
 
 
@@ -33,6 +50,8 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=_name,
+        lifespan=_made_ready,
+        telemetry=NO_TELEMETRY,
     )
     app.state.service = service
     app.state.metrics = Metrics(service)
@@ -42,6 +61,15 @@ def create_app(service: Service) -> FastAPI:
     app.include_router(_router())
     app.openapi = described(app)  # type: ignore[method-assign]
     return app
+
+
+@asynccontextmanager
+async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
+    """Load what the first question would wait for, and let requests wait in turn."""
+    del app
+    current_default_thread_limiter().total_tokens = THREADS
+    await run_in_threadpool(tables.warm_up)
+    yield
 
 
 def _router() -> APIRouter:

@@ -18,6 +18,11 @@ LARGEST_NUMBER = 2**31 - 1
 bearer = HTTPBearer(auto_error=False, description="The access token that POST /api/v1/login answers with.")
 
 
+async def given_service(request: Request) -> Service:
+    """Return the service to a route; `async`, so that no thread is needed for it."""
+    return service_of(request)
+
+
 def service_of(request: Request) -> Service:
     """Return the service that the application serves."""
     service: Service = request.app.state.service
@@ -51,13 +56,13 @@ def is_metrics_token(settings: Settings, token: str | None) -> bool:
     return bool(known) and hmac.compare_digest((token or "").encode(errors="replace"), known)
 
 
-def actor_of(request: Request) -> Actor:
+async def actor_of(request: Request) -> Actor:
     """Return who is calling a route that is not for anyone."""
     actor: Actor = request.state.actor
     return actor
 
 
-ServiceDep = Annotated[Service, Depends(service_of)]
+ServiceDep = Annotated[Service, Depends(given_service)]
 ActorDep = Annotated[Actor, Depends(actor_of)]
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -19,7 +17,7 @@ from kohorte.service.access import Actor
 from kohorte.service.audit import verify_log
 from kohorte.service.context import Service
 from kohorte.service.projects import store
-from kohorte.service.projects.ledger import TURNS, DatabaseLedger
+from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import accounts, answered, audit, projects, spent
 from support.projects import interactive, patients, spend_in_process, store_dataset
@@ -40,8 +38,8 @@ def project(service: Service) -> tuple[int, int]:
 
 
 def pay(service: Service, project: tuple[int, int], question: str, cost: Cost = TENTH, budget: Budget = BUDGET) -> int:
-    with DatabaseLedger(service, *project, sql="SELECT") as ledger:
-        return ledger.reserve(ANYBODY, question, cost, budget)
+    ledger = DatabaseLedger(service, *project, sql="SELECT")
+    return ledger.reserve(ANYBODY, question, cost, budget)
 
 
 def total_of_spent(service: Service, project: tuple[int, int]) -> Cost:
@@ -82,9 +80,9 @@ def test_every_payment_is_in_the_audit_log(service: Service, project: tuple[int,
 
 
 def test_questions_and_answers_are_sealed_in_the_database(service: Service, project: tuple[int, int]) -> None:
-    with DatabaseLedger(service, *project, sql="SELECT secret-value") as ledger:
-        number = ledger.reserve(ANYBODY, "q", TENTH, BUDGET)
-        ledger.record(number, '{"released": "secret-value"}')
+    ledger = DatabaseLedger(service, *project, sql="SELECT secret-value")
+    number = ledger.reserve(ANYBODY, "q", TENTH, BUDGET)
+    ledger.record(number, '{"released": "secret-value"}')
     with service.database.reading() as connection:
         kept = connection.execute(select(spent.c.sealed_sql)).scalar_one()
         kept += connection.execute(select(answered.c.sealed_release)).scalar_one()
@@ -93,21 +91,21 @@ def test_questions_and_answers_are_sealed_in_the_database(service: Service, proj
 
 def test_a_recorded_answer_is_found_by_its_own_account_only(service: Service, project: tuple[int, int]) -> None:
     other = new_user(service, privileged=False).id
-    with DatabaseLedger(service, *project) as ledger:
-        assert ledger.recorded(ANYBODY, "q") is None
-        ledger.record(ledger.reserve(ANYBODY, "q", TENTH, BUDGET), "released")
-        assert ledger.recorded(ANYBODY, "q") == "released"
-        assert ledger.recorded(ANYBODY, "another") is None
-    with DatabaseLedger(service, project[0], other) as ledger:
-        assert ledger.recorded(ANYBODY, "q") is None
-        assert ledger.spent(ANYBODY) == NOTHING
+    ledger = DatabaseLedger(service, *project)
+    assert ledger.recorded(ANYBODY, "q") is None
+    ledger.record(ledger.reserve(ANYBODY, "q", TENTH, BUDGET), "released")
+    assert ledger.recorded(ANYBODY, "q") == "released"
+    assert ledger.recorded(ANYBODY, "another") is None
+    ledger = DatabaseLedger(service, project[0], other)
+    assert ledger.recorded(ANYBODY, "q") is None
+    assert ledger.spent(ANYBODY) == NOTHING
 
 
 def test_what_was_paid_and_never_answered_stays_paid(service: Service, project: tuple[int, int]) -> None:
     pay(service, project, "q")
-    with DatabaseLedger(service, *project) as ledger:
-        assert ledger.recorded(ANYBODY, "q") is None
-        assert ledger.spent(ANYBODY) == TENTH
+    ledger = DatabaseLedger(service, *project)
+    assert ledger.recorded(ANYBODY, "q") is None
+    assert ledger.spent(ANYBODY) == TENTH
 
 
 def test_a_deleted_project_is_not_paid_for(service: Service, project: tuple[int, int]) -> None:
@@ -156,39 +154,3 @@ def test_four_processes_spend_no_more_than_there_is(
         assert worker.exitcode == 0
     assert total_of_spent(service, project).amount == 1
     assert DatabaseLedger(service, *project).spent(ANYBODY).amount == 1
-
-
-def test_the_same_question_at_the_same_moment_is_paid_once(service: Service, project: tuple[int, int]) -> None:
-    first_has_paid, answers = threading.Event(), []
-
-    def ask(wait: Callable[[], object]) -> None:
-        with DatabaseLedger(service, *project) as ledger:
-            found = ledger.recorded(ANYBODY, "q")
-            if found is None:
-                number = ledger.reserve(ANYBODY, "q", TENTH, BUDGET)
-                first_has_paid.set()
-                wait()
-                ledger.record(number, "released")
-                found = "released"
-            answers.append(found)
-
-    others = [threading.Thread(target=ask, args=(lambda: None,)) for _ in range(5)]
-
-    def start_others() -> None:
-        for other in others:
-            other.start()
-
-    ask(start_others)
-    for other in others:
-        other.join()
-    assert answers == ["released"] * 6
-    assert total_of_spent(service, project) == TENTH
-    assert not TURNS._turns
-
-
-def test_a_question_that_is_given_up_lets_the_next_one_go_on(service: Service, project: tuple[int, int]) -> None:
-    with DatabaseLedger(service, *project) as ledger:
-        ledger.recorded(ANYBODY, "q")
-    with DatabaseLedger(service, *project) as ledger:
-        assert ledger.recorded(ANYBODY, "q") is None
-    assert not TURNS._turns

@@ -147,7 +147,10 @@ def test_a_second_connection_waits_for_a_writer(service: Service) -> None:
 
 
 @pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
-def test_a_connection_that_broke_is_replaced(service: Service) -> None:
+def test_a_connection_that_broke_while_it_was_idle_is_replaced(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kohorte.service.storage.database.IDLE_SECONDS", 0.0)
     assert names(service.database) == set()
     with service.database.writing() as connection:
         add_worker(connection, "one")
