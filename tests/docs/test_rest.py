@@ -22,7 +22,7 @@ def routes() -> dict[str, str]:
     """The name of each operation, by method and path."""
     app = create_app(cast("Any", _Opened()))
     return {
-        f"{method} {str(route.path).removeprefix('/api/v1').replace(':path', '')}": str(route.name)
+        f"{method} {str(route.path).removeprefix('/api/v1').replace(':path', '').replace(':int', '')}": str(route.name)
         for route in iter_route_contexts(app.routes)
         for method in (route.methods or set()) - {"HEAD"}
         if route.name != "show_documentation_asset"

@@ -1,47 +1,63 @@
-"""Schemathesis reads the OpenAPI description and tries to break every operation."""
+"""Schemathesis reads the OpenAPI description of a running service and tries to break every operation."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, settings
 
-from kohorte.service.context import Service
-from kohorte.service.settings import Settings
-from support.service import new_user, signed_in
+sys.path.insert(0, str(Path(__file__).parents[3]))  # benchmarks are no part of the package
+from benchmarks.service import patients, story
+from benchmarks.service.running import Running, running
 
-OWN_SESSION = ("logout", "delete_user", "change_user")
-"""These would end the session that the tests use; a user of their own is asked for them."""
+SETTINGS = "synchronous_seconds: 5\nrequests_per_minute: 100000000\nlogins_per_minute: 100000000\n"
+ENDS_THE_SESSION = ("logout", "delete_user", "change_user")
+REFUSED_FOR_MEANING = "positive_data_acceptance"
+"""SQL, plans and tables of the right form may still mean nothing that can be done."""
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from fastapi.testclient import TestClient
-
-    from kohorte.service.web.app import create_app
-
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("schemathesis") / "service"
-    quick = replace(
-        Settings.load(folder, {}), synchronous_seconds=0.01, requests_per_minute=10**9, logins_per_minute=10**9
+    folder.mkdir(mode=0o700)
+    (folder / "service.yaml").write_text(SETTINGS)
+    with running(folder) as service:
+        service.set_up()
+        yield service
+
+
+def found_by_schemathesis(server: Running, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run it as a steward against the service, with the same examples every time."""
+    with server.signed_in() as steward:
+        token = steward.headers["Authorization"]
+    command = [str(Path(sys.executable).with_name("schemathesis")), "run", f"{server.url}/openapi.json"]
+    fixed = ("--seed", "1", "--generation-database", "none", "--generation-allow-x00", "false", "--no-color")
+    checks = ("--checks", "all", "--exclude-checks", REFUSED_FOR_MEANING, "--warnings", "off")
+    return subprocess.run(
+        [*command, *fixed, *checks, "--header", f"Authorization: {token}", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
     )
-    with Service.opened(quick, create=True) as service:
-        app = create_app(service)
-        users = [new_user(service, privileged=True) for _ in range(2)]
-        with TestClient(app) as client:
-            app.state.headers = [signed_in(client, user.email_address) for user in users]
-        yield schemathesis.openapi.from_asgi("/openapi.json", app)
-
-
-schema = schemathesis.pytest.from_fixture("api")
 
 
 @pytest.mark.slow
-@schema.parametrize()
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_operation_breaks(case: Any) -> None:
-    headers = case.operation.app.state.headers[0]
-    case.call_and_validate(headers=headers)
+def test_schemathesis_finds_nothing_for_a_steward(server: Running, tmp_path: Path) -> None:
+    with server.signed_in() as steward:
+        dataset_id, researcher_id = story.dataset(steward, patients.csv(200)), story.researcher(steward)
+        for config in (patients.anonymous_config(), patients.interactive_config(1, 1e-6)):
+            story.project(steward, dataset_id, researcher_id, config)
+    excluded = [option for name in ENDS_THE_SESSION for option in ("--exclude-operation-id", name)]
+    found = found_by_schemathesis(server, tmp_path, "--max-examples", "25", *excluded)
+    assert found.returncode == 0, found.stdout[-6000:]
+
+
+@pytest.mark.slow
+def test_schemathesis_finds_nothing_where_users_change(server: Running, tmp_path: Path) -> None:
+    included = [option for name in ENDS_THE_SESSION[1:] for option in ("--include-operation-id", name)]
+    found = found_by_schemathesis(server, tmp_path, "--max-examples", "25", "--phases", "coverage,fuzzing", *included)
+    assert found.returncode == 0, found.stdout[-6000:]

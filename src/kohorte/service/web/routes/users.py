@@ -141,13 +141,13 @@ def show_me(service: ServiceDep, actor: ActorDep) -> UserAnswer:
     return _answer(users.shown(service, actor, actor.user_id))
 
 
-@router.get("/users/{user_id}", summary="Show a user")
+@router.get("/users/{user_id:int}", summary="Show a user")
 def show_user(user_id: Number, service: ServiceDep, actor: ActorDep) -> UserAnswer:
     """Return a user: stewards see all, researchers themselves."""
     return _answer(users.shown(service, actor, user_id))
 
 
-@router.patch("/users/{user_id}", summary="Change a user")
+@router.patch("/users/{user_id:int}", summary="Change a user")
 def change_user(user_id: Number, body: UserChange, service: ServiceDep, actor: ActorDep) -> UserAnswer:
     """Change a user: stewards everything, researchers their own name, institution and password.
 
@@ -158,7 +158,7 @@ def change_user(user_id: Number, body: UserChange, service: ServiceDep, actor: A
     return _answer(users.change(service, actor, user_id, users.Changes(**given)))
 
 
-@router.delete("/users/{user_id}", status_code=204, summary="Delete a user")
+@router.delete("/users/{user_id:int}", status_code=204, summary="Delete a user")
 def delete_user(user_id: Number, service: ServiceDep, actor: ActorDep) -> None:
     """Delete a user and end the sessions; the last data steward has to stay."""
     users.delete(service, actor, user_id)
