@@ -63,7 +63,7 @@ def _refuse_broken(scan: CsvScan, separator: str, *, source: str) -> None:
             f"{source}: line {scan.first_bad_line} has {counted(scan.first_bad_fields, 'field')}, "
             f"the first line has {scan.fields} ({used}); {scan.bad_records} of "
             f"{counted(scan.records - 1, 'row')} differ from the first line; "
-            "mend them, or give another --separator",
+            "mend them, or give another separator (--separator)",
             code="csv-ragged",
         )
 

@@ -53,7 +53,8 @@ def _checked_utf8(data: bytes, *, source: str) -> bytes:
         first, lines = _bad_lines(data)
         raise InputError(
             f"{source} is not in UTF-8: line {first} has bytes that do not belong there "
-            f"({counted(lines, 'such line')} in all); if a Windows program wrote it, give --encoding cp1252",
+            f"({counted(lines, 'such line')} in all); if a Windows program wrote it, give the encoding cp1252 "
+            "(--encoding)",
             code="csv-not-utf-8",
         )
     return data
@@ -85,7 +86,7 @@ def _refuse_nul(data: bytes, *, source: str) -> None:
     hint = "it is not a text file"
     if max(even, odd) > len(data) // 4:
         guess = "utf-16-le" if odd > even else "utf-16-be"
-        hint = f"it may be UTF-16 without a byte order mark; if so, give --encoding {guess}"
+        hint = f"it may be UTF-16 without a byte order mark; if so, give the encoding {guess} (--encoding)"
     raise InputError(
         f"{source} has {counted(even + odd, 'NUL byte')} among {len(data)}, the first in line {line}: {hint}",
         code="csv-nul",

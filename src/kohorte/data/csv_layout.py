@@ -55,7 +55,7 @@ def detect_separator(data: bytes, *, source: str) -> str:
         seen = ", ".join(f"{scans[s].fields} with {name_of(s)}" for s in likely)
         raise InputError(
             f"{source}: the separator is not clear, all rows have the same number of fields in several ways "
-            f"({seen}); give --separator",
+            f"({seen}); give the separator (--separator)",
             code="csv-separator-ambiguous",
         )
     return likely[0] if likely else _nearest_separator(start)

@@ -176,7 +176,7 @@ def test_bytes_that_are_not_utf_8_are_refused_with_their_line() -> None:
     assert error.code == "csv-not-utf-8"
     assert "line 3" in str(error)
     assert "2 such lines" in str(error)
-    assert "--encoding cp1252" in str(error)
+    assert "encoding cp1252 (--encoding)" in str(error)
 
 
 def test_a_given_encoding_is_used() -> None:

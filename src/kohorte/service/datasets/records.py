@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
@@ -19,12 +19,14 @@ PREPARING, READY, FAILED = "preparing", "ready", "failed"
 LISTED = and_(datasets.c.deleted_at.is_(None), datasets.c.state != FAILED)
 
 
-def create(service: Service, actor: Actor, upload: Upload, *, name: str, description: str) -> tuple[int, int]:
+def create(
+    service: Service, actor: Actor, upload: Upload, *, name: str, description: str, layout: Mapping[str, str]
+) -> tuple[int, int]:
     """Make a dataset of an upload, and the job that reads it; return both numbers. A failure leaves no file."""
     try:
         with service.database.writing() as connection:
             number = _insert(connection, actor, upload, name=name, description=description)
-            request = {"file": upload.file, "file_name": upload.file_name}
+            request = {"file": upload.file, "file_name": upload.file_name, **layout}
             job = enqueue(service, connection, Kind.INGEST, actor_id=actor.user_id, dataset_id=number, request=request)
             about = f"dataset {number}"
             service.log.append(connection, "upload-dataset", about, actor=actor.user_id, bytes=upload.bytes, job=job)

@@ -112,7 +112,8 @@ def _uploaded(work: Work) -> TableFile:
     data = work.vault.read(work.request["file"])
     if data.startswith(MAGIC):
         _refuse_large_parquet(data, work.most_cells)
-    return parse_table(data, Path(Path(work.request["file_name"]).name))
+    layout = {name: work.request[name] for name in ("separator", "encoding") if name in work.request}
+    return parse_table(data, Path(Path(work.request["file_name"]).name), **layout)
 
 
 def _refuse_large_parquet(data: bytes, most_cells: int) -> None:

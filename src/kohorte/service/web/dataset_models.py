@@ -49,6 +49,14 @@ class DatasetTexts(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, json_schema_extra={"examples": [TEXTS]})
     name: Name
     description: Description = ""
+    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    encoding: Annotated[str, Field(min_length=1, max_length=40)] | None = None
+
+    @property
+    def layout(self) -> dict[str, str]:
+        """How a CSV file is written, as far as it was said; the rest is found out."""
+        given = {"separator": self.separator, "encoding": self.encoding}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class DatasetChange(BaseModel):
@@ -141,6 +149,8 @@ UPLOAD: dict[str, Any] = {
                                     "maxLength": 10_000,
                                     "example": TEXTS["description"],
                                 },
+                                "separator": {"type": "string", "minLength": 1, "maxLength": 1},
+                                "encoding": {"type": "string", "minLength": 1, "maxLength": 40},
                             },
                         },
                     },

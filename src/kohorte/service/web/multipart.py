@@ -23,7 +23,7 @@ MOST_PARTS = 8
 MOST_HEADERS = 8
 LONGEST_HEADER = 4096
 LARGEST_FIELD = 256 * 1024
-FIELDS = ("name", "description")
+FIELDS = ("name", "description", "separator", "encoding")
 METADATA = ("json", "metadata")
 METADATA_WITHOUT_FILE = (*METADATA, "data")
 AS_IT_IS = (b"", b"binary", b"7bit", b"8bit")
@@ -103,7 +103,7 @@ class Form:
             return "file"
         if name in FIELDS:
             return name
-        raise self._wrong("is not known; there are one file, name, description, and json with both")
+        raise self._wrong("is not known; there are one file, name, description, separator, encoding, and json")
 
     def _data(self, data: bytes, start: int, end: int) -> None:
         if self._part.target == "file":

@@ -61,6 +61,24 @@ TYPE = {"Content-Type": "multipart/form-data; boundary=xyz"}
 # Good uploads
 
 
+def test_a_file_of_another_encoding_and_separator_is_read_as_it_says(mary: Steward) -> None:
+    answer = mary.client.post(
+        "/api/v1/datasets",
+        files={"file": ("a.csv", "name|größe\nJörg|3\n".encode("cp1252"), "text/csv")},
+        data={**TEXTS, "separator": "|", "encoding": "cp1252"},
+        headers=mary.headers,
+    )
+    assert answer.status_code == 201, answer.text
+    assert [column["name"] for column in answer.json()["columns"]] == ["name", "größe"]
+    unknown = mary.client.post(
+        "/api/v1/datasets",
+        files={"file": ("a.csv", b"a,b\n1,2\n", "text/csv")},
+        data={**TEXTS, "encoding": "klingon"},
+        headers=mary.headers,
+    )
+    assert (unknown.status_code, unknown.json()["code"]) == (400, "csv-encoding-unknown")
+
+
 def test_an_upload_is_answered_as_in_the_appendix_and_more(mary: Steward, service: Service) -> None:
     answer = mary.upload()
     assert answer.status_code == 201

@@ -62,7 +62,8 @@ async def upload_dataset(request: Request, service: ServiceDep, actor: ActorDep,
     """Upload a table, CSV or Parquet, with its name and description.
 
     The body has one file, and either a JSON object (as a part named `json` or of type application/json) or the form
-    fields `name` and `description`. A large file is answered with 202 and the job that reads it.
+    fields `name` and `description`. `separator` and `encoding` say how a CSV file is written where that cannot be
+    found out. A large file is answered with 202 and the job that reads it.
     """
     upload, fields = await received(request, service.vault, limit=service.settings.upload_limit)
     try:
@@ -71,7 +72,7 @@ async def upload_dataset(request: Request, service: ServiceDep, actor: ActorDep,
         service.vault.remove(upload.file)
         raise
     number, job_id = await run_in_threadpool(
-        records.create, service, actor, upload, name=texts.name, description=texts.description
+        records.create, service, actor, upload, name=texts.name, description=texts.description, layout=texts.layout
     )
     patient = upload.bytes <= SMALL_UPLOAD and "respond-async" not in (prefer or "").lower()
     job = await waiting.finished(service, job_id, service.settings.synchronous_seconds if patient else 0)
