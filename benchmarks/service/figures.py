@@ -61,8 +61,12 @@ class Evaluation:
         return Measured(rows, tuple(anonymization), tuple(question))
 
     def anonymization(self, dataset_id: int, *, k: int, rows: int) -> float:
-        """The seconds until a project is there, whose table is then checked."""
+        """The seconds until a project is there, whose table is then checked; or is refused, where k rows are not."""
         started = time.perf_counter()
+        if rows < k:
+            answer = story.asked_for(self.steward, dataset_id, self.researcher_id, patients.anonymous_config(k))
+            assert answer.json()["code"] == "model-beyond-rows"
+            return time.perf_counter() - started
         number = story.project(self.steward, dataset_id, self.researcher_id, patients.anonymous_config(k))
         seconds = time.perf_counter() - started
         _check(self.researcher.get(f"/projects/{number}/csv"), k=k, rows=rows)

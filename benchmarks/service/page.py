@@ -26,7 +26,8 @@ The evaluation of PRIORI (the prototype whose interface the service keeps): made
 postal code, age, sex and blood group. *A project* is its creation with 5-anonymity and distinct 2-diversity of the
 blood group, until the answer 201, with the release verified and stored. *A question* is
 `SELECT blood_type, AVG(age) FROM PRIORI GROUP BY blood_type` with epsilon 3 and delta 1e-12, the first of its project.
-Means of {runs} tables each; every release is downloaded and verified anew, and the answers are compared with the truth.
+A single row cannot be 5-anonymous: there it is the refusal. Means of {runs} tables each; every release is downloaded
+and verified anew, and the answers are compared with the truth.
 
 | rows | a project | a question |
 |---|---|---|
@@ -95,13 +96,15 @@ def _ks(by_k: Sequence[tuple[int, Sequence[float]]]) -> Drawing:
 
 def _epsilons(counts: Sequence[tuple[float, Sequence[float]]]) -> Drawing:
     heading = Heading(
-        "epsilon", f"COUNT(*) of {MIDDLE:,} rows (figure 5.4)", "The smallest and the largest of five answers."
+        "epsilon",
+        f"COUNT(*) of {MIDDLE:,} rows: how far answers are off (figure 5.4)",
+        "The least and the largest of five.",
     )
     lines = [
-        Line(label, tuple((math.log10(epsilon), pick(answers)) for epsilon, answers in counts))
+        Line(label, tuple((math.log10(epsilon), pick(answers) - MIDDLE) for epsilon, answers in counts))
         for label, pick in (("largest", max), ("smallest", min))
     ]
-    return line_chart(heading, lines, axes=("epsilon, as a power of ten", "answer"))
+    return line_chart(heading, lines, axes=("epsilon, as a power of ten", "answer less the truth"))
 
 
 def _page(measured: Sequence[Measured], drawings: Sequence[Drawing]) -> str:

@@ -24,6 +24,11 @@ def dataset(steward: httpx.Client, content: bytes, *, name: str = "Patients") ->
 
 def project(steward: httpx.Client, dataset_id: int, researcher_id: int, config: dict[str, Any]) -> int:
     """Make a project, and return its number."""
+    return int(_created(asked_for(steward, dataset_id, researcher_id, config))["project_id"])
+
+
+def asked_for(steward: httpx.Client, dataset_id: int, researcher_id: int, config: dict[str, Any]) -> httpx.Response:
+    """Ask for a project."""
     body = {
         "name": "Patients",
         "description": "Made-up patients",
@@ -31,7 +36,7 @@ def project(steward: httpx.Client, dataset_id: int, researcher_id: int, config: 
         "researcher_id": researcher_id,
         "config": config,
     }
-    return int(_created(steward.post("/projects", json=body))["project_id"])
+    return steward.post("/projects", json=body)
 
 
 def _created(answer: httpx.Response) -> dict[str, Any]:
