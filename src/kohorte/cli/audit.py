@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from kohorte.cli.output import print_json, print_table
+from kohorte.cli.output import print_json, print_table, service_action
 from kohorte.errors import InputError
 from kohorte.service.opening import opened
 
@@ -24,21 +24,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Add the verb and its two actions."""
     parser = verbs.add_parser("audit", help="the audit log of the research service", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    verify = _action(actions, "verify", "walk the whole log and say whether it is whole")
+    verify = service_action(actions, "verify", "walk the whole log and say whether it is whole", EPILOG)
     verify.add_argument("--head", metavar="HEAD", help="a head noted before (NUMBER:CODE), which must still be in it")
-    show = _action(actions, "show", "print the last entries, the newest first")
+    show = service_action(actions, "show", "print the last entries, the newest first", EPILOG)
     show.add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
     verify.set_defaults(run=run_verify)
     show.set_defaults(run=run_show)
-
-
-def _action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
-    parser.add_argument("--folder", metavar="FOLDER", required=True, help="folder of the service")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    return parser
 
 
 def run_verify(options: argparse.Namespace) -> int:

@@ -54,6 +54,16 @@ def class_sizes(classes: int, smallest: int | None) -> str:
     return f"1 class of {rows}" if classes == 1 else f"{classes:,} classes, the smallest with {rows}"
 
 
+def service_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, epilog: str
+) -> argparse.ArgumentParser:
+    """Add an action on the service of a folder, with --folder and --json."""
+    parser = actions.add_parser(name, help=text, description=text, epilog=epilog)
+    parser.add_argument("--folder", metavar="FOLDER", required=True, help="folder of the service")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    return parser
+
+
 def add_table_options(
     parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True, required: bool = True
 ) -> None:

@@ -7,7 +7,7 @@ import getpass
 import sys
 from typing import Any
 
-from kohorte.cli.output import print_json, print_table
+from kohorte.cli.output import print_json, print_table, service_action
 from kohorte.errors import InputError
 from kohorte.service.opening import opened
 
@@ -28,13 +28,15 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Add the verb and its four actions."""
     parser = verbs.add_parser("user", help="the users of the research service", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    create = _action(actions, "create", "create a user: a researcher, or a data steward")
+    create = service_action(actions, "create", "create a user: a researcher, or a data steward", EPILOG)
     create.add_argument("--name", metavar="NAME", required=True, help="name of the user")
     create.add_argument("--institution", metavar="I", default="", help="institution that the user belongs to")
     create.add_argument("--steward", action="store_true", help="a data steward, who may create users and upload data")
-    shown = _action(actions, "list", "list the users")
-    disable = _action(actions, "disable", "keep a user from signing in, and end all sessions of the user")
-    password = _action(actions, "password", "set a new password, and end all sessions of the user")
+    shown = service_action(actions, "list", "list the users", EPILOG)
+    disable = service_action(
+        actions, "disable", "keep a user from signing in, and end all sessions of the user", EPILOG
+    )
+    password = service_action(actions, "password", "set a new password, and end all sessions of the user", EPILOG)
     for action in (create, disable, password):
         action.add_argument("email_address", metavar="ADDRESS", help="e-mail address of the user")
     for action in (create, password):
@@ -43,15 +45,6 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         )
     for action, run in ((create, run_create), (shown, run_list), (disable, run_disable), (password, run_password)):
         action.set_defaults(run=run)
-
-
-def _action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
-    parser.add_argument("--folder", metavar="FOLDER", required=True, help="folder of the service")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    return parser
 
 
 def run_create(options: argparse.Namespace) -> int:

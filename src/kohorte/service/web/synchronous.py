@@ -17,11 +17,16 @@ Prefer = Annotated[
 ]
 
 
-async def job_in_time(service: Service, job_id: int, *, rows: int, prefer: str | None) -> Row[Any]:
+async def job_in_time(service: Service, job_id: int, *, small: bool, prefer: str | None) -> Row[Any]:
     """Return a job as it stands when it has ended, or when the client shall not wait any longer."""
     wishes = [wish.strip().lower() for wish in (prefer or "").split(",")]
-    waits = rows <= service.settings.synchronous_rows and ASYNCHRONOUS not in wishes
+    waits = small and ASYNCHRONOUS not in wishes
     return await finished(service, job_id, service.settings.synchronous_seconds if waits else 0.0)
+
+
+def is_small(service: Service, rows: int) -> bool:
+    """Whether a client waits for a job on a table of so many rows."""
+    return rows <= service.settings.synchronous_rows
 
 
 def location_of_job(job_id: int) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, StringConstraints, ValidationError
 from python_multipart.multipart import parse_options_header
@@ -15,7 +15,6 @@ from starlette.responses import JSONResponse
 from kohorte.errors import InputError
 from kohorte.hierarchy import Rows
 from kohorte.service.datasets import hierarchies, proposal, records, transformations
-from kohorte.service.jobs import waiting
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.settings import MEBIBYTE
 from kohorte.service.web.dataset_models import (
@@ -33,14 +32,12 @@ from kohorte.service.web.dataset_models import (
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
 from kohorte.service.web.errors import answer
 from kohorte.service.web.multipart import received
+from kohorte.service.web.synchronous import Prefer, job_in_time, location_of_job
 from kohorte.service.web.transformations import Transformation
 
 router = APIRouter(tags=["datasets"])
 SMALL_UPLOAD = 64 * MEBIBYTE
 Attribute = Annotated[str, StringConstraints(min_length=1, max_length=1000), Field(description="The name of a column.")]
-Prefer = Annotated[
-    str | None, Header(max_length=200, description="`respond-async`: do not wait until the file has been read.")
-]
 
 
 @router.post(
@@ -74,15 +71,14 @@ async def upload_dataset(request: Request, service: ServiceDep, actor: ActorDep,
     number, job_id = await run_in_threadpool(
         records.create, service, actor, upload, name=texts.name, description=texts.description, layout=texts.layout
     )
-    patient = upload.bytes <= SMALL_UPLOAD and "respond-async" not in (prefer or "").lower()
-    job = await waiting.finished(service, job_id, service.settings.synchronous_seconds if patient else 0)
+    job = await job_in_time(service, job_id, small=upload.bytes <= SMALL_UPLOAD, prefer=prefer)
     if job.state in (State.FAILED, State.CANCELLED):
         await run_in_threadpool(records.give_up, service, number)
         return answer(job.problem)
     shown = await run_in_threadpool(records.show, service, actor, number)
     if job.state == State.DONE:
         return JSONResponse(shown, 201, {"Location": f"/api/v1/datasets/{number}"})
-    return JSONResponse({"job": job_to_dict(job), **shown}, 202, {"Location": f"/api/v1/jobs/{job_id}"})
+    return JSONResponse({"job": job_to_dict(job), **shown}, 202, location_of_job(job_id))
 
 
 @router.get("/datasets", summary="List the datasets", response_model=DatasetsAnswer)

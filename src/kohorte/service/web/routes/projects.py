@@ -31,7 +31,7 @@ from kohorte.service.web.routes.project_bodies import (
     QuestionAnswer,
     QuestionsAnswer,
 )
-from kohorte.service.web.synchronous import Prefer, job_in_time, location_of_job
+from kohorte.service.web.synchronous import Prefer, is_small, job_in_time, location_of_job
 
 router = APIRouter(tags=["projects"])
 LOCATION = {"Location": {"description": "Where the project, or its job, is.", "schema": {"type": "string"}}}
@@ -61,7 +61,7 @@ async def create_project(
     created = await run_in_threadpool(store.create, service, actor, wanted)
     location, status, job = {"Location": f"/api/v1/projects/{created.project_id}"}, 201, {}
     if created.job_id is not None:
-        row = await job_in_time(service, created.job_id, rows=created.rows, prefer=prefer)
+        row = await job_in_time(service, created.job_id, small=is_small(service, created.rows), prefer=prefer)
         if row.state in (State.FAILED, State.CANCELLED):
             await run_in_threadpool(store.delete, service, actor, created.project_id, action="give-up-project")
             return answer(row.problem)

@@ -16,7 +16,7 @@ from kohorte.service.projects.risk import begin_risk
 from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
 from kohorte.service.web.errors import answer
 from kohorte.service.web.routes.project_bodies import RiskConfig
-from kohorte.service.web.synchronous import Prefer, job_in_time, location_of_job
+from kohorte.service.web.synchronous import Prefer, is_small, job_in_time, location_of_job
 
 router = APIRouter(tags=["risk"])
 
@@ -93,7 +93,7 @@ async def _assessed(
 ) -> JSONResponse:
     """Answer with parts of the result, or with the weighted risk where none are named."""
     job_id, rows = await run_in_threadpool(begin_risk, service, actor, dataset_id, body.plain())
-    row = await job_in_time(service, job_id, rows=rows, prefer=prefer)
+    row = await job_in_time(service, job_id, small=is_small(service, rows), prefer=prefer)
     if row.state in (State.FAILED, State.CANCELLED):
         return answer(row.problem)
     if row.state != State.DONE:
