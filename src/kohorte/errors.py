@@ -16,7 +16,8 @@ counts and row numbers; it never contains a cell value, a key or a token.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import ClassVar, Protocol, TypeVar
 
 Member = TypeVar("Member", bound="Named")
@@ -52,7 +53,12 @@ class PrivacyViolation(KohorteError):
 
 
 class BudgetExceeded(PrivacyViolation):
-    """The privacy budget does not suffice for the question; nothing was spent."""
+    """The privacy budget does not suffice for the question; nothing was spent.
+
+    `figures` tells programs the `cost` of the question and what is `remaining`.
+    """
+
+    figures: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 class AccessDenied(KohorteError):

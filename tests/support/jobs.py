@@ -19,6 +19,7 @@ from kohorte.service.context import Service
 from kohorte.service.jobs.queue import Kind, State, enqueue
 from kohorte.service.jobs.worker import Worker
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
+from kohorte.service.vault import Content
 
 CSV = b"age,zip,sex,disease\n" + b"".join(
     b"%d,%d,%s,d%d\n" % (20 + i % 40, 10000 + i % 50, b"mf"[i % 2 : i % 2 + 1], i % 7) for i in range(200)
@@ -75,7 +76,7 @@ def new_creator(service: Service) -> int:
 
 def new_dataset(service: Service, content: bytes = CSV, file_name: str = "table.csv") -> tuple[int, int]:
     """Upload a file; return the numbers of dataset and job."""
-    creator, name = new_creator(service), service.vault.write(content)
+    creator, name = new_creator(service), service.vault.write(content, Content.UPLOAD)
     with service.database.writing() as connection:
         statement = insert(datasets).values(
             name="A dataset",
@@ -110,6 +111,7 @@ def new_project(
             interactive=False,
             state="preparing",
             sealed_config=b"",
+            sealed_summary=b"",
         )
         project_id = connection.execute(statement.returning(projects.c.id)).scalar_one()
         job_id = enqueue(

@@ -169,3 +169,18 @@ def spend_in_process(folder: str, database: str | None, project: tuple[int, int]
         for number in range(20):
             ledger = DatabaseLedger(service, *project)
             ledger.reserve(Account("project"), f"{name} {number}", Cost(Fraction(1, 30)), Budget(1))
+
+
+def ask_in_process(folder: str, database: str | None, project: tuple[int, int], start: Any, answers: Any) -> None:
+    """Ask the same ten questions as everybody else at the same moment, as a process of its own."""
+    from kohorte.service.access import Actor
+    from kohorte.service.projects.asking import Asked, ask
+
+    settings = Settings.load(Path(folder), {}, database=database)
+    with Service.opened(settings, create=False) as service:
+        actor = Actor(project[1], False, "s")
+        ask(service, actor, project[0], Asked("SELECT COUNT(*) FROM PRIORI", 0.01, 0.0))
+        start.wait()
+        for age in range(10):
+            asked = Asked(f"SELECT COUNT(*) FROM PRIORI WHERE age > {age}", 0.01, 0.0)
+            answers.put((age, str(ask(service, actor, project[0], asked)["query_result"])))

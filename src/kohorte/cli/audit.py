@@ -45,8 +45,10 @@ def run_verify(options: argparse.Namespace) -> int:
     elif found.whole:
         print(f"the log is whole: {found.entries:,} {'entry' if found.entries == 1 else 'entries'}")
         print(f"head {found.head}")
-    else:
+    elif found.first_wrong is not None:
         print(f"THE LOG IS NOT WHOLE: entry {found.first_wrong} was changed, added or taken out")
+    else:
+        print("THE ACCOUNTS DO NOT FIT: they hold something else than the log says was spent")
     return 0 if found.whole else 1
 
 

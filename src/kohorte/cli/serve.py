@@ -95,7 +95,9 @@ def _prepare(settings: Settings) -> str | None:
     """Make or update folder, key and tables; return a set-up token when there is no steward yet."""
     from kohorte.service.accounts.setup import fresh_token
     from kohorte.service.context import Service
+    from kohorte.service.serving import refuse_unreachable_database
 
+    refuse_unreachable_database(settings)
     with Service.opened(settings, create=True) as service:
         return fresh_token(service)
 

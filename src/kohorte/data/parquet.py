@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,10 +15,10 @@ from kohorte.errors import InputError
 MAGIC = b"PAR1"
 
 
-def read_parquet(data: bytes, *, source: str) -> pl.DataFrame:
-    """Read the bytes of a Parquet file; `source` is its name in messages."""
+def read_parquet(data: bytes, *, source: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read the bytes of a Parquet file, or some of its columns; `source` is its name in messages."""
     try:
-        frame = pl.read_parquet(io.BytesIO(data))
+        frame = pl.read_parquet(io.BytesIO(data), columns=None if columns is None else list(columns))
     except pl.exceptions.DuplicateError:
         raise InputError(
             f"{source}: several columns have the same name; column names must differ",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import lru_cache
@@ -26,6 +27,7 @@ from kohorte.errors import BudgetExceeded
 SIZES = (100, 1_000, 10_000)
 RESEARCHER = Account.researcher
 SHORT = 500
+LOOK_AGAIN_SECONDS = 0.02
 
 
 def query(
@@ -112,10 +114,14 @@ def _released(ready: Releaser, table: TypedTable, book: Ledger, account: Account
     """What is released, and whether it was on record; whoever asks the same at the same moment waits for the record."""
     question = ready.question(table)
     with nullcontext() if isinstance(book, NoLedger) else in_turn((account, question)):
-        text = book.recorded(account, question)
-        if text is not None:
-            return Released.from_json(text, ready.measurements), True
-        number = book.reserve(account, question, ready.cost, ready.metadata.budget)
+        number = None
+        while number is None:
+            text = book.recorded(account, question)
+            if text is not None:
+                return Released.from_json(text, ready.measurements), True
+            number = book.reserve(account, question, ready.cost, ready.metadata.budget)
+            if number is None:
+                time.sleep(LOOK_AGAIN_SECONDS)
         released = ready.release(table)
         book.record(number, released.to_json())
     return released, False

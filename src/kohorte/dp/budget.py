@@ -93,11 +93,13 @@ class Budget:
         left = self.limit - spent
         if cost.amount <= left.amount and cost.delta <= left.delta:
             return
-        raise BudgetExceeded(
+        refusal = BudgetExceeded(
             f"the budget does not suffice, and nothing was spent: the question costs {self.in_words(cost)}, "
             f"{self.in_words(left)} are left of {self.in_words(self.limit)}",
             code="query-budget",
         )
+        refusal.figures = {"cost": self.cost_to_dict(cost), "remaining": self.cost_to_dict(left)}
+        raise refusal
 
     def in_words(self, cost: Cost) -> str:
         """Say an amount and a delta."""

@@ -23,6 +23,8 @@ from kohorte.dp.budget import NOTHING, Budget, Cost
 from kohorte.errors import EngineError, InputError
 
 WAIT_SECONDS = 60.0
+ANSWERED_WITHIN_SECONDS = 30
+"""A question that was paid for and is not answered after that long has lost its process; the next one pays again."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS spent (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -55,10 +57,12 @@ class Ledger(Protocol):
     def recorded(self, account: Account, question: str) -> str | None:
         """Return the release that was recorded for a question of this account, if any."""
 
-    def reserve(self, account: Account, question: str, cost: Cost, budget: Budget) -> int:
+    def reserve(self, account: Account, question: str, cost: Cost, budget: Budget) -> int | None:
         """Pay for a question and return a number for `record`; refuse it if the budget does not suffice.
 
         Nothing may come between reading what was spent and writing the cost, and the cost must be on disk on return.
+        Return None, and pay nothing, where somebody else has paid for the same question and is answering it, or has
+        answered it by now: look for the record again.
         """
 
     def record(self, number: int, released: str) -> None:
@@ -130,10 +134,12 @@ class SqliteLedger:
             ).fetchone()
         return None if found is None else str(found[0])
 
-    def reserve(self, account: Account, question: str, cost: Cost, budget: Budget) -> int:
-        """Pay for a question in one transaction, and return its number."""
+    def reserve(self, account: Account, question: str, cost: Cost, budget: Budget) -> int | None:
+        """Pay for a question in one transaction, and return its number; or None where another process has just paid."""
         with self._open(writing=True) as connection:
             self._refuse_other_composition(connection, account, budget)
+            if self._is_being_answered(connection, account, question):
+                return None
             budget.refuse_beyond(_spent(connection, account), cost)
             row = (account.project, account.researcher, question, str(budget.composition))
             cursor = connection.execute(
@@ -143,6 +149,16 @@ class SqliteLedger:
             )
             assert cursor.lastrowid is not None
             return cursor.lastrowid
+
+    def _is_being_answered(self, connection: sqlite3.Connection, account: Account, question: str) -> bool:
+        """Whether the question is on record, or was paid for a moment ago by a process that will put it there."""
+        found = connection.execute(
+            "SELECT 1 FROM spent LEFT JOIN answered USING (number) "
+            "WHERE project = ? AND researcher = ? AND question = ? "
+            "AND (released IS NOT NULL OR at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)) LIMIT 1",
+            (account.project, account.researcher, question, f"-{ANSWERED_WITHIN_SECONDS} seconds"),
+        ).fetchone()
+        return found is not None
 
     def record(self, number: int, released: str) -> None:
         """Write down what a paid question released."""

@@ -135,6 +135,10 @@ class Noise:
         return _half_width(self.share, self.scale, alpha)
 
 
+NOBODY = "nobody"
+"""A key that is always there and never shown: without any, OpenDP would not be asked, which takes less time."""
+
+
 @dataclass(frozen=True)
 class ThresholdedNoise:
     """The same noise on the number of rows of each key, and only keys from a threshold on.
@@ -207,8 +211,9 @@ class ThresholdedNoise:
     def release(self, exact: Mapping[tuple[Any, ...], int]) -> dict[tuple[Any, ...], int]:
         """Return the keys that are shown with their numbers, in the order of the keys."""
         texts = {json.dumps(key): key for key in exact}
-        shown = self._made[0]({text: int(exact[key]) for text, key in texts.items()}) if texts else {}
-        return {texts[text]: int(shown[text]) for text in sorted(shown)}
+        rows = {NOBODY: 0, **{text: int(exact[key]) for text, key in texts.items()}}
+        shown = self._made[0](rows)
+        return {texts[text]: int(shown[text]) for text in sorted(shown) if text != NOBODY}
 
     def half_width(self, alpha: float) -> float:
         """Return what the noise exceeds with a probability of at most alpha."""

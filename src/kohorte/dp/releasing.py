@@ -34,7 +34,8 @@ from kohorte.errors import InputError, InternalError
 Mechanism: TypeAlias = Noise | ThresholdedNoise | QuantileChoice
 MOST_GROUPS = 10_000
 MOST_NUMBERS = 50_000
-"""Groups times measurements: a quantile of one group may take a third of a millisecond."""
+MOST_QUANTILES = 5_000
+"""Groups times measurements, and times quantiles: one of these may take a third of a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +115,17 @@ class Releaser:
 
     def refuse_too_much(self) -> None:
         """Refuse more groups and numbers than an answer may have, before anything is spent."""
-        if len(self.known_keys or [()]) * len(self.measurements) > MOST_NUMBERS:
-            raise InputError(
-                f"the query asks for more than {MOST_NUMBERS:,} numbers; use fewer aggregates or fewer groups",
-                code="query-keys",
-            )
+        groups = len(self.known_keys or [()])
+        quantiles = sum(part.kind is Kind.QUANTILE for part in self.measurements)
+        for what, number, most in (
+            ("numbers", groups * len(self.measurements), MOST_NUMBERS),
+            ("quantiles", groups * quantiles, MOST_QUANTILES),
+        ):
+            if number > most:
+                raise InputError(
+                    f"the query asks for more than {most:,} {what}; use fewer aggregates or fewer groups",
+                    code="query-keys",
+                )
 
     def release(self, table: TypedTable) -> Released:
         """Measure the table and add noise."""

@@ -105,7 +105,7 @@ def _origin(facts: Facts) -> str:
         ("made", facts.created.isoformat(timespec="seconds")),
         ("view", str(facts.view)),
         *((name, value) for name, value in versions().items()),
-        ("plan, SHA-256", facts.plan.fingerprint()),
+        ("plan, SHA-256", facts.plan_sha256 or facts.plan.fingerprint()),
     ]
     if facts.internal or (facts.after is None and facts.holds):
         lines += _file("table", facts.table.file)

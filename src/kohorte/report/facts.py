@@ -66,7 +66,7 @@ class Facts:
 
     Without `after` it is about one table, raw or released. `made` is the release that `after` belongs to, where the
     program has just made it; `original` the table of which a part is released. `listed` rows at the highest risk are in
-    the internal view.
+    the internal view. `plan_sha256` stands in place of the plan's own hash, where readers see only a part of the plan.
     """
 
     plan: Plan
@@ -76,6 +76,7 @@ class Facts:
     made: Release | None = None
     original: pl.DataFrame | None = field(default=None, repr=False)
     listed: int = 10
+    plan_sha256: str | None = None
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property

@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Text, bindparam, cast, insert, select, update
 
 from kohorte.service.storage.database import Database
-from kohorte.service.storage.schema import audit, audit_head, now
+from kohorte.service.storage.schema import accounts, audit, audit_head, now
 from kohorte.service.vault import Vault
 
 START = "0" * 64
@@ -63,21 +65,29 @@ class LogCheck:
     entries: int
     head: str
     first_wrong: int | None
+    accounts_fit: bool = True
+    """Whether every account holds just what the log says was spent."""
 
     @property
     def whole(self) -> bool:
         """Whether nothing is wrong."""
-        return self.first_wrong is None
+        return self.first_wrong is None and self.accounts_fit
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data."""
-        return {"whole": self.whole, "entries": self.entries, "head": self.head, "first_wrong": self.first_wrong}
+        return {
+            "whole": self.whole,
+            "entries": self.entries,
+            "head": self.head,
+            "first_wrong": self.first_wrong,
+            "accounts_fit": self.accounts_fit,
+        }
 
 
 def verify_log(database: Database, log: AuditLog, *, expected: tuple[int, str] | None = None) -> LogCheck:
     """Walk the whole chain; `expected` is a head (number and code) noted before, which must still be in it."""
     number, code = expected or (0, START)
-    previous, count, wrong = START, 0, False
+    previous, count, wrong, books = START, 0, False, _Books()
     noted = number != 0 or code == START
     texts = [cast(column, Text).label(column.name) if column is audit.c.details else column for column in audit.c]
     with database.reading() as connection:
@@ -89,8 +99,31 @@ def verify_log(database: Database, log: AuditLog, *, expected: tuple[int, str] |
                     wrong = True
                     break
                 previous, count = row["mac"], count + 1
+                books.add(row)
+        fit = books.fit(connection)
     whole = not wrong and noted and number <= count and head is not None and tuple(head) == (count, previous)
-    return LogCheck(count, f"{count}:{previous}", None if whole else count + 1)
+    return LogCheck(count, f"{count}:{previous}", None if whole else count + 1, accounts_fit=fit)
+
+
+class _Books:
+    """What was spent, added up from the entries of the log."""
+
+    def __init__(self) -> None:
+        self._spent: defaultdict[tuple[str, int], Fraction] = defaultdict(Fraction)
+
+    def add(self, row: RowMapping) -> None:
+        """Add an entry, if it is about a payment."""
+        if row["action"] == "spend":
+            self._spent[row["object"], row["actor_id"]] += Fraction(json.loads(row["details"])["amount"])
+
+    def fit(self, connection: Connection) -> bool:
+        """Whether the accounts say the same."""
+        rows = connection.execute(select(accounts)).all()
+        told = {(f"project {row.project_id}", row.user_id): row.amount for row in rows}
+        try:
+            return {whose: Fraction(amount) for whose, amount in told.items() if amount != "0"} == dict(self._spent)
+        except ValueError:
+            return False
 
 
 def _fits(row: RowMapping, log: AuditLog, count: int, previous: str) -> bool:

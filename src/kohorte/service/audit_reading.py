@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 
 from kohorte.errors import InputError
 from kohorte.service.storage.database import Database
@@ -15,15 +17,37 @@ SHOWN = (audit.c.number, audit.c.at, audit.c.actor_id, audit.c.action, audit.c.o
 HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Which entries are wanted: those of an action, an actor, an object, and of a time (`until` does not belong)."""
+
+    action: str | None = None
+    actor_id: int | None = None
+    about: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same for the database; moments are kept as text of one length, which sorts as they do."""
+        wanted = [
+            (self.action, audit.c.action == self.action),
+            (self.actor_id, audit.c.actor_id == self.actor_id),
+            (self.about, audit.c.object == self.about),
+            (self.since, audit.c.at >= _moment(self.since)),
+            (self.until, audit.c.at < _moment(self.until)),
+        ]
+        return [condition for value, condition in wanted if value is not None]
+
+
+def _moment(given: datetime | None) -> str:
+    return "" if given is None else given.astimezone(UTC).isoformat(timespec="microseconds")
+
+
 def listed(
-    database: Database, *, limit: int, page: int = 1, action: str | None = None, actor_id: int | None = None
+    database: Database, *, limit: int, page: int = 1, filters: Wanted | None = None
 ) -> tuple[list[dict[str, Any]], int]:
     """Return a page of entries, the newest first, and how many there are; filters leave out the others."""
-    wanted = [
-        column == value
-        for column, value in ((audit.c.action, action), (audit.c.actor_id, actor_id))
-        if value is not None
-    ]
+    wanted = (filters or Wanted()).conditions()
     statement = select(*SHOWN).where(*wanted).order_by(audit.c.number.desc()).limit(limit).offset((page - 1) * limit)
     with database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(audit).where(*wanted)).scalar_one()

@@ -20,8 +20,12 @@ LIBRARIES = (
     "fastapi_offline",
     "jwt",
     "nacl",
+    "opendp",
     "prometheus_client",
+    "psycopg",
+    "python_multipart",
     "sqlalchemy",
+    "sqlglot",
     "uvicorn",
 )
 

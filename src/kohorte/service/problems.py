@@ -52,7 +52,8 @@ def status_of(error: KohorteError) -> HTTPStatus:
 def problem_of(error: KohorteError) -> dict[str, Any]:
     """Return what a client is told of an error; of what failed underneath only the code."""
     hidden = isinstance(error, EngineError | InternalError)
-    return problem(status_of(error), code=error.code, detail=FAILED if hidden else error.message)
+    told = problem(status_of(error), code=error.code, detail=FAILED if hidden else error.message)
+    return told | (dict(error.figures) if isinstance(error, BudgetExceeded) else {})
 
 
 def problem(status: int, *, code: str, detail: str, errors: Sequence[dict[str, str]] = ()) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
-import socket
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -16,8 +15,9 @@ from kohorte.errors import KohorteError
 from kohorte.service.context import Service
 from kohorte.service.settings import Settings
 from kohorte.service.web.app import create_app
+from kohorte.service.web.door import MOST_PER_ADDRESS, Door, most_connections
+from kohorte.service.web.patience import PatientProtocol
 
-MOST_HEADER_BYTES = 32 * 1024
 IDLE_SECONDS = 15
 STOP_SECONDS = 5
 WAITING_CONNECTIONS = 2048
@@ -50,22 +50,25 @@ def serve(options: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _ignore)  # uvicorn takes over while it runs, and sends the signal again when it has ended
     settings = Settings.load(options.folder, behind_proxy=options.behind_proxy or None)
-    with Service.opened(settings, create=False) as service, socket.socket(fileno=options.socket) as listening:
+    per_address = None if settings.behind_proxy else MOST_PER_ADDRESS  # all come from the proxy then
+    with (
+        Service.opened(settings, create=False) as service,
+        Door(options.socket, most=most_connections(), most_per_address=per_address) as listening,
+    ):
         uvicorn.Server(configuration(service, options.certificate, options.key)).run(sockets=[listening])
 
 
 def configuration(service: Service, certificate: Path | None, key: Path | None) -> uvicorn.Config:
-    """Return how the server behaves: our own log, no guess from headers, small headers, no WebSockets."""
+    """Return how the server behaves: our own log, no guess from headers, small headers, no WebSockets, limits."""
     return uvicorn.Config(
         create_app(service),
-        http="h11",
+        http=PatientProtocol,
         ws="none",
         loop="asyncio",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=STOP_SECONDS,
         backlog=WAITING_CONNECTIONS,

@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import logging
 import os
+import re
 import signal
 import socket
 import ssl
@@ -17,9 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kohorte.errors import InputError
+from sqlalchemy.exc import SQLAlchemyError
+
+from kohorte.errors import EngineError, InputError
 from kohorte.service.lifeline import GRACE_SECONDS
 from kohorte.service.settings import DATABASE_VARIABLE, KEY_VARIABLE, METRICS_VARIABLE, Settings
+from kohorte.service.storage.database import Database
 
 POLL_SECONDS = 0.1
 STEADY_SECONDS = 60.0
@@ -157,6 +161,27 @@ def keep_running(
             until = time.monotonic() + GRACE_SECONDS
             for one in kept:
                 one.wait(until)
+
+
+def refuse_unreachable_database(settings: Settings) -> None:
+    """Say why PostgreSQL cannot be used, in its own words; never where exactly it is, nor a password."""
+    database = Database(settings.database_address)
+    if database.is_sqlite:
+        return
+    try:
+        database.engine.connect().close()
+    except SQLAlchemyError as error:
+        reason = _reason(str(getattr(error, "orig", None) or type(error).__name__), database.engine.url.password)
+        raise EngineError(f"PostgreSQL cannot be used: {reason}", code="service-database") from None
+    finally:
+        database.close()
+
+
+def _reason(words: str, password: object) -> str:
+    """Return the last reason that a driver gives, without the address; libpq tries several addresses in turn."""
+    reasons = re.findall(r"^(?:.*\bfailed: )?(?:FATAL: +)?(\S.*)$", words.partition("\n\t")[0], flags=re.MULTILINE)
+    reason = str(reasons[-1]) if reasons else "unknown"
+    return "the driver does not say why" if "@" in reason or (password and str(password) in reason) else reason
 
 
 def _server_command(settings: Settings, place: Place, listening: socket.socket) -> list[str]:

@@ -2,8 +2,8 @@
 
 Files
     A random key of its own for each file, sealed with the master key, then libsodium's secretstream
-    (XChaCha20-Poly1305): chunks cannot be changed, left out, reordered or cut off unnoticed. The name of the file is
-    part of what is authenticated, so that one file cannot take the place of another.
+    (XChaCha20-Poly1305): chunks cannot be changed, left out, reordered or cut off unnoticed. Name and kind
+    of the file are authenticated, so that no file can take the place of another, or be taken for something else.
 Sealed texts
     XChaCha20-Poly1305 with a random nonce; a label says what the text is, and is authenticated.
 """
@@ -16,8 +16,8 @@ import hmac
 import os
 import re
 import secrets
-import time
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -29,13 +29,21 @@ from kohorte.errors import EngineError, InputError
 KEY_BYTES = 32
 MAGIC = b"KOHORTE1"
 CHUNK = 1 << 20
-DAY = 86_400
 _NONCE = bindings.crypto_aead_xchacha20poly1305_ietf_NPUBBYTES
 _HEADER = bindings.crypto_secretstream_xchacha20poly1305_HEADERBYTES
 _OVERHEAD = bindings.crypto_secretstream_xchacha20poly1305_ABYTES
 _FINAL = bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 _MESSAGE = bindings.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
 _SEALED_KEY = _NONCE + KEY_BYTES + 16
+
+
+class Content(StrEnum):
+    """What a locked file holds; it can be unlocked as nothing else."""
+
+    UPLOAD = "upload"
+    TABLE = "table"
+    RELEASE = "release"
+    REPORT = "report"
 
 
 class Vault:
@@ -48,7 +56,6 @@ class Vault:
         self._key = key
         with _file_failures():
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._remove_left_overs()
 
     def __repr__(self) -> str:
         return "<Vault>"
@@ -97,11 +104,11 @@ class Vault:
         return self.folder / name
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[LockedWriter]:
+    def writing(self, content: Content = Content.TABLE) -> Iterator[LockedWriter]:
         """Write a new locked file; it gets its name when the block has ended well, and is gone otherwise."""
         name = secrets.token_hex(16)
         temporary = self.folder / f".{name}.tmp"
-        writer = LockedWriter(temporary, name, self)
+        writer = LockedWriter(temporary, name, self, content)
         try:
             yield writer
             writer.finish()
@@ -113,24 +120,27 @@ class Vault:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
 
-    def write(self, data: bytes) -> str:
+    def write(self, data: bytes, content: Content = Content.TABLE) -> str:
         """Lock bytes into a new file, and return its name."""
-        with self.writing() as writer:
+        with self.writing(content) as writer:
             writer.write(data)
         return writer.name
 
-    def chunks(self, name: str) -> Iterator[bytes]:
-        """Unlock a file, chunk by chunk; a chunk that was changed is refused, a missing end when it is reached."""
+    def chunks(self, name: str, content: Content = Content.TABLE) -> Iterator[bytes]:
+        """Unlock a file, chunk by chunk; a chunk that was changed is refused, a missing end when it is reached.
+
+        A file of another kind is refused, too: no raw table leaves in the place of a release.
+        """
         path = self.path(name)
         try:
             with path.open("rb") as file:
-                yield from self._chunks(file, name)
+                yield from self._chunks(file, name, content)
         except OSError as error:
             raise EngineError(unreadable("a locked file", error).message, code="service-file") from None
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str, content: Content = Content.TABLE) -> bytes:
         """Unlock a whole file."""
-        return b"".join(self.chunks(name))
+        return b"".join(self.chunks(name, content))
 
     def remove(self, name: str | None) -> None:
         """Remove a locked file, if there is one; without its sealed key the content is lost."""
@@ -138,18 +148,11 @@ class Vault:
             with _file_failures():
                 self.path(name).unlink(missing_ok=True)
 
-    def _remove_left_overs(self) -> None:
-        """Remove what a killed process was writing a day ago or longer."""
-        for path in self.folder.glob(".*.tmp"):
-            with contextlib.suppress(FileNotFoundError):
-                if path.stat().st_mtime < time.time() - DAY:
-                    path.unlink()
-
-    def _chunks(self, file: BinaryIO, name: str) -> Iterator[bytes]:
+    def _chunks(self, file: BinaryIO, name: str, content: Content) -> Iterator[bytes]:
         head = file.read(len(MAGIC) + _SEALED_KEY + _HEADER)
         if len(head) < len(MAGIC) + _SEALED_KEY + _HEADER or not head.startswith(MAGIC):
             raise _damaged("a locked file")
-        key = self.unseal(head[len(MAGIC) : len(MAGIC) + _SEALED_KEY], label=f"file {name}")
+        key = self.unseal(head[len(MAGIC) : len(MAGIC) + _SEALED_KEY], label=_label(name, content))
         state = bindings.crypto_secretstream_xchacha20poly1305_state()
         bindings.crypto_secretstream_xchacha20poly1305_init_pull(state, head[-_HEADER:], key)
         tag = _MESSAGE
@@ -167,7 +170,7 @@ class Vault:
 class LockedWriter:
     """Takes bytes of any length and writes locked chunks; also counts and hashes what it was given."""
 
-    def __init__(self, path: Path, name: str, vault: Vault) -> None:
+    def __init__(self, path: Path, name: str, vault: Vault, content: Content) -> None:
         self.name = name
         self.bytes = 0
         self._hash = hashlib.sha256()
@@ -177,7 +180,7 @@ class LockedWriter:
         key = bindings.crypto_secretstream_xchacha20poly1305_keygen()
         self._state = bindings.crypto_secretstream_xchacha20poly1305_state()
         header = bindings.crypto_secretstream_xchacha20poly1305_init_push(self._state, key)
-        self._file.write(MAGIC + vault.seal(key, label=f"file {name}") + header)  # small: stays in the buffer
+        self._file.write(MAGIC + vault.seal(key, label=_label(name, content)) + header)  # small: stays in the buffer
 
     @property
     def sha256(self) -> str:
@@ -257,6 +260,10 @@ def _file_failures() -> Iterator[None]:
         yield
     except OSError:
         raise EngineError("a locked file could not be written or removed", code="service-file") from None
+
+
+def _label(name: str, content: Content) -> str:
+    return f"{content} in file {name}"
 
 
 def _damaged(what: str) -> EngineError:

@@ -56,7 +56,17 @@ def test_entries_can_be_filtered(client: TestClient, steward: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"limit": 0}, {"limit": 1001}, {"page": 0}, {"page": 10**12}, {"action": "A B"}, {"actor_id": 0}]
+    "wrong",
+    [
+        {"limit": 0},
+        {"limit": 1001},
+        {"page": 0},
+        {"page": 10**12},
+        {"action": "A B"},
+        {"actor_id": 0},
+        {"until": "0.5"},
+        {"since": "2026-05-01"},
+    ],  # fmt: skip
 )
 def test_a_wrong_page_or_filter_is_refused(client: TestClient, steward: Person, wrong: dict[str, object]) -> None:
     assert client.get(AUDIT, params=wrong, headers=steward.headers).status_code == 400
@@ -66,7 +76,13 @@ def test_the_log_is_verified(service: Service, client: TestClient, steward: Pers
     answer = client.get(f"{AUDIT}/verify", headers=steward.headers)
     assert answer.status_code == 200
     found = answer.json()
-    assert found == {"whole": True, "entries": logged + 5, "head": found["head"], "first_wrong": None}
+    assert found == {
+        "whole": True,
+        "entries": logged + 5,
+        "head": found["head"],
+        "first_wrong": None,
+        "accounts_fit": True,
+    }
     with service.database.writing() as connection:
         connection.execute(text("UPDATE audit_head SET number = number + 1"))
     found = client.get(f"{AUDIT}/verify", headers=steward.headers).json()

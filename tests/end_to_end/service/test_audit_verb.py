@@ -51,7 +51,7 @@ def test_an_empty_log_is_whole(audit: Run) -> None:
 
 def test_verify_prints_the_head_and_checks_one_noted_before(logged: Service, audit: Run) -> None:
     noted = audit("verify", "--json").json
-    assert noted == {"whole": True, "entries": 3, "head": noted["head"], "first_wrong": None}
+    assert noted == {"whole": True, "entries": 3, "head": noted["head"], "first_wrong": None, "accounts_fit": True}
     with logged.database.writing() as connection:
         logged.log.append(connection, "create-project", "project 4", actor=None)
     ran = audit("verify", "--head", noted["head"])
@@ -68,7 +68,13 @@ def test_a_log_that_was_cut_off_ends_with_exit_code_1_for_whoever_noted_its_head
     assert audit("verify").code == 0
     ran = audit("verify", "--head", head, "--json")
     assert ran.code == 1
-    assert {**ran.json, "head": ""} == {"whole": False, "entries": 2, "head": "", "first_wrong": 3}
+    assert {**ran.json, "head": ""} == {
+        "whole": False,
+        "entries": 2,
+        "head": "",
+        "first_wrong": 3,
+        "accounts_fit": True,
+    }
 
 
 def test_show_prints_the_last_entries_the_newest_first(logged: Service, audit: Run) -> None:

@@ -18,7 +18,22 @@ from benchmarks.service.running import RESEARCHER, Running, running
 CANARY_ZIP, CANARY_SSN, CANARY_AGE = "90817", "canary-4711", "97"
 ROWS = [f"ssn-{row},{10000 + row % 40},{20 + row % 50},{('flu', 'angina', 'stroke')[row % 3]}" for row in range(400)]
 TABLE = "\n".join(["ssn,zip,age,disease", *ROWS, f"{CANARY_SSN},{CANARY_ZIP},{CANARY_AGE},canary-disease"]).encode()
-CANARIES = re.compile(rf"{CANARY_ZIP}|{CANARY_SSN}|\b{CANARY_AGE}\b")
+CANARIES = re.compile(rf"{CANARY_ZIP}|{CANARY_SSN}|\b{CANARY_AGE}\b|canary-label")
+ZIPS = [f"{10000 + number}" for number in range(40)]
+TREE = {"tree": {"north": ZIPS[:20], "south": [*ZIPS[20:], CANARY_ZIP]}}
+ORDERING = {"ordering": {"values": [*map(str, range(20, 70)), CANARY_AGE], "fanouts": [10]}}
+LABELS = {"levels": [{"bounds": [0, 50, 97, 120], "labels": ["younger", "older", "canary-label"]}]}
+PLAN = {
+    "attributes": {
+        "ssn": {"role": "identifying"},
+        "zip": {"role": "quasi-identifying", "hierarchy": TREE},
+        "age": {"role": "quasi-identifying", "hierarchy": {"intervals": LABELS}},
+        "disease": {"role": "sensitive"},
+    },
+    "models": [{"model": "k-anonymity", "k": 5}],
+    "suppression_limit": 0.05,
+}
+RELEASES = ("rows", "builders", "plan")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +51,7 @@ def steward(server: Running) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def made(steward: httpx.Client) -> dict[str, int]:
-    """A dataset with one remarkable person, a release of it with hierarchies sent as rows, and an open project."""
+    """A dataset with one remarkable person, releases of it with all ways to list values, and an open project."""
     dataset_id, researcher_id = story.dataset(steward, TABLE), story.researcher(steward)
     path = f"/datasets/{dataset_id}/create-generalization-hierarchy"
     intervals = [{"label": "younger", "min": 0, "max": 50}, {"label": "older", "min": 50, "max": 120}]
@@ -44,15 +59,10 @@ def made(steward: httpx.Client) -> dict[str, int]:
     ages = {"transformation_type": "interval", "attribute_name": "age", "intervals": intervals}
     zip_rows, age_rows = (steward.post(path, json=body).json()["hierarchy"] for body in (zips, ages))
     quasi = "quasi-identifying"
-    release = {
-        "attributes": [
-            {"attribute_name": "ssn", "attribute_type": "identifying"},
-            {"attribute_name": "zip", "attribute_type": quasi, "attribute_hierarchy": zip_rows},
-            {"attribute_name": "age", "attribute_type": quasi, "attribute_hierarchy": age_rows},
-            {"attribute_name": "disease", "attribute_type": "sensitive"},
-        ],
-        "privacy_models": [{"model_name": "k-anonymity", "model_params": {"k": 5}}],
-        "suppression_limit": 0.05,
+    configs = {
+        "rows": release({"attribute_hierarchy": zip_rows}, {"attribute_hierarchy": age_rows}),
+        "builders": release({"hierarchy": TREE}, {"hierarchy": ORDERING}),
+        "plan": {"plan": PLAN},
     }
     questions = {
         "attributes": [
@@ -66,16 +76,30 @@ def made(steward: httpx.Client) -> dict[str, int]:
     }
     return {
         "dataset": dataset_id,
-        "release": story.project(steward, dataset_id, researcher_id, release),
         "questions": story.project(steward, dataset_id, researcher_id, questions),
+        **{name: story.project(steward, dataset_id, researcher_id, config) for name, config in configs.items()},
+    }
+
+
+def release(zips: dict[str, Any], ages: dict[str, Any]) -> dict[str, Any]:
+    """A config with these hierarchies."""
+    return {
+        "attributes": [
+            {"attribute_name": "ssn", "attribute_type": "identifying"},
+            {"attribute_name": "zip", "attribute_type": "quasi-identifying", **zips},
+            {"attribute_name": "age", "attribute_type": "quasi-identifying", **ages},
+            {"attribute_name": "disease", "attribute_type": "sensitive"},
+        ],
+        "privacy_models": [{"model_name": "k-anonymity", "model_params": {"k": 5}}],
+        "suppression_limit": 0.05,
     }
 
 
 def exits(client: httpx.Client, made: dict[str, int]) -> dict[str, httpx.Response]:
     """Everything that a researcher can get."""
-    release, questions = made["release"], made["questions"]
+    questions = made["questions"]
     parts = ("", "/csv", "/preview", "/certificate", "/report")
-    found = {f"release{part}": client.get(f"/projects/{release}{part}") for part in parts}
+    found = {f"{name}{part}": client.get(f"/projects/{made[name]}{part}") for name in RELEASES for part in parts}
     found["projects"] = client.get("/projects")
     found["jobs"] = client.get("/jobs")
     for part in ("", "/budget", "/questions", "/dummy-data"):
@@ -95,7 +119,7 @@ def test_no_exit_shows_the_one_remarkable_person(server: Running, made: dict[str
     }
     assert {name: answer.status_code for name, answer in found.items() if answer.status_code != 200} == {"refused": 400}
     assert shown == set()
-    assert len(found["release/csv"].text.splitlines()) == 402
+    assert {len(found[f"{name}/csv"].text.splitlines()) for name in RELEASES} == {402}
 
 
 def _shown(answer: httpx.Response) -> str:

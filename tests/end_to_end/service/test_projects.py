@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from kohorte.service.context import Service
+from kohorte.service.projects import exits
 from kohorte.service.storage.schema import audit, jobs, projects
 from support.projects import hopeless, interactive, patients, release, store_dataset, working
 from support.service import Person, new_person
@@ -186,6 +187,55 @@ def test_another_researcher_sees_nothing_of_a_project(
     assert client.get(PROJECTS, headers=researcher.headers).json()["total"] == 1
     for method in ("PATCH", "DELETE"):
         assert client.request(method, f"{PROJECTS}/{number}", json={}, headers=researcher.headers).status_code == 403
+
+
+@pytest.mark.parametrize("part", ["csv", "preview", "report"])
+def test_what_is_deleted_while_it_is_fetched_is_not_found(
+    service: Service,
+    client: TestClient,
+    steward: Person,
+    researcher: Person,
+    dataset: int,
+    monkeypatch: pytest.MonkeyPatch,
+    part: str,
+) -> None:
+    with working(service):
+        number = created(client, steward, dataset, researcher, release())
+    real = exits._released
+
+    def and_then_it_is_deleted(*arguments: Any) -> Any:
+        found = real(*arguments)
+        assert client.delete(f"{PROJECTS}/{number}", headers=steward.headers).status_code == 204
+        return found
+
+    monkeypatch.setattr(exits, "_released", and_then_it_is_deleted)
+    answer = client.get(f"{PROJECTS}/{number}/{part}", headers=researcher.headers)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+
+
+def test_a_release_whose_file_is_lost_is_no_fault_of_the_client(
+    service: Service, client: TestClient, steward: Person, researcher: Person, dataset: int
+) -> None:
+    with working(service):
+        number = created(client, steward, dataset, researcher, release())
+    with service.database.reading() as connection:
+        service.vault.remove(connection.execute(select(projects.c.release_file)).scalar_one())
+    answer = client.get(f"{PROJECTS}/{number}/csv", headers=researcher.headers)
+    assert (answer.status_code, answer.json()["code"]) == (500, "service-file")
+
+
+def test_the_budget_of_a_user_that_is_not_there_is_not_found(
+    client: TestClient, steward: Person, researcher: Person, dataset: int
+) -> None:
+    path = f"{PROJECTS}/{created(client, steward, dataset, researcher, interactive())}/budget"
+    own = {"params": {"user_id": researcher.user_id}}
+    for person in (steward, researcher):
+        found = client.get(path, headers=person.headers, **own)
+        assert (found.status_code, found.json()["user_id"]) == (200, researcher.user_id)
+        answer = client.get(path, headers=person.headers, params={"user_id": 10_000})
+        assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+    assert client.delete(f"/api/v1/users/{researcher.user_id}", headers=steward.headers).status_code == 204
+    assert client.get(path, headers=steward.headers, **own).status_code == 404
 
 
 def test_a_researcher_makes_no_projects(client: TestClient, researcher: Person, dataset: int) -> None:

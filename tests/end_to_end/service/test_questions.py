@@ -93,7 +93,7 @@ def test_the_budget_is_exact_and_refused_when_used_up(
     path = make()
     for age in range(10):
         assert asked(client, path, researcher, f"{COUNT} WHERE age > {age}").status_code == 200
-    answer = asked(client, path, researcher, f"{COUNT} WHERE age > 50", epsilon=1e-6)
+    answer = asked(client, path, researcher, f"{COUNT} WHERE age > 50", epsilon=0.001)
     assert (answer.status_code, answer.json()["code"]) == (403, "query-budget")
     assert "epsilon 0 and" in answer.json()["detail"]
     budget = client.get(f"{path}/budget", headers=researcher.headers).json()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
+import pty
 import re
+import resource
 import shutil
 import signal
 import socket
 import ssl
 import subprocess
+import sys
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,8 +22,10 @@ import httpx
 import pytest
 
 from kohorte.cli.main import main
+from support.postgres import cluster
 from support.serving import Served, alive, children, family, serving
 
+OTHER = ("127.0.0.2", 0)
 PASSWORD = "three sparrows on a wire"
 STEWARD = {"email_address": "steward@example.org", "name": "A steward", "institution": "Example hospital"}
 processes = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes in /proc")
@@ -136,6 +142,53 @@ def test_a_request_with_enormous_headers_is_refused(tmp_path: Path) -> None:
 
 @processes
 @pytest.mark.slow
+def test_more_halves_of_requests_than_an_address_may_have_do_not_keep_others_out(tmp_path: Path) -> None:
+    with serving(tmp_path / "service", "--workers", "0") as served:
+        for pid in (served.process.pid, *family(served.process.pid)):  # a server has not begun to serve yet
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (1024, 1024))
+        ready(served, worker=False)
+        target = urlsplit(served.address)
+        halves = [socket.create_connection((target.hostname, target.port), timeout=60) for _ in range(1100)]
+        try:
+            for half in halves:
+                with contextlib.suppress(OSError):  # those beyond the limit are closed at once
+                    half.sendall(b"POST /api/v1/login HTTP/1.1\r\nHost: x\r\nX-a: ")
+            with socket.create_connection((target.hostname, target.port), timeout=5, source_address=OTHER) as other:
+                other.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert other.recv(100).startswith(b"HTTP/1.1 200")
+        finally:
+            for half in halves:
+                half.close()
+    assert "OSError" not in served.log.read_text(encoding="utf-8")
+
+
+@processes
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.2, 1.0])
+def test_ctrl_c_soon_after_the_start_ends_everything_without_a_traceback(tmp_path: Path, seconds: float) -> None:
+    terminal, inside = pty.openpty()
+    command = [sys.executable, "-m", "kohorte.cli.main", "serve", "--folder", str(tmp_path / "service"), "--port", "0"]
+    process = subprocess.Popen(
+        command, stdin=inside, stdout=inside, stderr=inside, preexec_fn=lambda: os.login_tty(inside)
+    )
+    os.close(inside)
+    text = b""
+    while b"serving on" not in text:
+        text += os.read(terminal, 1 << 16)
+    time.sleep(seconds)
+    pids = family(process.pid)
+    os.write(terminal, b"\x03")
+    assert process.wait(30) in (0, 130)
+    with contextlib.suppress(OSError):  # what Linux says when nobody is left inside
+        while part := os.read(terminal, 1 << 16):
+            text += part
+    os.close(terminal)
+    assert b"Traceback" not in text
+    assert gone(pids, 2)
+
+
+@processes
+@pytest.mark.slow
 def test_a_certificate_makes_the_service_speak_tls(tmp_path: Path) -> None:
     certificate, key = certificate_and_key(tmp_path)
     options = ("--workers", "0", "--tls-certificate", str(certificate), "--tls-key", str(key))
@@ -218,3 +271,35 @@ def test_tables_can_be_made_without_serving(tmp_path: Path, capsys: pytest.Captu
     assert (tmp_path / "service" / "service.db").is_file()
     assert (tmp_path / "service" / "keys" / "master.key").is_file()
     assert capsys.readouterr().out.endswith("up to date\n")
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("postgresql://kohorte:secret@127.0.0.1:1/kohorte", "Connection refused"),
+        ("postgresql://kohorte:half@secret@none.invalid/kohorte", "the driver does not say why"),
+    ],
+)
+def test_why_the_database_cannot_be_reached_is_said_without_the_password(
+    tmp_path: Path, address: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reason in unreachable(capsys, tmp_path / "service", address)
+
+
+def test_a_database_or_user_that_is_missing_is_named(
+    tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = cluster(pytestconfig).address("missing")
+    assert 'database "missing" does not exist' in unreachable(capsys, tmp_path / "service", address)
+    stranger = address.replace("kohorte@", "stranger:secret@")
+    assert 'role "stranger" does not exist' in unreachable(capsys, tmp_path / "service", stranger)
+
+
+def unreachable(capsys: pytest.CaptureFixture[str], folder: Path, address: str) -> str:
+    """Try to serve with a database that cannot be used, and return what is printed."""
+    assert main(["serve", "--folder", str(folder), "--migrate-only", "--database", address]) == 3
+    printed = capsys.readouterr()
+    assert "[service-database]" in printed.err
+    assert "secret" not in printed.err + printed.out
+    assert not folder.exists()
+    return printed.err

@@ -267,3 +267,14 @@ def test_the_measurements_of_aggregates_are_shared() -> None:
     plan = parse_query("SELECT COUNT(age), AVG(age), STDDEV(age), VARIANCE(age) FROM PRIORI", told)
     kinds = [part.kind for part in measurements_of(plan, thresholded=False)]
     assert sorted(kinds) == sorted([Kind.VALUES, Kind.CENTRED, Kind.SQUARES])
+
+
+def test_a_table_without_any_group_takes_the_same_way_as_one_with_a_group() -> None:
+    share = shares(Fraction(1), 1, Composition.PURE)
+    noise = ThresholdedNoise(share, 1e-6, 1)
+    asked: list[int] = []
+    made, scale, threshold = noise._made
+    object.__setattr__(noise, "_made", (lambda rows: asked.append(len(rows)) or made(rows), scale, threshold))
+    assert noise.release({}) == {}
+    assert noise.release({("x",): 10**9})[("x",)] > 10**8
+    assert asked == [1, 2]

@@ -264,11 +264,14 @@ def test_too_many_public_groups_are_refused() -> None:
 
 
 def test_more_numbers_than_can_be_given_in_time_are_refused() -> None:
-    told = metadata(columns={"a": {"datatype": "int", "min": 0, "max": 9_000}})
-    quantiles = ", ".join(f"QUANTILE(a, 0.{number})" for number in range(1, 8))
+    others = {f"b{number}": {"datatype": "int", "min": 0, "max": 9} for number in range(13)}
+    told = metadata(columns={"a": {"datatype": "int", "min": 0, "max": 4_000}, **others})
+    sums = ", ".join(f"SUM({name})" for name in others)
     ko.estimate_query("SELECT a, MEDIAN(a) FROM PRIORI GROUP BY a", told, epsilon=1.0)
+    with pytest.raises(InputError, match="more than 5,000 quantiles"):
+        ko.estimate_query("SELECT a, MEDIAN(a), MIN(a) FROM PRIORI GROUP BY a", told, epsilon=1.0)
     with pytest.raises(InputError, match="more than 50,000 numbers"):
-        ko.estimate_query(f"SELECT a, {quantiles} FROM PRIORI GROUP BY a", told, epsilon=1.0)
+        ko.estimate_query(f"SELECT a, {sums} FROM PRIORI GROUP BY a", told, epsilon=1.0)
 
 
 def test_files_and_frames_of_pandas_are_tables_too(tmp_path: Path) -> None:

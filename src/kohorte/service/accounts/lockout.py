@@ -66,10 +66,14 @@ def counted(service: Service, email_address: str) -> Attempt:
 
 
 def take_back(connection: Connection, attempt: Attempt) -> None:
-    """Forget all attempts for the address, because one was right, and what is long ago."""
-    old = now() - FORGOTTEN_AFTER
+    """Forget all attempts for the address, because one was right, and what is long ago.
+
+    Rows of other addresses that somebody is changing are left for another time: nobody waits for them here.
+    """
+    connection.execute(_row_of(delete(login_failures), attempt.key))
+    old = select(login_failures.c.address_key).where(login_failures.c.last_at < now() - FORGOTTEN_AFTER)
     connection.execute(
-        delete(login_failures).where(or_(login_failures.c.address_key == attempt.key, login_failures.c.last_at < old))
+        delete(login_failures).where(login_failures.c.address_key.in_(old.with_for_update(skip_locked=True)))
     )
 
 

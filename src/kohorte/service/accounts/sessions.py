@@ -23,6 +23,7 @@ from kohorte.service.context import Service
 from kohorte.service.storage.schema import now, sessions, users
 
 LONGEST = timedelta(days=30)
+USABLE = (users.c.disabled_at.is_(None), users.c.deleted_at.is_(None))
 _turns = tuple(threading.Lock() for _ in range(256))
 
 
@@ -111,9 +112,8 @@ def _checked(service: Service, email_address: str, password: str) -> tuple[Row[A
     """Return the user with this address and password, if any; known and unknown addresses go the same way."""
     passwords.warm_up()
     attempt = lockout.counted(service, email_address)
-    usable = (users.c.disabled_at.is_(None), users.c.deleted_at.is_(None))
     with service.database.reading() as connection:
-        row = connection.execute(select(users).where(users.c.email_address == email_address, *usable)).one_or_none()
+        row = connection.execute(select(users).where(users.c.email_address == email_address, *USABLE)).one_or_none()
     if passwords.fits(password, None if row is None else row.password_hash):
         return row, attempt
     if attempt.locks:
@@ -129,8 +129,8 @@ def _settle(service: Service, attempt: lockout.Attempt) -> None:
 
 
 def _keep_better_hash(connection: Connection, row: Row[Any], better: str | None) -> None:
-    """Hold the user and perhaps keep another hash; refuse if the password has been changed since it was checked."""
-    same = (users.c.id == row.id, users.c.password_hash == row.password_hash)
+    """Hold the user and perhaps keep another hash; refuse if user or password have changed since they were checked."""
+    same = (users.c.id == row.id, users.c.password_hash == row.password_hash, *USABLE)
     if connection.execute(select(users.c.id).where(*same).with_for_update(key_share=True)).one_or_none() is None:
         raise _wrong()
     if better is not None:

@@ -14,7 +14,7 @@ from kohorte.hierarchy import Builder, Rows, check_hierarchy
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
-from kohorte.service.datasets.records import held
+from kohorte.service.datasets.records import held, log_reading
 from kohorte.service.storage.schema import hierarchies, now
 
 LONGEST_ATTRIBUTE = 255
@@ -24,6 +24,12 @@ def stored(service: Service, connection: Connection, dataset_id: int) -> dict[st
     """Return all stored hierarchies of a dataset by the name of their column."""
     rows = connection.execute(select(hierarchies).where(hierarchies.c.dataset_id == dataset_id)).all()
     return {row.attribute: _unsealed(service, row) for row in rows}
+
+
+def stored_for(connection: Connection, dataset_id: int) -> set[str]:
+    """Return the columns of a dataset for which a hierarchy is stored."""
+    columns = select(hierarchies.c.attribute).where(hierarchies.c.dataset_id == dataset_id)
+    return set(connection.execute(columns).scalars())
 
 
 def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows: Rows) -> tuple[dict[str, Any], bool]:
@@ -44,13 +50,15 @@ def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows:
 
 
 def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> list[list[str]]:
-    """Return the rows of a stored hierarchy."""
+    """Return the rows of a stored hierarchy; they name values, so that the audit log gets an entry."""
     with service.database.reading() as connection:
         _refuse_unknown(dataset_for(connection, actor, dataset_id), attribute)
         found = connection.execute(select(hierarchies).where(*_key(dataset_id, attribute))).one_or_none()
     if found is None:
         raise _nothing()
-    return _unsealed(service, found)
+    rows = _unsealed(service, found)
+    log_reading(service, actor, dataset_id, "read-hierarchy", values=len(rows))
+    return rows
 
 
 def remove(service: Service, actor: Actor, dataset_id: int, attribute: str) -> None:

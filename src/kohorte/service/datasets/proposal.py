@@ -13,7 +13,8 @@ from kohorte.release.profile import ColumnProfile, first_plan, profile
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
-from kohorte.service.datasets.hierarchies import stored
+from kohorte.service.datasets.hierarchies import stored_for
+from kohorte.service.datasets.records import log_reading
 
 USUAL_K = 5
 LEAST_VALUES = 2
@@ -23,8 +24,10 @@ def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
     """Return a config to start from for a dataset, and what it rests on."""
     with service.database.reading() as connection:
         dataset = dataset_for(connection, actor, dataset_id)
-        known = set(stored(service, connection, dataset_id))
-    return proposal(tables.load(service, dataset), known)
+        known = stored_for(connection, dataset_id)
+    found = proposal(tables.load(service, dataset), known)
+    log_reading(service, actor, dataset_id, "read-proposal", columns=len(found["columns"]))
+    return found
 
 
 def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from kohorte.service.jobs.queue import Kind, State, enqueue
 from kohorte.service.storage.schema import datasets, hierarchies, jobs, now, projects, users
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"
-LISTED = and_(datasets.c.deleted_at.is_(None), datasets.c.state != FAILED)
+LISTED = datasets.c.deleted_at.is_(None)
 
 
 def create(
@@ -62,7 +62,7 @@ def show(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
 
 
 def page(service: Service, *, limit: int, number: int) -> dict[str, Any]:
-    """Return a page of all datasets that could be read, the newest last."""
+    """Return a page of all datasets, the newest last; also those that could not be read, to be deleted."""
     with service.database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(datasets).where(LISTED)).scalar_one()
         statement = select(datasets).where(LISTED).order_by(datasets.c.id).limit(limit).offset(limit * (number - 1))
@@ -101,6 +101,13 @@ def remove(service: Service, actor: Actor, dataset_id: int) -> None:
         service.log.append(connection, "delete-dataset", f"dataset {dataset_id}", actor=actor.user_id)
     service.vault.remove(row.uploaded_file)
     service.vault.remove(row.table_file)
+
+
+def log_reading(service: Service, actor: Actor, dataset_id: int, action: str, **figures: int) -> None:
+    """Write down who is about to see something of the table of a dataset; one that is gone by now is not shown."""
+    with service.database.writing() as connection:
+        dataset_for(connection, actor, dataset_id)
+        service.log.append(connection, action, f"dataset {dataset_id}", actor=actor.user_id, **figures)
 
 
 def give_up(service: Service, dataset_id: int) -> None:

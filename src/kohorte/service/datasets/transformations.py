@@ -16,6 +16,7 @@ from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
 from kohorte.service.datasets.hierarchies import refuse_misfit
+from kohorte.service.datasets.records import log_reading
 
 MOST_CELLS = 5_000_000
 USUAL_LEVELS = 10
@@ -34,7 +35,9 @@ def transformed(service: Service, actor: Actor, dataset_id: int, attribute: str,
     """Return the rows `[value, level 1, ...]` that a builder makes of the values of a column."""
     with service.database.reading() as connection:
         dataset = dataset_for(connection, actor, dataset_id)
-    return hierarchy_rows(builder, tables.text_column(service, dataset, attribute))
+    rows = hierarchy_rows(builder, tables.text_column(service, dataset, attribute))
+    log_reading(service, actor, dataset_id, "read-values", values=len(rows))
+    return rows
 
 
 def hierarchy_rows(builder: Builder, column: pl.Series) -> list[list[str]]:

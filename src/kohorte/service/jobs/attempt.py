@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,10 +11,11 @@ from typing import Any
 
 from sqlalchemy import select
 
-from kohorte.errors import EngineError, InputError, KohorteError
+from kohorte.errors import InputError, KohorteError
 from kohorte.service.context import Service
 from kohorte.service.jobs import queue
 from kohorte.service.jobs.files import discard
+from kohorte.service.jobs.places import place_of
 from kohorte.service.jobs.process import Child, ChildDied
 from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, State
 from kohorte.service.jobs.settlement import Outcome, lost, settle
@@ -33,6 +35,8 @@ class Unfinished(StrEnum):
 
     STOPPING = "the worker stops"
     DIED = "the process died"
+    CONFUSED = "the process answered about another job"
+    FAILED = "the worker could not watch it"
     TAKEN = "another worker has the job"
 
 
@@ -53,32 +57,46 @@ class Attempt:
         self._child = child
         self._stopping = stopping
         self._keep_house = keep_house
+        self._name = f"{claim.job_id}.{claim.attempt}.{secrets.token_hex(8)}"
         self._files: list[str] = []
         self._told: tuple[float, str] | None = None
         self._times: dict[str, float] = {"look": 0.0, "renew": time.monotonic(), "tell": time.monotonic()}
         self._kill_at: float | None = None
+        self._child_is_idle = False
 
     def perform(self) -> None:
         """Do the job, and write down how it ended."""
-        try:
-            end = self._watch()
-        except ChildDied:
-            self._child.kill()
-            end = Unfinished.DIED
+        end = self._watched()
         settled = self._settle(end) if isinstance(end, Outcome) else self._put_back(end)
         if not (settled and isinstance(end, Outcome) and end.state is State.DONE):
             discard(self._service, self._files)
+
+    def _watched(self) -> Outcome | Unfinished:
+        """Watch the process, and kill it unless it has ended its work: the next job must find one that has none."""
+        try:
+            return self._watch()
+        except ChildDied:
+            return Unfinished.DIED
+        except Exception as error:  # noqa: BLE001 - whatever it is, the job is tried again
+            _log.warning("job %d: %s", self._claim.job_id, place_of(error))
+            return Unfinished.FAILED
+        finally:
+            if not self._child_is_idle:
+                self._child.kill()
 
     def _watch(self) -> Outcome | Unfinished:
         self._child.send(self._order())
         while True:
             answer = self._child.receive(TICK)
+            if answer is not None and answer.get("order") != self._name:
+                return Unfinished.CONFUSED
             if answer is not None and "outcome" in answer:
-                return self._outcome(answer["outcome"])
+                outcome = self._outcome(answer["outcome"])
+                self._child_is_idle = True
+                return outcome
             self._note(answer or {})
             end = self._look_around()
             if end is not None:
-                self._child.kill()
                 return end
 
     def _order(self) -> dict[str, Any]:
@@ -86,6 +104,7 @@ class Attempt:
             statement = select(datasets.c.table_file).where(datasets.c.id == self._claim.dataset_id)
             table_file = connection.execute(statement).scalar_one()
         return {
+            "order": self._name,
             "kind": self._claim.kind,
             "request": self._claim.request,
             "table_file": table_file,
@@ -124,7 +143,7 @@ class Attempt:
         try:
             self._keep_house()
             return self._look_at_row()
-        except EngineError as error:  # the database may be back before the lease is over
+        except KohorteError as error:  # the database may be back before the lease is over
             _log.warning("job %d: %s", self._claim.job_id, error.code)
             return None
 
@@ -158,9 +177,9 @@ class Attempt:
         _log.warning("job %d, attempt %d: %s", self._claim.job_id, self._claim.attempt, reason)
         if reason is Unfinished.TAKEN:
             return False
-        if reason is Unfinished.DIED and self._claim.attempt >= MOST_ATTEMPTS:
+        counted = reason is not Unfinished.STOPPING
+        if counted and self._claim.attempt >= MOST_ATTEMPTS:
             return self._settle(lost())
-        counted = reason is Unfinished.DIED
         return self._insist(lambda: queue.give_back(self._service, self._claim, counted=counted))
 
     def _insist(self, write: Callable[[], bool]) -> bool:

@@ -1,7 +1,8 @@
 """The process that does the work of a worker: takes orders on standard input, answers on standard output.
 
-Each line is one JSON object. It knows the folder of locked files and where the key is, not the database. When its
-standard input ends, the worker is gone: it removes what it was writing, and ends.
+Each line is one JSON object. Every answer carries the name of its order, so that none is taken for that to another. The
+process knows the folder of locked files and where the key is, not the database. When its standard input ends, the
+worker is gone: it removes what it was writing, and ends, whatever it is doing.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import os
 import queue
 import sys
 import threading
-import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from kohorte.errors import InternalError, KohorteError
 from kohorte.service.jobs.files import remove
+from kohorte.service.jobs.places import place_of
 from kohorte.service.jobs.queue import Kind, State
 from kohorte.service.jobs.tasks import TASKS, Work, warm_up
 from kohorte.service.problems import problem_of
@@ -35,24 +37,29 @@ class Desk:
         self._stop = threading.Event()
         self._orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._files: list[str] = []
+        self._order = ""
         first = json.loads(orders.readline())
         self.vault = Vault.at(Path(first["folder"]), Path(first["key_file"]))
         threading.Thread(target=self._read, args=(orders,), daemon=True).start()
 
     def _read(self, orders: BinaryIO) -> None:
-        for line in orders:
-            order = json.loads(line)
-            if "stop" in order:
-                self._stop.set()
-            else:
-                self._orders.put(order)
-        for name in list(self._files):
-            remove(self.vault, name)
-        os._exit(1)
+        try:
+            with suppress(ValueError):  # half a line: the worker was killed while it wrote
+                for line in orders:
+                    order = json.loads(line)
+                    if "stop" in order:
+                        self._stop.set()
+                    else:
+                        self._orders.put(order)
+            for name in list(self._files):
+                remove(self.vault, name)
+        finally:
+            os._exit(1)  # whatever the other thread does
 
     def next_order(self) -> dict[str, Any]:
         """Wait for the next job."""
         order = self._orders.get()
+        self._order = order["order"]
         self._stop.clear()
         return order
 
@@ -82,7 +89,7 @@ class Desk:
         self._answer({"ready": True})
 
     def _answer(self, message: dict[str, Any]) -> None:
-        self._answers.write(json.dumps(message).encode() + b"\n")
+        self._answers.write(json.dumps({"order": self._order, **message}).encode() + b"\n")
         self._answers.flush()
 
 
@@ -96,20 +103,13 @@ def perform(desk: Desk, order: dict[str, Any]) -> dict[str, Any]:
     except Stopped:
         return {"state": State.CANCELLED}
     except KohorteError as error:
-        return {"state": State.FAILED, "problem": problem_of(error), "place": _place(error)}
+        return {"state": State.FAILED, "problem": problem_of(error), "place": place_of(error)}
     except MemoryError:
         raise
     except BaseException as error:  # noqa: BLE001 - also panics of Rust, which are no Exception
         unexpected = InternalError("unexpected", code="internal")
-        return {"state": State.FAILED, "problem": problem_of(unexpected), "place": _place(error)}
+        return {"state": State.FAILED, "problem": problem_of(unexpected), "place": place_of(error)}
     return outcome
-
-
-def _place(error: BaseException) -> str:
-    """Say what happened and where, without the words of the error."""
-    places = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(places[-1].filename).name}, line {places[-1].lineno}" if places else "an unknown place"
-    return f"{type(error).__name__} in {place}"
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import stat
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -9,11 +11,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
+from kohorte.errors import EngineError
 from kohorte.service.context import Service
 from kohorte.service.storage.schema import datasets, projects
 from kohorte.service.vault import Vault
 
 OLD_SECONDS = 3600.0
+PORTION = 500
+OURS = re.compile(r"[0-9a-f]{32}|\.[0-9a-f]{32}\.tmp")
 NAMING = (datasets.c.uploaded_file, datasets.c.table_file, projects.c.release_file, projects.c.report_file)
 
 
@@ -29,14 +34,20 @@ def discard(service: Service, names: Collection[str]) -> None:
 
 def named(connection: Connection, names: Collection[str]) -> set[str]:
     """Return those of the files that a row names."""
-    found = (connection.execute(select(column).where(column.in_(names))).scalars() for column in NAMING)
-    return {name for column in found for name in column}
+    listed = list(names)
+    found: set[str] = set()
+    for start in range(0, len(listed), PORTION):  # a statement has only so many parameters
+        portion = listed[start : start + PORTION]
+        for column in NAMING:
+            found.update(connection.execute(select(column).where(column.in_(portion))).scalars())
+    return found
 
 
 def remove(vault: Vault, name: str) -> None:
     """Remove a locked file, also one that is still being written."""
     vault.remove(name)
-    temporary(vault, name).unlink(missing_ok=True)
+    with suppress(OSError):  # the sweep tries again
+        temporary(vault, name).unlink(missing_ok=True)
 
 
 def temporary(vault: Vault, name: str) -> Path:
@@ -45,18 +56,31 @@ def temporary(vault: Vault, name: str) -> Path:
 
 
 def sweep(service: Service, seconds: float = OLD_SECONDS) -> int:
-    """Remove files that nobody has touched for a while and that no row names; return how many."""
-    old = [path for path in service.vault.folder.iterdir() if _age(path) > seconds]
-    names = [path.name for path in old if not path.name.startswith(".")]
+    """Remove our files that nobody has touched for a while and that no row names; return how many."""
+    old = _old(service.vault, time.time() - seconds)
     with service.database.reading() as connection:
-        kept = named(connection, names)
-    orphans = [path for path in old if path.name not in kept]
-    for path in orphans:
-        path.unlink(missing_ok=True)
-    return len(orphans)
+        kept = named(connection, [path.name for path in old])
+    return sum(_removed(path) for path in old if path.name not in kept)
 
 
-def _age(path: Path) -> float:
+def _old(vault: Vault, moment: float) -> list[Path]:
+    """Return the files that were last written before a moment, also half written ones; what is not ours stays."""
+    try:
+        ours = [path for path in vault.folder.iterdir() if OURS.fullmatch(path.name)]
+    except OSError:
+        raise EngineError("the folder of locked files could not be read", code="service-file") from None
+    return [path for path in ours if _is_old(path, moment)]
+
+
+def _is_old(path: Path, moment: float) -> bool:
     with suppress(OSError):
-        return time.time() - path.stat().st_mtime
-    return 0.0
+        status = path.lstat()
+        return stat.S_ISREG(status.st_mode) and status.st_mtime < moment
+    return False
+
+
+def _removed(path: Path) -> bool:
+    with suppress(OSError):  # somebody else was first, or the next sweep tries again
+        path.unlink()
+        return True
+    return False

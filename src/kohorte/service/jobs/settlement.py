@@ -68,7 +68,10 @@ def _of_hopeless(row: Row[Any]) -> Outcome:
 
 
 def cancel(service: Service, actor: Actor, job_id: int) -> Row[Any]:
-    """Cancel a job that waits at once, and ask the worker of one that runs to stop; return the job."""
+    """Cancel a job that waits at once, and ask the worker of one that runs to stop; return the job.
+
+    One that is given back in between is not taken again: the next worker that looks ends it.
+    """
     with service.database.reading() as connection:
         row = job_for(connection, actor, job_id)
     waiting = and_(jobs.c.id == job_id, jobs.c.state == State.QUEUED)
@@ -80,8 +83,8 @@ def cancel(service: Service, actor: Actor, job_id: int) -> Row[Any]:
 
 def _ask_to_stop(service: Service, actor: Actor, job_id: int) -> None:
     with service.database.writing() as connection:
-        running = and_(jobs.c.id == job_id, jobs.c.state == State.RUNNING)
-        changed = connection.execute(update(jobs).where(running).values(cancel_requested=True))
+        going_on = and_(jobs.c.id == job_id, jobs.c.state.in_((State.QUEUED, State.RUNNING)))
+        changed = connection.execute(update(jobs).where(going_on).values(cancel_requested=True))
         if not changed.rowcount:
             raise InputError("the job has ended already", code="job-conflict")
         service.log.append(connection, "cancel-job", f"job {job_id}", actor=actor.user_id)

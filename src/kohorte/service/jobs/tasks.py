@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,15 +15,16 @@ from kohorte.data import Role, TableFile, parse_table, read_parquet, write_parqu
 from kohorte.data.parquet import MAGIC
 from kohorte.errors import InputError
 from kohorte.models import KAnonymity
-from kohorte.release import Attribute, Certificate, Plan, Release, anonymize, find_release
+from kohorte.release import Attribute, Plan, Release, anonymize, find_release
 from kohorte.release.certificate import FileFacts
 from kohorte.release.write import certified_bytes
 from kohorte.report.page import to_html
 from kohorte.report.write import report_of
 from kohorte.risks import RiskPolicy, risk
 from kohorte.search import Progress
+from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
-from kohorte.service.vault import Vault
+from kohorte.service.vault import Content, Vault
 
 RELEASE_NAME = "release.csv"
 
@@ -56,11 +56,11 @@ class Work:
             raise InputError("the dataset has no table yet, or never will", code="dataset-conflict")
         return read_parquet(self.vault.read(self.table_file), source="the table")
 
-    def lock(self, content: bytes) -> str:
+    def lock(self, data: bytes, content: Content) -> str:
         """Write a locked file, and return its name."""
-        with self.vault.writing() as writer:
+        with self.vault.writing(content) as writer:
             self.reporter.file(writer.name)
-            writer.write(content)
+            writer.write(data)
         return writer.name
 
     def searching(self, first: float, last: float) -> Callable[[Progress], object]:
@@ -100,7 +100,7 @@ def ingest(work: Work) -> Done:
         for column, count in zip(frame.iter_columns(), distinct, strict=True)
     ]
     values = {
-        "table_file": work.lock(content),
+        "table_file": work.lock(content, Content.TABLE),
         "table_sha256": hashlib.sha256(content).hexdigest(),
         "rows": frame.height,
         "columns": columns,
@@ -109,7 +109,7 @@ def ingest(work: Work) -> Done:
 
 
 def _uploaded(work: Work) -> TableFile:
-    data = work.vault.read(work.request["file"])
+    data = work.vault.read(work.request["file"], Content.UPLOAD)
     if data.startswith(MAGIC):
         _refuse_large_parquet(data, work.most_cells)
     layout = {name: work.request[name] for name in ("separator", "encoding") if name in work.request}
@@ -149,11 +149,15 @@ def make_release(work: Work) -> Done:
     release = find_release(frame, plan, progress=work.searching(0.1, 0.6))
     work.reporter.progress(0.6, "verifying the release")
     content, certificate = certified_bytes(release, RELEASE_NAME)
-    shown = _without_rows(certificate)
+    shown = shown_certificate(certificate)
     work.reporter.progress(0.8, "measuring the risk for the report")
     report = _report(frame, release, content, str(shown.facts["plan_sha256"]))
     work.reporter.progress(0.95, "writing the release")
-    values = {"release_file": work.lock(content), "report_file": work.lock(report), "certificate": shown.facts}
+    values = {
+        "release_file": work.lock(content, Content.RELEASE),
+        "report_file": work.lock(report, Content.REPORT),
+        "certificate": shown.facts,
+    }
     return Done({"release": shown.facts["release"]}, values)
 
 
@@ -165,23 +169,11 @@ def _plan(request: Mapping[str, Any]) -> Plan:
 
 
 def _report(frame: pl.DataFrame, release: Release, content: bytes, plan_sha256: str) -> bytes:
-    facts = report_of(frame, release.plan, release=release, view="public")
+    facts = replace(report_of(frame, release.plan, release=release, view="public"), plan_sha256=plan_sha256)
     if facts.after is not None:
         named = FileFacts(RELEASE_NAME, hashlib.sha256(content).hexdigest())
         facts = replace(facts, after=replace(facts.after, file=named))
-    return to_html(facts).replace(release.plan.fingerprint(), plan_sha256).encode()
-
-
-def _without_rows(certificate: Certificate) -> Certificate:
-    """Leave out hierarchies written row by row: they name values of the table, and a hash lets guesses be tested."""
-    facts: dict[str, Any] = json.loads(certificate.to_json())
-    for name, attribute in facts["plan"]["attributes"].items():
-        hierarchy = attribute.get("hierarchy")
-        if isinstance(hierarchy, dict) and "rows" in hierarchy:
-            hierarchy["rows"] = len(hierarchy["rows"])
-            facts["hierarchies_sha256"].pop(name, None)
-    facts["plan_sha256"] = hashlib.sha256(json.dumps(facts["plan"], ensure_ascii=False).encode()).hexdigest()
-    return Certificate(facts)
+    return to_html(facts).encode()
 
 
 def measure_risk(work: Work) -> Done:

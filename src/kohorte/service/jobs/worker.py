@@ -16,9 +16,9 @@ from kohorte.service.context import Service
 from kohorte.service.jobs.attempt import Attempt
 from kohorte.service.jobs.files import sweep
 from kohorte.service.jobs.process import Child, ChildDied
-from kohorte.service.jobs.queue import claim
+from kohorte.service.jobs.queue import claim, clock
 from kohorte.service.jobs.settlement import settle_lost
-from kohorte.service.storage.schema import now, workers
+from kohorte.service.storage.schema import workers
 
 IDLE_SECONDS = 0.05
 HEARTBEAT_SECONDS = 5.0
@@ -96,20 +96,28 @@ class Worker:
     def _keep_house(self) -> None:
         """Do what is due beside the jobs, also while one runs."""
         if time.monotonic() - self._heartbeat >= HEARTBEAT_SECONDS:
+            self._heartbeat = time.monotonic()  # first: if this fails, jobs go on until the next time
             self._say_alive()
             settle_lost(self._service)
-            self._heartbeat = time.monotonic()
         if time.monotonic() - self._swept >= SWEEP_SECONDS:
-            sweep(self._service)
             self._swept = time.monotonic()
+            self._sweep()
 
     def _say_alive(self) -> None:
         with self._service.database.writing() as connection:
-            changed = connection.execute(update(workers).where(workers.c.name == self.name).values(seen_at=now()))
+            moment = clock(connection)
+            changed = connection.execute(update(workers).where(workers.c.name == self.name).values(seen_at=moment))
             if not changed.rowcount:
-                connection.execute(insert(workers).values(name=self.name, seen_at=now()))
-                forgotten = now() - timedelta(hours=FORGOTTEN_HOURS)
+                connection.execute(insert(workers).values(name=self.name, seen_at=moment))
+                forgotten = moment - timedelta(hours=FORGOTTEN_HOURS)
                 connection.execute(delete(workers).where(workers.c.seen_at < forgotten))
+
+    def _sweep(self) -> None:
+        """Remove files that nobody names; what cannot be removed can wait, jobs cannot."""
+        try:
+            sweep(self._service)
+        except KohorteError as error:
+            _log.warning("worker %s: %s", self.name, error.code)
 
     def _sign_off(self) -> None:
         try:

@@ -24,6 +24,8 @@ from kohorte.service.projects.questions import Questions
 from kohorte.service.projects.store import config_text_of, dataset_of, names_of
 from kohorte.service.storage.schema import answered, spent
 
+LEAST_EPSILON = 0.001
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -49,10 +51,13 @@ class _Asking:
 
     def price(self, asked: Asked) -> _Price:
         """What the question may cost."""
-        return _Price(
-            self.terms.epsilon if asked.epsilon is None else asked.epsilon,
-            self.terms.delta if asked.delta is None else asked.delta,
-        )
+        epsilon = self.terms.epsilon if asked.epsilon is None else asked.epsilon
+        if epsilon < LEAST_EPSILON:
+            raise InputError(
+                f"a question costs at least epsilon {LEAST_EPSILON:g}, so that nobody can ask without end",
+                code="query-epsilon",
+            )
+        return _Price(epsilon, self.terms.delta if asked.delta is None else asked.delta)
 
     def account(self, user_id: int) -> Account:
         """Whose budget is spent."""
@@ -73,6 +78,9 @@ def ask(service: Service, actor: Actor, project_id: int, asked: Asked) -> dict[s
         ledger=DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql),
         researcher=found.account(actor.user_id).researcher,
     )
+    if answer.from_record:
+        with service.database.writing() as connection:
+            service.log.append(connection, "answer-from-record", f"project {project_id}", actor=actor.user_id)
     return answer.to_dict()
 
 

@@ -58,6 +58,7 @@ def read_config(config: Mapping[str, Any], dataset: Dataset) -> Plan | Questions
     _refuse_others(given, RELEASE_ONLY if interactive else INTERACTIVE_ONLY, interactive=bool(interactive))
     if interactive:
         return to_questions(given, attributes, models[0], dataset.columns)
+    _refuse_metadata(attributes)
     return to_plan(given, attributes, models, dataset.columns, dataset.hierarchies)
 
 
@@ -101,6 +102,12 @@ def _refuse_others(given: Mapping[str, Any], keys: Sequence[str], *, interactive
     for key in keys:
         if key in given:
             raise _wrong(f"config.{key}", f"has no meaning for {about}")
+
+
+def _refuse_metadata(attributes: Sequence[Mapping[str, Any]]) -> None:
+    for number, entry in enumerate(attributes):
+        if "metadata" in entry:
+            raise _wrong(f"config.attributes[{number}].metadata", "has no meaning for the release of a table")
 
 
 def _list(entries: object, place: str) -> Sequence[object]:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Connection, Row, select
 
 from kohorte.dp import Budget
 from kohorte.dp.budget import Cost
-from kohorte.service.access import Actor, dataset_for
+from kohorte.errors import AccessDenied
+from kohorte.service.access import Actor
 from kohorte.service.context import Service
-from kohorte.service.storage.schema import accounts, projects
+from kohorte.service.storage.schema import accounts, datasets, projects
 
 
 def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
     """Return what was spent on a dataset, deleted projects included; sums are by basic composition."""
     with service.database.reading() as connection:
-        dataset_for(connection, actor, dataset_id)
+        _refuse_unknown(connection, actor, dataset_id)
         rows = connection.execute(
             select(accounts, projects.c.budget, projects.c.deleted_at)
             .join(projects, projects.c.id == accounts.c.project_id)
@@ -34,6 +35,13 @@ def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str,
         ],
         "everybody": _sum(shown),
     }
+
+
+def _refuse_unknown(connection: Connection, actor: Actor, dataset_id: int) -> None:
+    """Refuse what never was a dataset; the books of a deleted one stay open to stewards."""
+    known = connection.execute(select(datasets.c.id).where(datasets.c.id == dataset_id)).one_or_none()
+    if known is None or not actor.privileged:
+        raise AccessDenied("there is no such dataset", code="not-found")
 
 
 def _account(row: Row[Any]) -> dict[str, Any]:

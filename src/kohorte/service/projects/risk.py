@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import select
+
 from kohorte.errors import InputError
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
@@ -12,6 +14,7 @@ from kohorte.service.datasets import hierarchies
 from kohorte.service.jobs.queue import Kind, enqueue
 from kohorte.service.projects.contract import Dataset, read_plan
 from kohorte.service.projects.store import names_of, refuse_unready
+from kohorte.service.storage.schema import datasets
 
 
 def begin_risk(service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]) -> tuple[int, int]:
@@ -24,6 +27,8 @@ def begin_risk(service: Service, actor: Actor, dataset_id: int, config: Mapping[
     except InputError as error:  # here the config is the body itself
         raise InputError(error.message.removeprefix("config.").removeprefix("config: "), code=error.code) from None
     with service.database.writing() as connection:
+        stays = select(datasets.c.id).where(datasets.c.id == dataset_id).with_for_update(read=True, key_share=True)
+        connection.execute(stays)  # nobody deletes it before the job is there
         dataset_for(connection, actor, dataset_id)
         job_id = enqueue(
             service,

@@ -10,7 +10,7 @@ from sqlalchemy import Row
 from kohorte.service.access import Actor
 from kohorte.service.accounts.users import user_to_dict
 from kohorte.service.context import Service
-from kohorte.service.projects.store import config_of, people_of
+from kohorte.service.projects.store import people_of, summary_of
 
 
 def projects_to_dicts(service: Service, actor: Actor, rows: list[Row[Any]]) -> list[dict[str, Any]]:
@@ -25,9 +25,8 @@ def project_to_dict(service: Service, actor: Actor, row: Row[Any]) -> dict[str, 
 
 
 def _project(service: Service, actor: Actor, row: Row[Any], people: Mapping[int, Row[Any]]) -> dict[str, Any]:
-    config = config_of(service, row)
     told = {
-        **(_of_plan(config["plan"]) if "plan" in config else _of_config(config)),
+        **summary_of(service, row),
         "budget": row.budget,
         "created_at": row.created_at.isoformat(),
         "creator": user_to_dict(people[row.creator_id]),
@@ -40,32 +39,3 @@ def _project(service: Service, actor: Actor, row: Row[Any], people: Mapping[int,
         "state": row.state,
     }
     return {**told, "problem": row.problem} if actor.privileged else told
-
-
-def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    shown = ("attribute_name", "attribute_type", "metadata")
-    return {
-        "attributes": [_only(entry, shown) for entry in config["attributes"]],
-        "privacy_models": [_only(entry, tuple(entry)) for entry in config["privacy_models"]],
-        "suppression_limit": config.get("suppression_limit"),
-    }
-
-
-def _of_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "attributes": [
-            {"attribute_name": name, "attribute_type": entry["role"]} for name, entry in plan["attributes"].items()
-        ],
-        "privacy_models": [_model(entry) for entry in plan["models"]],
-        "suppression_limit": plan.get("suppression_limit", 0.0),
-    }
-
-
-def _model(entry: Mapping[str, Any]) -> dict[str, Any]:
-    attribute = {"attribute_name": entry["attribute"]} if "attribute" in entry else {}
-    parameters = {key: value for key, value in entry.items() if key not in ("model", "attribute")}
-    return {"model_name": entry["model"], **attribute, "model_params": parameters}
-
-
-def _only(entry: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {key: entry[key] for key in keys if entry.get(key) is not None}

@@ -18,9 +18,12 @@ from kohorte.service.jobs.queue import Kind, State, enqueue
 from kohorte.service.projects import tables
 from kohorte.service.projects.contract import Dataset, read_config
 from kohorte.service.projects.questions import Questions
+from kohorte.service.projects.summary import summary
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"
+LISTED = [column for column in projects.c if column.name not in ("sealed_config", "certificate")]
+"""What a list needs of a project; the others may be large."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,17 @@ def _inserted(
             interactive=interactive,
             state=READY if interactive else PREPARING,
             sealed_config=b"",
+            sealed_summary=b"",
             budget=terms.budget_to_dict() if isinstance(terms, Questions) else None,
         )
         .returning(projects.c.id)
     )
     project_id = int(found.scalar_one())
-    sealed = service.vault.seal(json.dumps(wanted.config), label=_label(project_id))
-    connection.execute(update(projects).where(projects.c.id == project_id).values(sealed_config=sealed))
+    sealed = {
+        "sealed_config": service.vault.seal(json.dumps(wanted.config), label=_label(project_id)),
+        "sealed_summary": service.vault.seal(json.dumps(summary(wanted.config)), label=_summary_label(project_id)),
+    }
+    connection.execute(update(projects).where(projects.c.id == project_id).values(**sealed))
     return project_id
 
 
@@ -109,7 +116,7 @@ def page(service: Service, actor: Actor, *, limit: int, number: int) -> tuple[li
     seen = visible_projects(actor)
     with service.database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(projects).where(seen)).scalar_one()
-        statement = select(projects).where(seen).order_by(projects.c.id).limit(limit).offset((number - 1) * limit)
+        statement = select(*LISTED).where(seen).order_by(projects.c.id).limit(limit).offset((number - 1) * limit)
         return list(connection.execute(statement)), int(total)
 
 
@@ -154,14 +161,14 @@ def delete(service: Service, actor: Actor, project_id: int, *, action: str = "de
     service.vault.remove(project.report_file)
 
 
-def config_of(service: Service, project: Row[Any]) -> dict[str, Any]:
-    """Return the config that a project was made with."""
-    found: dict[str, Any] = json.loads(config_text_of(service, project))
+def summary_of(service: Service, project: Row[Any]) -> dict[str, Any]:
+    """Return what is shown of the config, without reading the config, which may hold large hierarchies."""
+    found: dict[str, Any] = json.loads(service.vault.unseal(project.sealed_summary, label=_summary_label(project.id)))
     return found
 
 
 def config_text_of(service: Service, project: Row[Any]) -> bytes:
-    """Return the config as JSON."""
+    """Return the config that a project was made with, as JSON."""
     return service.vault.unseal(project.sealed_config, label=_label(project.id))
 
 
@@ -213,3 +220,7 @@ def _refuse_inactive(connection: Connection, user_id: int) -> None:
 
 def _label(project_id: int) -> str:
     return f"config of project {project_id}"
+
+
+def _summary_label(project_id: int) -> str:
+    return f"summary of project {project_id}"

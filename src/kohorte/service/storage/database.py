@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -56,7 +57,11 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A connection whose changes happen together, or not at all when the block raises."""
+        """A connection whose changes happen together, or not at all when the block raises.
+
+        In PostgreSQL a statement sees what others wrote before it, whatever the server's default is: who has waited
+        for a lock decides by what is there then.
+        """
         with _failures(), self._not_within_another(), self._turn, self.engine.connect() as plain:
             connection = plain.execution_options(kohorte_writes=True)
             with connection.begin():
@@ -108,6 +113,7 @@ class Database:
             max_overflow=4,  # four processes and their workers stay below PostgreSQL's own limit, 100
             pool_timeout=WAIT_SECONDS,
             hide_parameters=True,
+            isolation_level="READ COMMITTED",
             connect_args={"connect_timeout": 10, "options": POSTGRESQL_OPTIONS},
         )
         event.listen(engine, "checkin", _note_use)
@@ -171,7 +177,7 @@ def _failures() -> Iterator[None]:
     """Turn what the driver says into an error without its words: they repeat statements and values."""
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error, psycopg.Error) as error:  # the drivers' own from listeners
         code = _code(error)
         if code in CAME_FIRST:
             raise InputError("something else came first; look again, then repeat", code="service-conflict") from None
@@ -179,7 +185,7 @@ def _failures() -> Iterator[None]:
         raise EngineError(f"the database could not be read or written ({kind})", code="service-database") from None
 
 
-def _code(error: SQLAlchemyError) -> str:
+def _code(error: Exception) -> str:
     """Return the code of the database's error."""
-    cause = getattr(error, "orig", None)
+    cause = getattr(error, "orig", error)
     return getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or ""

@@ -145,6 +145,7 @@ projects = _table(
     Column("interactive", Boolean, nullable=False),
     Column("state", String(16), nullable=False),
     Column("sealed_config", LargeBinary, nullable=False),
+    Column("sealed_summary", LargeBinary, nullable=False),
     Column("budget", JSON),
     Column("release_file", String(64)),
     Column("report_file", String(64)),
@@ -160,6 +161,7 @@ accounts = _table(
     Column("composition", String(16), nullable=False),
     Column("amount", Text, nullable=False),
     Column("delta", Text, nullable=False),
+    Column("mac", String(64), nullable=False),
 )
 
 spent = _table(

@@ -85,7 +85,7 @@ def _router() -> APIRouter:
 def _surround(app: FastAPI, service: Service) -> None:
     """Put layers around the routes; the last one added is the outermost."""
     app.add_middleware(StrictJson)
-    app.add_middleware(BodyLimit, settings=service.settings)
+    app.add_middleware(BodyLimit, service=service)
     app.add_middleware(AddressLimit, limits=app.state.limits)
     app.add_middleware(LastResort)
     app.add_middleware(SecurityHeaders, behind_proxy=service.settings.behind_proxy)

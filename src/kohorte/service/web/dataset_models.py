@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from kohorte.service.web.routes.users import UserAnswer
+from kohorte.service.web.answers import UserAnswer
+from kohorte.service.web.bodies import MOST_LEVELS, MOST_ROWS, Body
 
 JOHN: dict[str, Any] = {
     "email_address": "john@example.com",
@@ -42,11 +43,13 @@ Name = Annotated[
 ]
 Description = Annotated[str, StringConstraints(max_length=10_000), Field(description="What the dataset is about.")]
 
+HierarchyRow = Annotated[list[str], Field(fail_fast=True, max_length=MOST_LEVELS)]
 
-class DatasetTexts(BaseModel):
+
+class DatasetTexts(Body):
     """What a dataset is called, and what it is about."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, json_schema_extra={"examples": [TEXTS]})
+    model_config = ConfigDict(json_schema_extra={"examples": [TEXTS]})
     name: Name
     description: Description = ""
     separator: Annotated[str, Field(min_length=1, max_length=1)] | None = None
@@ -59,12 +62,10 @@ class DatasetTexts(BaseModel):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class DatasetChange(BaseModel):
+class DatasetChange(Body):
     """What shall change; what is left out stays."""
 
-    model_config = ConfigDict(
-        extra="forbid", hide_input_in_errors=True, json_schema_extra={"examples": [{"name": "Heart Diseases 2020"}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Heart Diseases 2020"}]})
     name: Name | None = None
     description: Description | None = None
 
@@ -103,13 +104,11 @@ class DatasetsAnswer(BaseModel):
     total: int = Field(examples=[1])
 
 
-class HierarchyRows(BaseModel):
+class HierarchyRows(Body):
     """A hierarchy: one row a value, `[value, level 1, ...]`."""
 
-    model_config = ConfigDict(
-        extra="forbid", hide_input_in_errors=True, json_schema_extra={"examples": [{"hierarchy": HIERARCHY}]}
-    )
-    hierarchy: list[list[str]]
+    model_config = ConfigDict(json_schema_extra={"examples": [{"hierarchy": HIERARCHY}]})
+    hierarchy: Annotated[list[HierarchyRow], Field(fail_fast=True, max_length=MOST_ROWS)]
 
 
 class StoredHierarchy(BaseModel):
@@ -180,7 +179,13 @@ STORED: dict[str, Any] = {
                         "hierarchy": {
                             "type": "array",
                             "minItems": 1,
-                            "items": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+                            "maxItems": MOST_ROWS,
+                            "items": {
+                                "type": "array",
+                                "minItems": 1,
+                                "maxItems": MOST_LEVELS,
+                                "items": {"type": "string"},
+                            },
                         }
                     },
                 },

@@ -13,7 +13,8 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 
 from kohorte.service.context import Service
-from kohorte.service.storage.schema import answered, jobs, now, workers
+from kohorte.service.jobs.queue import clock
+from kohorte.service.storage.schema import answered, jobs, workers
 
 SEEN_WITHIN = timedelta(seconds=30)
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
@@ -79,6 +80,6 @@ class _Tables(Collector):
 
 def workers_seen(service: Service) -> int:
     """Return how many workers gave a sign of life lately."""
-    statement = select(func.count()).select_from(workers).where(workers.c.seen_at > now() - SEEN_WITHIN)
     with service.database.reading() as connection:
-        return connection.execute(statement).scalar_one()
+        lately = workers.c.seen_at > clock(connection) - SEEN_WITHIN
+        return connection.execute(select(func.count()).select_from(workers).where(lately)).scalar_one()

@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from kohorte.errors import InputError
 from kohorte.service.datasets.uploads import Upload, safe_file_name
-from kohorte.service.vault import CHUNK, LockedWriter, Vault
+from kohorte.service.vault import CHUNK, Content, LockedWriter, Vault
 from kohorte.service.web.strict_json import why_refused
 
 MOST_PARTS = 8
@@ -178,7 +178,7 @@ async def received(request: Request, vault: Vault, *, limit: int) -> tuple[Uploa
 @asynccontextmanager
 async def _locked(vault: Vault) -> AsyncIterator[LockedWriter]:
     """A new locked file that gets its name when the block has ended well; waiting for the disk blocks nobody."""
-    writing = vault.writing()
+    writing = vault.writing(Content.UPLOAD)
     writer = await run_in_threadpool(writing.__enter__)
     try:
         yield writer

@@ -29,12 +29,10 @@ class StrictJson:
         if not kind.partition(";")[0].strip().lower().endswith("json"):  # a boundary may be called anything
             await self.app(scope, receive, send)
             return
-        messages = [await receive()]
-        while messages[-1].get("more_body", False):
-            messages.append(await receive())
-        reason = why_refused(b"".join(message.get("body", b"") for message in messages))
+        body, last = await _whole(receive)
+        reason = why_refused(body)
         if reason is None:
-            await self.app(scope, _replayed(messages, receive), send)
+            await self.app(scope, _replayed({**last, "body": body}, receive), send)
             return
         places = [{"place": "body", "reason": reason}]
         await answer(problem(400, code="invalid-request", detail=NOT_AS_IT_SHOULD, errors=places))(scope, receive, send)
@@ -65,11 +63,21 @@ def _finite(text: str) -> float:
     return number
 
 
-def _replayed(messages: list[Message], receive: Receive) -> Receive:
-    waiting = iter(messages)
+async def _whole(receive: Receive) -> tuple[bytes, Message]:
+    """The body, which `BodyLimit` keeps small, and the last message about it, which may say that the client is gone."""
+    parts: list[bytes] = []
+    message: Message = {"more_body": True}
+    while message.get("more_body", False):
+        message = await receive()
+        parts.append(message.get("body", b""))
+    return b"".join(parts), message
+
+
+def _replayed(message: Message, receive: Receive) -> Receive:
+    """Give the body once more, in one piece; nothing else keeps it."""
+    waiting = [message]
 
     async def replay() -> Message:
-        message = next(waiting, None)
-        return message if message is not None else await receive()
+        return waiting.pop() if waiting else await receive()
 
     return replay

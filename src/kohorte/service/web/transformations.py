@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from fastapi import Body
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from fastapi import Body as BodyOf
+from pydantic import Field, StringConstraints
 
 from kohorte.hierarchy import Builder, Dates, Ordering, Redaction, Rows, Tree
 from kohorte.service.datasets.transformations import Interval, labelled_intervals
+from kohorte.service.web.bodies import MOST_ROWS, Body
 
 MOST_INTERVALS = 10_000
 Label = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Bound = Annotated[int | float, Field(allow_inf_nan=False)]
 
 
-class _Transformation(BaseModel):
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+class _Transformation(Body):
     example: ClassVar[dict[str, Any]]
     attribute_name: str = Field(min_length=1, max_length=1000, description="The name of the column.")
 
@@ -24,7 +24,11 @@ class _Transformation(BaseModel):
 class RedactionRequest(_Transformation):
     """Hide one character more at each level."""
 
-    example = {"transformation_type": "redaction", "attribute_name": "zip_code", "redaction_order": "right_to_left"}
+    example: ClassVar[dict[str, Any]] = {
+        "transformation_type": "redaction",
+        "attribute_name": "zip_code",
+        "redaction_order": "right_to_left",
+    }
     transformation_type: Literal["redaction"]
     redaction_order: Literal["right_to_left", "left_to_right"] = "right_to_left"
     length: int | None = Field(default=None, ge=1, le=100, description="As long as the longest value if left out.")
@@ -34,10 +38,9 @@ class RedactionRequest(_Transformation):
         return Redaction(order=self.redaction_order, length=self.length)
 
 
-class IntervalEntry(BaseModel):
+class IntervalEntry(Body):
     """A labelled interval: `min` belongs to it, `max` does not."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
     label: Label
     min: Bound
     max: Bound
@@ -46,7 +49,7 @@ class IntervalEntry(BaseModel):
 class IntervalRequest(_Transformation):
     """Labelled intervals that lie side by side."""
 
-    example = {
+    example: ClassVar[dict[str, Any]] = {
         "attribute_name": "age",
         "transformation_type": "interval",
         "intervals": [
@@ -56,7 +59,7 @@ class IntervalRequest(_Transformation):
         ],
     }
     transformation_type: Literal["interval"]
-    intervals: list[IntervalEntry] = Field(min_length=1, max_length=MOST_INTERVALS)
+    intervals: list[IntervalEntry] = Field(fail_fast=True, min_length=1, max_length=MOST_INTERVALS)
     decimal: Literal[".", ","] = "."
 
     def builder(self) -> Builder:
@@ -68,7 +71,7 @@ class IntervalRequest(_Transformation):
 class DateRequest(_Transformation):
     """Calendar periods."""
 
-    example = {
+    example: ClassVar[dict[str, Any]] = {
         "attribute_name": "admitted",
         "transformation_type": "date",
         "format": "%d.%m.%Y",
@@ -76,7 +79,9 @@ class DateRequest(_Transformation):
     }
     transformation_type: Literal["date"]
     format: str = Field(default="%Y-%m-%d", max_length=100, description="As for strptime.")
-    levels: list[str] = Field(default=["month", "quarter", "year", "decade"], min_length=1, max_length=10)
+    levels: list[str] = Field(
+        fail_fast=True, default=["month", "quarter", "year", "decade"], min_length=1, max_length=10
+    )
 
     def builder(self) -> Builder:
         """Return what makes the hierarchy."""
@@ -86,7 +91,7 @@ class DateRequest(_Transformation):
 class OrderRequest(_Transformation):
     """Groups of neighbours in an order."""
 
-    example = {
+    example: ClassVar[dict[str, Any]] = {
         "attribute_name": "stage",
         "transformation_type": "order",
         "values": ["I", "IIa", "IIb", "III"],
@@ -94,8 +99,8 @@ class OrderRequest(_Transformation):
     }
     transformation_type: Literal["order"]
     by: Literal["text", "number", "given"] | None = None
-    values: list[Label] | None = None
-    fanouts: list[int] = Field(default=[], max_length=50)
+    values: Annotated[list[Label], Field(fail_fast=True, max_length=MOST_ROWS)] | None = None
+    fanouts: list[int] = Field(fail_fast=True, default=[], max_length=50)
     labels: Literal["first-last", "set"] = "first-last"
 
     def builder(self) -> Builder:
@@ -106,7 +111,7 @@ class OrderRequest(_Transformation):
 class TreeRequest(_Transformation):
     """Categories that contain categories and values."""
 
-    example = {
+    example: ClassVar[dict[str, Any]] = {
         "attribute_name": "disease",
         "transformation_type": "tree",
         "tree": {"Infectious": {"Viral": ["flu", "measles"], "Bacterial": ["tb"]}, "Metabolic": ["gout"]},
@@ -122,7 +127,11 @@ class TreeRequest(_Transformation):
 class CsvRequest(_Transformation):
     """Rows in the format of ARX, without a header."""
 
-    example = {"attribute_name": "country", "transformation_type": "csv", "csv": "Austria;EU;*\nNorway;EFTA;*\n"}
+    example: ClassVar[dict[str, Any]] = {
+        "attribute_name": "country",
+        "transformation_type": "csv",
+        "csv": "Austria;EU;*\nNorway;EFTA;*\n",
+    }
     transformation_type: Literal["csv"]
     csv: str = Field(min_length=1)
     separator: Literal[";", ",", "|", "\t"] = ";"
@@ -136,7 +145,7 @@ REQUESTS = (RedactionRequest, IntervalRequest, DateRequest, OrderRequest, TreeRe
 Transformation = Annotated[
     RedactionRequest | IntervalRequest | DateRequest | OrderRequest | TreeRequest | CsvRequest,
     Field(discriminator="transformation_type"),
-    Body(
+    BodyOf(
         openapi_examples={
             request.example["transformation_type"]: {"value": request.example, "summary": str(request.__doc__)}
             for request in REQUESTS

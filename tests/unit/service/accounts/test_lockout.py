@@ -1,6 +1,6 @@
 """Lock-out: exact under parallel attempts, alike for known and unknown addresses."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
@@ -135,3 +135,23 @@ def test_what_is_a_day_old_is_forgotten(service: Service) -> None:
     attempt(service, address, PASSWORD)
     with service.database.reading() as connection:
         assert connection.execute(select(func.count()).select_from(login_failures)).scalar_one() == 0
+
+
+def test_signing_in_does_not_wait_for_old_rows_that_another_process_holds(service: Service) -> None:
+    """Two that wait for each other's rows would end in a deadlock; in SQLite writers take turns."""
+    if service.database.is_sqlite:
+        pytest.skip("no rows are locked in SQLite")
+    address = new_user(service, privileged=False).email_address
+    for other in ("nobody@example.org", "no one@example.org"):
+        attempt(service, other)
+    with service.database.writing() as connection:
+        connection.execute(update(login_failures).values(last_at=now() - timedelta(days=2)))
+    with service.database.engine.connect() as elsewhere, elsewhere.begin(), ThreadPoolExecutor(1) as pool:
+        held = elsewhere.execute(select(login_failures.c.address_key).limit(1).with_for_update()).scalar_one()
+        signing_in = pool.submit(attempt, service, address, PASSWORD)
+        done, _ = wait([signing_in], timeout=5)
+        elsewhere.rollback()
+    assert done
+    assert signing_in.result() == "signed in"
+    with service.database.reading() as connection:
+        assert connection.execute(select(login_failures.c.address_key)).scalars().all() == [held]

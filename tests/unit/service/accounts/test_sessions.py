@@ -166,6 +166,23 @@ def test_a_password_that_changes_while_somebody_signs_in_with_the_old_one_wins(
     assert refusal(service, user.email_address, PASSWORD)[0] == "login-failed"
 
 
+@pytest.mark.parametrize("gone", ["disabled_at", "deleted_at"])
+def test_who_is_disabled_or_deleted_while_signing_in_gets_no_session(
+    service: Service, user: Any, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    real = passwords.fits
+
+    def and_then_somebody_acts(password: str, stored: str | None) -> bool:
+        found = real(password, stored)
+        change_user(service, user, **{gone: now()})
+        return found
+
+    monkeypatch.setattr(passwords, "fits", and_then_somebody_acts)
+    assert refusal(service, user.email_address, PASSWORD)[0] == "login-failed"
+    with service.database.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(session_rows)).scalar_one() == 0
+
+
 def test_signing_in_and_out_is_in_the_audit_log_and_tells_no_secret(service: Service, user: Any) -> None:
     pair = sessions.sign_in(service, user.email_address, PASSWORD)
     again = sessions.rotate(service, pair.refresh_token)

@@ -237,7 +237,7 @@ def test_a_hierarchy_is_stored_sealed_and_given_back(
         (b'{"hierarchy": [[1.5]]}', "application/json", 400, "invalid-request"),
         (b'{"hierarchy": [["flu", "*"]], "x": 1}', "application/json", 400, "invalid-request"),
         (b"{", "application/json", 400, "invalid-request"),
-        (b"[" * 100_000, "application/json", 400, "invalid-request"),
+        (b"[" * 100_000, "application/json", 400, "body-too-deep"),
         (b"flu;" * (5 << 20), "text/csv", 413, "body-too-large"),
     ],
 )

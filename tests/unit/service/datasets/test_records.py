@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -31,7 +33,7 @@ def locked_files(service: Service) -> list[Path]:
 
 def new_project(service: Service, dataset_id: int, user_id: int) -> int:
     values = {"name": "p", "description": "", "dataset_id": dataset_id, "creator_id": user_id, "researcher_id": user_id}
-    values |= {"created_at": now(), "interactive": False, "state": "ready", "sealed_config": b""}
+    values |= {"created_at": now(), "interactive": False, "state": "ready", "sealed_config": b"", "sealed_summary": b""}
     with service.database.writing() as connection:
         return int(connection.execute(insert(projects).values(**values).returning(projects.c.id)).scalar_one())
 
@@ -134,6 +136,59 @@ def test_a_dataset_that_is_not_ready_has_no_table(john: Steward, service: Servic
     with pytest.raises(InputError) as caught:
         tables.load(service, row_of(service, 1))
     assert caught.value.code == "dataset-conflict"
+
+
+def test_a_column_is_read_without_the_others(mary: Steward, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    number, read = mary.uploaded(), []
+    whole = pl.read_parquet
+
+    def noting(*given: Any, **options: Any) -> pl.DataFrame:
+        frame = whole(*given, **options)
+        read.append(frame.columns)
+        return frame
+
+    monkeypatch.setattr(pl, "read_parquet", noting)
+    body = {"transformation_type": "redaction", "attribute_name": "zip_code"}
+    assert mary.post(f"/datasets/{number}/create-generalization-hierarchy", json=body).status_code == 200
+    rows = [["flu", "*"], ["gout", "*"]]
+    assert mary.put(f"/datasets/{number}/hierarchies/disease", json={"hierarchy": rows}).status_code == 201
+    assert read == [["zip_code"], ["disease"]]
+
+
+def test_whoever_reads_values_is_in_the_audit_log(mary: Steward, service: Service) -> None:
+    number = mary.uploaded()
+    path, rows = f"/datasets/{number}", [["flu", "*"], ["gout", "*"]]
+    body = {"transformation_type": "redaction", "attribute_name": "zip_code"}
+    answers = [
+        mary.post(f"{path}/create-generalization-hierarchy", json=body),
+        mary.put(f"{path}/hierarchies/disease", json={"hierarchy": rows}),
+        mary.get(f"{path}/hierarchies/disease"),
+        mary.get(f"{path}/proposal"),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 201, 200, 200]
+    with service.database.reading() as connection:
+        about = select(audit.c.action, audit.c.details).where(audit.c.object == f"dataset {number}")
+        found = connection.execute(about.order_by(audit.c.number)).all()
+    assert [tuple(entry) for entry in found[-4:]] == [
+        ("read-values", {"values": 2}),
+        ("store-hierarchy", {"values": 2}),
+        ("read-hierarchy", {"values": 2}),
+        ("read-proposal", {"columns": 3}),
+    ]
+
+
+def test_a_dataset_that_could_not_be_read_is_listed_and_can_be_deleted(mary: Steward, service: Service) -> None:
+    number = mary.post(
+        "/datasets", files={"file": ("a.csv", b"a,b\n1\n")}, data={"name": "a"}, headers={"Prefer": "respond-async"}
+    ).json()["dataset_id"]
+    give_up = time.monotonic() + 10
+    while mary.get(f"/datasets/{number}").json()["state"] == "preparing" and time.monotonic() < give_up:
+        time.sleep(0.02)
+    listed = mary.get("/datasets").json()
+    assert [(shown["dataset_id"], shown["state"]) for shown in listed["datasets"]] == [(number, "failed")]
+    assert listed["total"] == 1
+    assert mary.delete(f"/datasets/{number}").status_code == 204
+    assert mary.get("/datasets").json()["total"] == 0
 
 
 # Help with choosing parameters

@@ -24,7 +24,7 @@ from kohorte.service.context import Service
 from kohorte.service.datasets.uploads import safe_file_name
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import datasets, jobs
-from kohorte.service.vault import Vault
+from kohorte.service.vault import Content, Vault
 from kohorte.service.web.multipart import received
 from support.service import Person, client_of, new_person
 
@@ -400,7 +400,7 @@ def test_the_borders_of_chunks_make_no_difference(vault: Vault, size: int) -> No
     whole = body((FILE, content), (JSON, META))
     chunks = [whole[at : at + size] for at in range(0, len(whole), size)]
     upload, fields = asyncio.run(received(request_of(chunks), vault, limit=1000))
-    assert vault.read(upload.file) == content
+    assert vault.read(upload.file, Content.UPLOAD) == content
     assert (upload.file_name, upload.bytes, fields) == ("a.csv", len(content), TEXTS)
     assert upload.sha256 == hashlib.sha256(content).hexdigest()
 

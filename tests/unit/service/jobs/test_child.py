@@ -13,17 +13,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from kohorte.errors import InputError
+from kohorte.errors import EngineError, InputError
 from kohorte.service.jobs import child
 from kohorte.service.jobs.child import Desk, Stopped, perform
 from kohorte.service.jobs.process import Child, ChildDied
 from kohorte.service.jobs.queue import Kind
 from kohorte.service.jobs.tasks import Done, Work
 from kohorte.service.settings import Settings
-from kohorte.service.vault import Vault
+from kohorte.service.vault import Content, Vault
 from support.jobs import CSV
 
-ORDER = {"kind": "ingest", "request": {}, "table_file": None, "most_cells": 10}
+ORDER = {"order": "1.1.a", "kind": "ingest", "request": {}, "table_file": None, "most_cells": 10}
 
 
 class Deaf(Desk):
@@ -35,6 +35,7 @@ class Deaf(Desk):
         self._answers = self.written
         self._stop = threading.Event()
         self._files: list[str] = []
+        self._order = "1.1.a"
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_a_job_that_shall_stop_stops_at_its_next_word_and_leaves_no_file(
     desk: Deaf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def go_on(work: Work) -> Done:
-        work.lock(b"content")
+        work.lock(b"content", Content.TABLE)
         desk._stop.set()
         work.reporter.progress(0.5, "half")
         raise AssertionError("went on")
@@ -95,8 +96,8 @@ def test_a_job_that_shall_stop_stops_at_its_next_word_and_leaves_no_file(
 
 def test_a_file_is_named_before_it_is_written(desk: Deaf) -> None:
     work = Work({}, None, 10, desk.vault, desk)
-    name = work.lock(b"content")
-    assert json.loads(desk.written.getvalue().splitlines()[0]) == {"file": name}
+    name = work.lock(b"content", Content.TABLE)
+    assert json.loads(desk.written.getvalue().splitlines()[0]) == {"order": "1.1.a", "file": name}
 
 
 @pytest.fixture
@@ -111,12 +112,14 @@ def started(tmp_path: Path) -> Any:
 
 def test_a_process_is_ready_and_does_one_job_after_the_other(started: tuple[Child, Vault]) -> None:
     process, vault = started
-    assert process.receive(20) == {"ready": True}
-    for _ in range(2):
-        request = {"file": vault.write(CSV), "file_name": "x.csv"}
-        process.send({"kind": "ingest", "request": request, "table_file": None, "most_cells": 1000})
+    assert process.receive(20) == {"order": "", "ready": True}
+    for name in ("1.1.a", "2.1.b"):
+        request = {"file": vault.write(CSV, Content.UPLOAD), "file_name": "x.csv"}
+        process.send({"order": name, "kind": "ingest", "request": request, "table_file": None, "most_cells": 1000})
         while "outcome" not in (answer := process.receive(20) or {}):
-            assert set(answer) in ({"progress", "message"}, {"file"})
+            assert set(answer) in ({"order", "progress", "message"}, {"order", "file"})
+            assert answer["order"] == name
+        assert answer["order"] == name
         assert answer["outcome"]["values"]["rows"] == 200
     assert process.resident() > 1 << 20
     assert process.receive(0.01) is None
@@ -136,7 +139,7 @@ def test_the_process_sees_no_address_of_the_database_and_no_key(
     process = Child(Settings.load(tmp_path / "service", {}))
     process.start()
     try:
-        assert process.receive(20) == {"ready": True}
+        assert process.receive(20) == {"order": "", "ready": True}
         key = (tmp_path / "service" / "keys" / "master.key").read_text().strip()
         seen = Path(f"/proc/{process.pid}/environ").read_bytes() + Path(f"/proc/{process.pid}/cmdline").read_bytes()
         assert b"canary" not in seen
@@ -154,3 +157,67 @@ def test_the_process_ends_when_its_worker_is_gone(tmp_path: Path) -> None:
     done = subprocess.run(command, input=said, capture_output=True, timeout=30, check=False)
     assert done.returncode == 1
     assert list(settings.vault_folder.iterdir()) == []
+
+
+BUSY = """
+import time
+from kohorte.service.jobs import child
+from kohorte.service.jobs.queue import Kind
+
+def calculate(work):
+    work.reporter.file("0" * 32)
+    (work.vault.folder / f".{'0' * 32}.tmp").write_bytes(b"half")
+    work.reporter.progress(0.5, "in the middle")
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        {what}
+
+child.TASKS[Kind.INGEST] = calculate
+child.main()
+"""
+CALCULATIONS = {
+    "python": "sum(range(10**5))",
+    "polars": "import polars as pl; pl.int_range(3 * 10**7, eager=True).shuffle(1).sort().sum()",
+}
+
+
+@pytest.mark.parametrize("ending", [b"", b'{"order": "half a li'], ids=["whole", "half"])
+@pytest.mark.parametrize("what", CALCULATIONS.values(), ids=CALCULATIONS)
+def test_the_process_ends_in_the_middle_of_a_calculation_when_its_worker_is_gone(
+    tmp_path: Path, what: str, ending: bytes
+) -> None:
+    settings = Settings.load(tmp_path / "service", {})
+    Vault.at(settings.vault_folder, settings.key_path, create=True)
+    first = {"folder": str(settings.vault_folder), "key_file": str(settings.key_path)}
+    script = BUSY.replace("{what}", what)
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in (first, ORDER)))
+        process.stdin.flush()
+        while b"in the middle" not in process.stdout.readline():
+            assert process.poll() is None
+        process.stdin.write(ending)
+        process.stdin.close()
+        try:
+            assert process.wait(10) == 1
+        finally:
+            process.kill()
+    assert list(settings.vault_folder.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_removed_does_not_keep_the_process(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(vault: Vault, name: str) -> None:
+        raise EngineError("no", code="service-file")
+
+    class Exited(Exception):
+        pass
+
+    def leave(code: int) -> None:
+        raise Exited
+
+    monkeypatch.setattr(child, "remove", fail)
+    monkeypatch.setattr("os._exit", leave)
+    desk.file("0" * 32)
+    with pytest.raises(Exited):
+        desk._read(io.BytesIO(b""))

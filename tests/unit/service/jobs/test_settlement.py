@@ -12,7 +12,7 @@ from kohorte.errors import AccessDenied, InputError, NoSolution
 from kohorte.service.access import Actor
 from kohorte.service.audit import AuditLog, verify_log
 from kohorte.service.context import Service
-from kohorte.service.jobs import queue
+from kohorte.service.jobs import queue, settlement
 from kohorte.service.jobs.queue import State
 from kohorte.service.jobs.settlement import Outcome, cancel, settle, settle_lost
 from kohorte.service.storage.schema import audit, datasets, jobs, now, projects
@@ -134,6 +134,25 @@ def test_a_cancelled_job_that_is_given_back_is_not_taken_again(service: Service)
     cancel(service, Actor(new_creator(service), privileged=True, session_id=""), job_id)
     queue.give_back(service, claim, counted=False)
     assert queue.claim(service, "w") is None
+    assert settle_lost(service) == 1
+    assert row_of(service, jobs, job_id).state == "cancelled"
+
+
+def test_a_job_that_is_given_back_while_it_is_cancelled_is_cancelled(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, job_id = new_dataset(service)
+    claim, real = claimed(service), settlement._ended
+
+    def and_then_it_is_given_back(*arguments: Any, **options: Any) -> bool:
+        ended = real(*arguments, **options)
+        assert queue.give_back(service, claim, counted=False)
+        return ended
+
+    monkeypatch.setattr(settlement, "_ended", and_then_it_is_given_back)
+    assert cancel(service, Actor(new_creator(service), True, "s"), job_id).cancel_requested
+    monkeypatch.undo()
+    assert queue.claim(service, "other") is None
     assert settle_lost(service) == 1
     assert row_of(service, jobs, job_id).state == "cancelled"
 

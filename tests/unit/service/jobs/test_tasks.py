@@ -17,7 +17,7 @@ from kohorte.errors import InputError, KohorteError, NoSolution
 from kohorte.service.jobs import tasks
 from kohorte.service.jobs.tasks import Work
 from kohorte.service.settings import DEFAULT_POLICY
-from kohorte.service.vault import Vault
+from kohorte.service.vault import Content, Vault
 from support.jobs import CSV, PLAN
 
 FRAME = parse_table(CSV, Path("table.csv")).frame
@@ -50,7 +50,9 @@ def work(vault: Vault, request: dict[str, Any], *, most_cells: int = 1_000_000, 
 
 
 def upload(vault: Vault, content: bytes, file_name: str = "x.csv", *, most_cells: int = 1_000_000) -> Work:
-    return Work({"file": vault.write(content), "file_name": file_name}, None, most_cells, vault, Listener())
+    return Work(
+        {"file": vault.write(content, Content.UPLOAD), "file_name": file_name}, None, most_cells, vault, Listener()
+    )
 
 
 def as_parquet(frame: pl.DataFrame) -> bytes:
@@ -128,7 +130,7 @@ def test_a_release_is_that_of_the_library_and_verified(vault: Vault) -> None:
     expected = ko.anonymize(FRAME, plan)
     assert found.result["release"]["levels"] == expected.levels
     assert found.result["release"]["cost"] == expected.cost
-    content = vault.read(found.values["release_file"])
+    content = vault.read(found.values["release_file"], Content.RELEASE)
     released = parse_table(content, Path("release.csv")).frame
     assert ko.verify(released, plan).satisfied
     assert sorted(released.rows()) == sorted(expected.data.rows())
@@ -137,7 +139,7 @@ def test_a_release_is_that_of_the_library_and_verified(vault: Vault) -> None:
     assert certificate["output"]["sha256"] == hashlib.sha256(content).hexdigest()
     assert "written file" in certificate["verification"]["how"]
     assert "sha256" not in certificate["input"]
-    report = vault.read(found.values["report_file"]).decode()
+    report = vault.read(found.values["report_file"], Content.REPORT).decode()
     assert "public view" in report
     assert certificate["output"]["sha256"] in report
     assert set(job.reporter.files) == {found.values["release_file"], found.values["report_file"]}  # type: ignore[attr-defined]
@@ -154,21 +156,39 @@ def test_progress_grows_and_names_no_value(vault: Vault) -> None:
     assert not words & CELLS
 
 
-def test_hierarchies_written_row_by_row_are_in_no_certificate(vault: Vault) -> None:
-    rows = [[value, "*"] for value in sorted(set(FRAME["zip"]))]
+ZIPS = sorted(set(FRAME["zip"]))
+BOUNDS = [10000, 10049, 10050, 20000]
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "shown"),
+    [
+        ({"rows": [[value, "*"] for value in ZIPS]}, {"rows": {}}),
+        ({"tree": ZIPS}, {"tree": {}}),
+        ({"ordering": {"values": ZIPS, "by": "given"}}, {"ordering": {"by": "given"}}),
+        ({"ordering": {"by": "text"}}, None),
+        ({"redaction": {"length": 5, "order": "left_to_right"}}, None),
+        (
+            {"intervals": {"levels": [{"bounds": BOUNDS, "labels": ["a", "10049 only", "b"]}], "integer": True}},
+            {"intervals": {"integer": True}},
+        ),
+    ],
+)
+def test_a_certificate_shows_no_values_that_hierarchies_list(
+    vault: Vault, hierarchy: dict[str, Any], shown: dict[str, Any] | None
+) -> None:
     plan = json.loads(json.dumps(PLAN))
-    plan["attributes"]["zip"]["hierarchy"] = {"rows": rows}
-    plan["models"][0]["k"] = 50
+    plan["attributes"]["zip"]["hierarchy"] = hierarchy
+    plan["models"][0]["k"] = 100
     found = tasks.make_release(work(vault, {"plan": plan}))
     certificate = found.values["certificate"]
-    assert certificate["plan"]["attributes"]["zip"]["hierarchy"] == {"rows": len(rows)}
-    report = vault.read(found.values["report_file"]).decode()
-    assert found.result["release"]["levels"]["zip"] == 1
+    assert certificate["plan"]["attributes"]["zip"]["hierarchy"] == (shown or hierarchy)
+    report = vault.read(found.values["report_file"], Content.REPORT).decode()
     for text in (json.dumps(found.values), json.dumps(found.result), report):
         assert "100" + "49" not in text
-        assert ko.Plan.from_dict(plan).fingerprint() not in text
+        assert shown is None or ko.Plan.from_dict(plan).fingerprint() not in text
     assert certificate["plan_sha256"] in report
-    assert "zip" not in certificate["hierarchies_sha256"]
+    assert certificate["hierarchies_sha256"] == {}
 
 
 def test_no_solution_is_said(vault: Vault) -> None:

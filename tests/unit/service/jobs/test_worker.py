@@ -6,9 +6,11 @@ import asyncio
 import io
 import os
 import signal
+import sqlite3
 import time
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,12 @@ from kohorte.service.context import Service
 from kohorte.service.jobs import queue
 from kohorte.service.jobs import worker as worker_module
 from kohorte.service.jobs.settlement import Outcome, cancel, settle
-from kohorte.service.jobs.waiting import finished
+from kohorte.service.storage import schema
+from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import audit, datasets, jobs, projects, workers
+from kohorte.service.vault import Content
+from kohorte.service.web.metrics import workers_seen
+from kohorte.service.web.synchronous import finished
 from support.jobs import (
     CSV,
     PLAN,
@@ -90,11 +96,11 @@ def test_datasets_releases_and_risks_are_made(service: Service) -> None:
         assert (job.state, job.progress, job.attempt) == ("done", 1.0, 1)
         project = row_of(service, projects, project_id)
         risk = ended(service, new_risk_job(service, dataset_id))
-    released = parse_table(service.vault.read(project.release_file), Path("release.csv")).frame
+    released = parse_table(service.vault.read(project.release_file, Content.RELEASE), Path("release.csv")).frame
     assert ko.verify(released, ko.Plan.from_dict(PLAN)).satisfied
     assert project.state == "ready"
     assert project.certificate["verification"]["satisfied"]
-    assert b"<html" in service.vault.read(project.report_file)
+    assert b"<html" in service.vault.read(project.report_file, Content.REPORT)
     assert risk.result["weighted_risk"]["risk"] > 0
     assert locked_files(service) == named_files(service)
     assert verify_log(service.database, service.log).whole
@@ -297,3 +303,43 @@ def test_workers_are_known_while_they_work(service: Service) -> None:
     with working(service, 2):
         wait_for(lambda: len(known()) == 2)
     assert known() == []
+
+
+@pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_worker_whose_clock_is_wrong_is_seen_as_long_as_it_gives_signs_of_life(
+    service: Service, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.now(tz) + timedelta(hours=hours)
+
+    worker = worker_module.Worker(service)
+    with monkeypatch.context() as patched:
+        patched.setattr(schema, "datetime", Wrong)
+        worker._say_alive()
+        assert workers_seen(service) == 1
+    assert workers_seen(service) == 1
+    with service.database.writing() as connection:
+        assert connection.execute(select(workers.c.seen_at)).scalar_one() <= queue.clock(connection)
+        connection.execute(update(workers).values(seen_at=queue.clock(connection) - timedelta(minutes=1)))
+    assert workers_seen(service) == 0
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_worker_survives_a_database_that_somebody_else_locks(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kohorte.service.storage.database.WAIT_SECONDS", 0)
+    impatient = replace(service, database=Database(service.settings.database_address))
+    _, job_id = new_dataset(service)
+    other = sqlite3.connect(service.settings.folder / "service.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    with working(impatient) as (worker,):
+        wait_for(lambda: worker._child.pid is not None, 20)
+        assert row_of(service, jobs, job_id).state == "queued"
+        other.execute("ROLLBACK")
+        assert ended(service, job_id).state == "done"
+    other.close()
+    impatient.database.close()

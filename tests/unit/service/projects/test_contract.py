@@ -146,6 +146,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     (interactive(1, 0, query_epsilon=0), "model_params: query_epsilon"),
     (interactive(1, 0, x=0), "model_params: has an unknown key"),
     (release(private_id="age"), "config.private_id: "),
+    (
+        changed(release(), lambda c: c["attributes"][1].update(metadata={"datatype": "int", "min": 0, "max": 100})),
+        "config.attributes[1].metadata: has no meaning",
+    ),
     (release(suppression_limit=2), "config: suppression_limit"),
     (release(attributes=release()["attributes"][1:]), "'zip_code'"),
     (release(k=0), "config.privacy_models[0].model_params: "),

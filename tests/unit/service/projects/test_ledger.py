@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from kohorte.dp import Budget
 from kohorte.dp.budget import NOTHING, Cost
 from kohorte.dp.ledger import Account
-from kohorte.errors import AccessDenied, BudgetExceeded, InternalError
+from kohorte.errors import AccessDenied, BudgetExceeded, EngineError, InternalError
 from kohorte.service.access import Actor
 from kohorte.service.audit import verify_log
 from kohorte.service.context import Service
@@ -20,7 +20,7 @@ from kohorte.service.projects import store
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import accounts, answered, audit, projects, spent
-from support.projects import interactive, patients, spend_in_process, store_dataset
+from support.projects import ask_in_process, interactive, patients, spend_in_process, store_dataset
 from support.service import new_user
 
 BUDGET = Budget(1, 1e-6)
@@ -37,7 +37,9 @@ def project(service: Service) -> tuple[int, int]:
     return store.create(service, Actor(steward.id, True, "s"), wanted).project_id, researcher.id
 
 
-def pay(service: Service, project: tuple[int, int], question: str, cost: Cost = TENTH, budget: Budget = BUDGET) -> int:
+def pay(
+    service: Service, project: tuple[int, int], question: str, cost: Cost = TENTH, budget: Budget = BUDGET
+) -> int | None:
     ledger = DatabaseLedger(service, *project, sql="SELECT")
     return ledger.reserve(ANYBODY, question, cost, budget)
 
@@ -141,6 +143,35 @@ def test_fifty_threads_spend_no_more_than_there_is(service: Service, project: tu
 
 
 @pytest.mark.slow
+def test_the_same_questions_of_several_processes_are_paid_once_and_have_one_answer(
+    service: Service, service_settings: Settings, project: tuple[int, int]
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    folder, database = str(service_settings.folder), service_settings.database or None
+    start, answers = context.Barrier(3), context.Queue()
+    asking = [
+        context.Process(target=ask_in_process, args=(folder, database, project, start, answers)) for _ in range(3)
+    ]
+    for process in asking:
+        process.start()
+    found = {answers.get(timeout=60) for _ in range(30)}
+    for process in asking:
+        process.join()
+        assert process.exitcode == 0
+    assert len(found) == 10
+    assert total_of_spent(service, project).amount == Fraction(11, 100)
+
+
+def test_a_question_whose_process_was_lost_is_paid_again(
+    service: Service, project: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pay(service, project, "q") is not None
+    assert pay(service, project, "q") is None
+    monkeypatch.setattr("kohorte.service.projects.ledger.ANSWERED_WITHIN_SECONDS", 0)
+    assert pay(service, project, "q") is not None
+
+
+@pytest.mark.slow
 def test_four_processes_spend_no_more_than_there_is(
     service: Service, service_settings: Settings, project: tuple[int, int]
 ) -> None:
@@ -154,3 +185,16 @@ def test_four_processes_spend_no_more_than_there_is(
         assert worker.exitcode == 0
     assert total_of_spent(service, project).amount == 1
     assert DatabaseLedger(service, *project).spent(ANYBODY).amount == 1
+
+
+def test_an_account_that_was_changed_from_outside_is_refused_and_seen_by_the_audit(
+    service: Service, project: tuple[int, int]
+) -> None:
+    pay(service, project, "q")
+    assert verify_log(service.database, service.log).whole
+    with service.database.writing() as connection:
+        connection.execute(update(accounts).values(amount="0"))
+    with pytest.raises(EngineError, match="changed from outside"):
+        pay(service, project, "another")
+    found = verify_log(service.database, service.log)
+    assert (found.whole, found.first_wrong, found.accounts_fit) == (False, None, False)

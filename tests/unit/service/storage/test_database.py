@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
 import pytest
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, event, func, insert, select, text, update
 
 from kohorte.errors import EngineError, InputError, InternalError
 from kohorte.service.context import Service
@@ -144,6 +146,57 @@ def test_a_second_connection_waits_for_a_writer(service: Service) -> None:
     thread.join()
     other.close()
     assert seen == [6]
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_file_that_somebody_else_locks_for_too_long_is_an_error_of_the_database(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kohorte.service.storage.database.WAIT_SECONDS", 0)
+    database = Database(service.settings.database_address)
+    other = sqlite3.connect(service.settings.folder / "service.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(EngineError) as caught, database.writing() as connection:
+        add_worker(connection, "one")
+    assert caught.value.code == "service-database"
+    assert "SQLITE_BUSY" in str(caught.value)
+    assert "locked" not in str(caught.value)
+    other.execute("ROLLBACK")
+    other.close()
+    with database.writing() as connection:
+        add_worker(connection, "two")
+    assert names(database) == {"two"}
+    database.close()
+
+
+def test_what_a_driver_raises_in_a_listener_is_an_error_of_the_database(service: Service) -> None:
+    def fail(connection: Connection) -> None:
+        raise psycopg.OperationalError(CANARY)
+
+    event.listen(service.database.engine, "begin", fail)
+    with pytest.raises(EngineError) as caught, service.database.writing() as connection:
+        add_worker(connection, "one")
+    event.remove(service.database.engine, "begin", fail)
+    assert caught.value.code == "service-database"
+    assert CANARY not in str(caught.value)
+    assert names(service.database) == set()
+
+
+@pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
+def test_a_writer_sees_what_others_wrote_whatever_the_default_of_the_server_is(address: str) -> None:
+    shown = text("SHOW transaction_isolation")
+    before = Database(address)
+    with before.writing() as connection:
+        name = connection.execute(text("SELECT current_database()")).scalar_one()
+        connection.execute(text(f"ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'"))
+    before.close()
+    database = Database(address)
+    for _ in range(2):  # also with a connection that was a reader's
+        with database.writing() as connection:
+            assert connection.execute(shown).scalar_one() == "read committed"
+        with database.reading() as connection:
+            assert connection.execute(shown).scalar_one() == "repeatable read"
+    database.close()
 
 
 @pytest.mark.parametrize("backend", ["postgresql"], indirect=True)

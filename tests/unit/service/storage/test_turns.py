@@ -1,7 +1,11 @@
 """A lock that is given in turn."""
 
+import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import pytest
 
@@ -52,3 +56,53 @@ def test_an_error_gives_the_turn_back() -> None:
         raise ValueError("no")
     with turns:
         pass
+
+
+class Interrupted(Exception):
+    """What a signal raises in whoever waits."""
+
+
+@contextmanager
+def interrupted(before: Callable[[], object]) -> Iterator[None]:
+    """Interrupt what this thread waits for in a moment; `before` is called just before that."""
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        before()
+        raise Interrupted
+
+    handler = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(Interrupted):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def is_free(turns: Turns) -> bool:
+    def take() -> None:
+        with turns:
+            pass
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    thread.join(2)
+    return not thread.is_alive()
+
+
+def test_who_stops_waiting_is_not_waited_for() -> None:
+    turns = Turns()
+    with turns:
+        with interrupted(lambda: None), turns:
+            raise AssertionError("out of turn")
+        assert not turns._waiting
+    assert is_free(turns)
+
+
+def test_a_turn_that_came_while_somebody_stopped_waiting_is_handed_on() -> None:
+    turns = Turns()
+    turns.__enter__()
+    with interrupted(lambda: turns.__exit__(None, None, None)), turns:
+        raise AssertionError("interrupted before")
+    assert is_free(turns)

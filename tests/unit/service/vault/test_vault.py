@@ -7,7 +7,6 @@ import os
 import secrets
 import stat
 import threading
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 from kohorte.errors import EngineError, InputError
 from kohorte.service import vault as vault_module
-from kohorte.service.vault import CHUNK, DAY, MAGIC, Vault
+from kohorte.service.vault import CHUNK, MAGIC, Content, Vault
 
 HEAD = len(MAGIC) + 72 + 24  # magic, sealed key, header of the stream
 OVERHEAD = 17
@@ -192,17 +191,6 @@ def test_a_file_appears_only_when_it_is_whole(vault: Vault) -> None:
     assert list(vault.folder.iterdir()) == []
 
 
-def test_what_a_killed_process_left_is_removed_after_a_day(vault: Vault) -> None:
-    old, fresh = vault.folder / ".old.tmp", vault.folder / ".fresh.tmp"
-    for path in (old, fresh):
-        path.write_bytes(b"x")
-    os.utime(old, (time.time() - DAY - 1,) * 2)
-    name = vault.write(b"kept")
-    os.utime(vault.path(name), (0, 0))
-    Vault(vault.folder, secrets.token_bytes(32))
-    assert {path.name for path in vault.folder.iterdir()} == {".fresh.tmp", name}
-
-
 def test_a_removed_file_is_gone_and_may_be_removed_again(vault: Vault) -> None:
     name = vault.write(b"x")
     vault.remove(name)
@@ -283,3 +271,11 @@ def test_keys_for_purposes_differ_and_the_key_is_not_shown(vault: Vault, tmp_pat
     derived = {vault.derived(purpose).hex() for purpose in ("audit", "sealing", "tokens")}
     assert len({*derived, master, vault.fingerprint}) == 5
     assert master not in repr(vault)
+
+
+def test_a_raw_table_cannot_leave_in_the_place_of_a_release(vault: Vault) -> None:
+    name = vault.write(b"raw rows", Content.TABLE)
+    for other in (Content.RELEASE, Content.REPORT, Content.UPLOAD):
+        with pytest.raises(EngineError, match="belongs to another key"):
+            vault.read(name, other)
+    assert vault.read(name, Content.TABLE) == b"raw rows"

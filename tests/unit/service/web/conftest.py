@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,8 +22,10 @@ from kohorte.errors import (
     NoSolution,
     PrivacyViolation,
 )
+from kohorte.service.accounts.tokens import Claims, Type, issued
 from kohorte.service.context import Service
 from kohorte.service.settings import Settings
+from kohorte.service.storage.schema import now
 from kohorte.service.web.app import create_app
 from kohorte.service.web.rate_limits import TooManyRequests
 
@@ -45,6 +48,17 @@ RAISED: dict[str, Exception] = {
     "deep": RecursionError(SECRET),
 }
 Open = Callable[..., TestClient]
+
+
+def token_of(client: TestClient, kind: Type = Type.ACCESS, minutes: float = 5) -> str:
+    """A token as the service signs them, of nobody in particular."""
+    service: Service = client.app.state.service  # type: ignore[attr-defined]
+    return issued(service, kind, Claims(1, "session", "token"), until=now() + timedelta(minutes=minutes))
+
+
+def signed(client: TestClient, **options: Any) -> dict[str, str]:
+    """The headers of a body in JSON with such a token."""
+    return {"Authorization": f"Bearer {token_of(client, **options)}", "Content-Type": "application/json"}
 
 
 class One(BaseModel):

@@ -98,3 +98,9 @@ def test_all_but_the_open_operations_ask_for_a_token(description: dict[str, Any]
 def test_the_description_names_no_outside_address(description: dict[str, Any]) -> None:
     assert description["servers"] == [{"url": "/"}]
     assert "http" not in str(description["info"])
+
+
+def test_schemas_have_names_that_people_read(description: dict[str, Any]) -> None:
+    names = set(description["components"]["schemas"])
+    assert [name for name in names if "__" in name] == []
+    assert {"JobAnswer", "UserAnswer"} <= names

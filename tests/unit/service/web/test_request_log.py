@@ -28,7 +28,7 @@ def test_a_request_is_one_line_without_what_was_said(plain: TestClient, caplog: 
     ("path", "route"),
     [
         (f"/raise/{SECRET}", "/raise/{name}"),
-        (f"/api/v1/users/{SECRET}", "/api/v1/users/{user_id}"),
+        (f"/api/v1/datasets/{SECRET}", "/api/v1/datasets/{dataset_id}"),
         (f"/{SECRET}", "-"),
         ("/api/v1/health", "/api/v1/health"),
     ],

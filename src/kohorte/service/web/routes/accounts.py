@@ -13,17 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kohorte.service.accounts import passwords, sessions, setup
 from kohorte.service.accounts.tokens import LONGEST, refused
+from kohorte.service.web.answers import UserAnswer
+from kohorte.service.web.bodies import Body
 from kohorte.service.web.dependencies import ActorDep, ServiceDep, bearer
-from kohorte.service.web.routes.users import (
-    CREATED,
-    Body,
-    EmailAddress,
-    Institution,
-    Name,
-    Password,
-    UserAnswer,
-    created_user,
-)
+from kohorte.service.web.routes.users import CREATED, EmailAddress, Institution, Name, Password, created_user
 
 router = APIRouter(tags=["accounts"])
 _waiting: RunVar[CapacityLimiter] = RunVar("logins")

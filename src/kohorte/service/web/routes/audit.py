@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Depends, Query
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from kohorte.service.audit import verify_log
-from kohorte.service.audit_reading import listed
+from kohorte.service.audit_reading import Wanted, listed
 from kohorte.service.web.dependencies import LARGEST_NUMBER, Limit, PageNumber, ServiceDep
 
 router = APIRouter(tags=["audit"])
@@ -24,6 +25,25 @@ ENTRY: dict[str, Any] = {
 
 Action = Annotated[str | None, Query(pattern="^[a-z-]+$", max_length=64, description="Only entries with this action.")]
 ActorId = Annotated[int | None, Query(ge=1, le=LARGEST_NUMBER, description="Only what this user did.")]
+
+
+def _written_out(given: Any) -> Any:
+    """Refuse a bare number, which would be taken for the seconds since 1970."""
+    if isinstance(given, str) and not re.match(r"\d{4}-\d\d-\d\d[Tt ]", given):
+        raise ValueError("is a moment such as 2026-05-01T00:00:00Z")
+    return given
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
+About = Annotated[str | None, Query(pattern="^[a-z]+ [0-9]+$", max_length=100, description="Such as `project 4`.")]
+Since = Annotated[Moment | None, Query(description="Only from this moment on, such as 2026-05-01T00:00:00Z.")]
+Until = Annotated[Moment | None, Query(description="Only before this moment.")]
+
+
+async def _filters(
+    action: Action = None, actor_id: ActorId = None, about: About = None, since: Since = None, until: Until = None
+) -> Wanted:
+    return Wanted(action, actor_id, about, since, until)
 
 
 class EntryAnswer(BaseModel):
@@ -54,14 +74,15 @@ class CheckAnswer(BaseModel):
     entries: int = Field(examples=[2], description="How many entries there are up to the first wrong one.")
     head: str = Field(examples=[HEAD], description="Number and code of the last of them; note it elsewhere.")
     first_wrong: int | None = Field(examples=[None])
+    accounts_fit: bool = Field(description="Whether every account holds just what the log says was spent.")
 
 
 @router.get("/audit", summary="List the audit log")
 def list_audit(
-    service: ServiceDep, limit: Limit = 20, page: PageNumber = 1, action: Action = None, actor_id: ActorId = None
+    service: ServiceDep, filters: Annotated[Wanted, Depends(_filters)], limit: Limit = 20, page: PageNumber = 1
 ) -> EntriesAnswer:
     """Return a page of the audit log, the newest entries first."""
-    found, total = listed(service.database, limit=limit, page=page, action=action, actor_id=actor_id)
+    found, total = listed(service.database, limit=limit, page=page, filters=filters)
     return EntriesAnswer(entries=[EntryAnswer(**entry) for entry in found], limit=limit, page=page, total=total)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -31,6 +32,7 @@ from kohorte.service.web.dataset_models import (
 )
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
 from kohorte.service.web.errors import answer
+from kohorte.service.web.heavy import in_turn
 from kohorte.service.web.multipart import received
 from kohorte.service.web.synchronous import Prefer, job_in_time, location_of_job
 from kohorte.service.web.transformations import Transformation
@@ -106,9 +108,9 @@ def delete_dataset(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> 
 
 
 @router.get("/datasets/{dataset_id}/proposal", summary="Propose parameters", response_model=ProposalAnswer)
-def propose_config(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
+async def propose_config(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
     """Return a config to start from: roles, hierarchies and models, with reasons; names and figures, no values."""
-    return proposal.propose(service, actor, dataset_id)
+    return await in_turn(proposal.propose, service, actor, dataset_id)
 
 
 @router.post(
@@ -116,12 +118,16 @@ def propose_config(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> 
     summary="Make a hierarchy for a column",
     response_model=HierarchyRows,
 )
-def create_generalization_hierarchy(
+async def create_generalization_hierarchy(
     dataset_id: Number, body: Transformation, service: ServiceDep, actor: ActorDep
 ) -> Response:
     """Return the hierarchy that a transformation makes of the values of a column; nothing is stored."""
-    rows = transformations.transformed(service, actor, dataset_id, body.attribute_name, body.builder())
-    return JSONResponse({"hierarchy": rows})
+
+    def made() -> Response:
+        rows = transformations.transformed(service, actor, dataset_id, body.attribute_name, body.builder())
+        return JSONResponse({"hierarchy": rows})
+
+    return await in_turn(made)
 
 
 @router.put(
@@ -140,9 +146,12 @@ async def store_hierarchy(
     separator: Annotated[str, Query(pattern=r"^[;,|\t]$", description="Of a body in CSV.")] = ";",
 ) -> Response:
     """Store the hierarchy of a column, which projects then use; it has to know all values of the column."""
-    body = await request.body()
-    rows = _rows(body, request.headers.get("content-type"), separator)
-    shown, new = await run_in_threadpool(hierarchies.store, service, actor, dataset_id, attribute, rows)
+    body, kind = await request.body(), request.headers.get("content-type")
+
+    def stored() -> tuple[dict[str, Any], bool]:
+        return hierarchies.store(service, actor, dataset_id, attribute, _rows(body, kind, separator))
+
+    shown, new = await in_turn(stored)
     headers = {"Location": f"/api/v1/datasets/{dataset_id}/hierarchies/{quote(attribute, safe='')}"} if new else {}
     return JSONResponse(shown, 201 if new else 200, headers)
 
@@ -174,18 +183,23 @@ def _texts(fields: dict[str, Any]) -> DatasetTexts:
 
 def _rows(body: bytes, content_type: str | None, separator: str) -> Rows:
     kind, _ = parse_options_header(content_type)
-    if kind == b"application/json":
-        try:
-            return Rows(HierarchyRows.model_validate_json(body).hierarchy)
-        except ValidationError as error:
-            raise _invalid(error) from None
-    if kind != b"text/csv":
+    if kind not in (b"application/json", b"text/csv"):
         raise InputError("send a hierarchy as text/csv or application/json", code="hierarchy-content-type")
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("the hierarchy is not UTF-8", code="hierarchy-file-encoding") from None
-    return Rows.from_csv(text, separator=separator)
+    return Rows.from_csv(text, separator=separator) if kind == b"text/csv" else _rows_of_json(text)
+
+
+def _rows_of_json(text: str) -> Rows:
+    try:
+        return Rows(HierarchyRows.model_validate(json.loads(text)).hierarchy)
+    except json.JSONDecodeError as error:
+        found = {"type": "json_invalid", "loc": ("body", error.pos), "msg": "", "ctx": {"error": error.msg}}
+        raise RequestValidationError([found]) from None
+    except ValidationError as error:
+        raise _invalid(error) from None
 
 
 def _invalid(error: ValidationError) -> RequestValidationError:

@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from kohorte.service.jobs import listing, settlement
-from kohorte.service.jobs.queue import Kind, State, job_to_dict
+from kohorte.service.jobs.queue import job_to_dict
+from kohorte.service.web.answers import JobAnswer
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
 
 router = APIRouter(tags=["jobs"])
-EXAMPLE: dict[str, Any] = {
-    "job_id": 7,
-    "kind": "anonymize",
-    "state": "running",
-    "progress": 0.42,
-    "message": "searching: 1,204 of 3,600 settled",
-    "attempt": 1,
-    "dataset_id": 1,
-    "project_id": 4,
-    "created_at": "2020-10-01T10:18:03.374430+00:00",
-    "started_at": "2020-10-01T10:18:03.401377+00:00",
-    "ended_at": None,
-    "result": None,
-    "problem": None,
-}
-
-
-class JobAnswer(BaseModel):
-    """A job: work that takes longer than a request should."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
-    job_id: int
-    kind: Kind
-    state: State
-    progress: float = Field(description="How much is done, from 0 to 1.")
-    message: str = Field(description="What is being done.")
-    attempt: int = Field(description="How many workers have tried; one that died is followed by another.")
-    dataset_id: int
-    project_id: int | None
-    created_at: str
-    started_at: str | None
-    ended_at: str | None
-    result: dict[str, Any] | None
-    problem: dict[str, Any] | None = Field(description="Why the job failed; its `detail` is for data stewards.")
 
 
 class JobsAnswer(BaseModel):

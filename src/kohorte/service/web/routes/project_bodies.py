@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, StringConstraints
 
+from kohorte.service.web.answers import UserAnswer
+from kohorte.service.web.bodies import MOST_LEVELS, MOST_ROWS, Body
 from kohorte.service.web.dependencies import LARGEST_NUMBER
-from kohorte.service.web.routes.users import UserAnswer
 
 LARGEST = 1e300
 LONGEST_QUERY = 100_000
 MOST_ENTRIES = 10_000
-STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
 def _checked(value: Any) -> Any:
@@ -34,6 +34,8 @@ ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_NUMBER)]
 Amount = Annotated[StrictInt | StrictFloat, Field(ge=-LARGEST, le=LARGEST)]
 JsonObject = Annotated[dict[str, Any], AfterValidator(_checked)]
+PublicKey: TypeAlias = StrictStr | Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]
+HierarchyRow = Annotated[list[StrictStr | StrictInt], Field(fail_fast=True, max_length=MOST_LEVELS)]
 Role: TypeAlias = Literal["identifying", "quasi-identifying", "sensitive", "insensitive"]
 
 AGE: dict[str, Any] = {
@@ -67,27 +69,25 @@ RISK_EXAMPLE: dict[str, Any] = {
 }
 
 
-class Metadata(BaseModel):
+class Metadata(Body):
     """What is publicly known of a column; bounds never come from the data."""
 
-    model_config = STRICT
     datatype: Literal["int", "float", "str", "text", "bool"]
     min: Amount | None = None
     max: Amount | None = None
     step: Amount | None = Field(default=None, description="Numbers are rounded to multiples of it.")
-    values: list[StrictStr | Annotated[StrictInt, Field(ge=-(2**53), le=2**53)]] | None = Field(
-        default=None, max_length=MOST_ENTRIES, description="Public keys: GROUP BY then spends no delta."
+    values: Annotated[list[PublicKey], Field(fail_fast=True, max_length=MOST_ENTRIES)] | None = Field(
+        default=None, description="Public keys: GROUP BY then spends no delta."
     )
     cardinality: Annotated[int, Field(strict=True, ge=1, le=2**53)] | None = None
 
 
-class AttributeConfig(BaseModel):
+class AttributeConfig(Body):
     """A column: what it is, how it gets vaguer, what may be asked of it."""
 
-    model_config = STRICT
     attribute_name: ColumnName
     attribute_type: Role
-    attribute_hierarchy: list[list[StrictStr | StrictInt]] | None = Field(
+    attribute_hierarchy: Annotated[list[HierarchyRow], Field(fail_fast=True, max_length=MOST_ROWS)] | None = Field(
         default=None, description="A row for each value: the value, then its labels. Without it the stored one."
     )
     hierarchy: JsonObject | None = Field(
@@ -96,23 +96,22 @@ class AttributeConfig(BaseModel):
     metadata: Metadata | None = None
 
 
-class ModelConfig(BaseModel):
+class ModelConfig(Body):
     """A privacy model with its parameters."""
 
-    model_config = STRICT
     model_name: Annotated[str, StringConstraints(max_length=100)]
     attribute_name: ColumnName | None = None
     model_params: JsonObject = Field(default_factory=dict)
 
 
-class Config(BaseModel):
+class Config(Body):
     """How a table is protected: by privacy models, or by differential privacy for questions."""
 
     model_config = ConfigDict(
-        **STRICT, json_schema_extra={"examples": [{"attributes": [AGE, GENDER], "privacy_models": [PRIVACY]}]}
+        json_schema_extra={"examples": [{"attributes": [AGE, GENDER], "privacy_models": [PRIVACY]}]}
     )
-    attributes: list[AttributeConfig] | None = Field(default=None, max_length=MOST_ENTRIES)
-    privacy_models: list[ModelConfig] | None = Field(default=None, max_length=100)
+    attributes: Annotated[list[AttributeConfig], Field(fail_fast=True, max_length=MOST_ENTRIES)] | None = None
+    privacy_models: Annotated[list[ModelConfig], Field(fail_fast=True, max_length=100)] | None = None
     suppression_limit: Annotated[StrictInt | StrictFloat, Field(ge=0, le=1)] | None = None
     metric: Annotated[str, StringConstraints(max_length=100)] | JsonObject | None = None
     search: JsonObject | None = None
@@ -130,14 +129,13 @@ class Config(BaseModel):
 class RiskConfig(Config):
     """The config under which the risk is assessed."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [RISK_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [RISK_EXAMPLE]})
 
 
-class ProjectBody(BaseModel):
+class ProjectBody(Body):
     """A project to create."""
 
     model_config = ConfigDict(
-        **STRICT,
         json_schema_extra={
             "examples": [
                 {
@@ -157,19 +155,18 @@ class ProjectBody(BaseModel):
     config: Config
 
 
-class ProjectChange(BaseModel):
+class ProjectChange(Body):
     """What shall change; what is left out stays."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [{"name": "Heart diseases, second part"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Heart diseases, second part"}]})
     name: Name | None = None
     description: Description | None = None
 
 
-class Question(BaseModel):
+class Question(Body):
     """One SELECT with aggregates, and what it may cost; without epsilon and delta what the project says."""
 
     model_config = ConfigDict(
-        **STRICT,
         json_schema_extra={"examples": [{"query": "SELECT married, AVG(age) FROM PRIORI GROUP BY married"}]},
     )
     query: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUERY)]

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from kohorte.data import write_csv
+from kohorte.service.accounts import users
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.projects import asking, exits, store
 from kohorte.service.projects.dataset_budget import dataset_budget
@@ -17,6 +18,7 @@ from kohorte.service.projects.shown import project_to_dict, projects_to_dicts
 from kohorte.service.web.dependencies import LARGEST_NUMBER, ActorDep, Limit, Number, PageNumber, ServiceDep
 from kohorte.service.web.errors import answer
 from kohorte.service.web.headers import ONE_PAGE
+from kohorte.service.web.heavy import in_turn
 from kohorte.service.web.routes.project_bodies import (
     BudgetAnswer,
     DatasetBudget,
@@ -31,6 +33,7 @@ from kohorte.service.web.routes.project_bodies import (
     QuestionAnswer,
     QuestionsAnswer,
 )
+from kohorte.service.web.steady import asked
 from kohorte.service.web.synchronous import Prefer, is_small, job_in_time, location_of_job
 
 router = APIRouter(tags=["projects"])
@@ -58,7 +61,7 @@ async def create_project(
     wanted = store.NewProject(
         body.name, body.description, body.dataset_id, body.researcher_id, config=body.config.plain()
     )
-    created = await run_in_threadpool(store.create, service, actor, wanted)
+    created = await in_turn(store.create, service, actor, wanted)
     location, status, job = {"Location": f"/api/v1/projects/{created.project_id}"}, 201, {}
     if created.job_id is not None:
         row = await job_in_time(service, created.job_id, small=is_small(service, created.rows), prefer=prefer)
@@ -127,15 +130,15 @@ def show_report(project_id: Number, service: ServiceDep, actor: ActorDep) -> HTM
 
 
 @router.post("/projects/{project_id}/analyze", summary="Ask in SQL")
-def analyze(project_id: Number, body: Question, service: ServiceDep, actor: ActorDep) -> QueryAnswer:
+async def analyze(project_id: Number, body: Question, service: ServiceDep, actor: ActorDep) -> QueryAnswer:
     """Answer a question with noise, and pay for it from the own budget; the same question again costs nothing."""
-    return QueryAnswer(**asking.ask(service, actor, project_id, _asked(body)))
+    return QueryAnswer(**await asked(actor.user_id, asking.ask, service, actor, project_id, _asked(body)))
 
 
 @router.post("/projects/{project_id}/estimate", summary="Estimate cost and error")
-def estimate(project_id: Number, body: Question, service: ServiceDep, actor: ActorDep) -> EstimateAnswer:
+async def estimate(project_id: Number, body: Question, service: ServiceDep, actor: ActorDep) -> EstimateAnswer:
     """Say what a question would cost and how far its answer would be off; nothing is spent."""
-    return EstimateAnswer(**asking.estimate(service, actor, project_id, _asked(body)))
+    return EstimateAnswer(**await asked(actor.user_id, asking.estimate, service, actor, project_id, _asked(body)))
 
 
 @router.get("/projects/{project_id}/dummy-data", summary="Download made-up data", response_class=CsvResponse)
@@ -155,6 +158,8 @@ def download_dummy_data(
 @router.get("/projects/{project_id}/budget", summary="Show the budget")
 def show_budget(project_id: Number, service: ServiceDep, actor: ActorDep, user_id: UserId = None) -> BudgetAnswer:
     """Return what was spent and what remains; a data steward may ask for somebody else's (`user_id`)."""
+    if user_id is not None:
+        users.shown(service, actor, user_id)
     return BudgetAnswer(**asking.budget_of(service, actor, project_id, user_id))
 
 
@@ -168,7 +173,7 @@ def list_questions(
     page: PageNumber = 1,
 ) -> QuestionsAnswer:
     """Return a page of the own questions; a data steward sees everybody's."""
-    found, total = asking.history(service, actor, project_id, user_id=user_id, limit=limit, number=page)
+    found, total = exits.questions(service, actor, project_id, user_id=user_id, limit=limit, number=page)
     return QuestionsAnswer(questions=[QuestionAnswer(**entry) for entry in found], limit=limit, page=page, total=total)
 
 

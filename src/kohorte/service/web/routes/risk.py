@@ -13,6 +13,7 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.projects.risk import begin_risk
+from kohorte.service.web.answers import JobAnswer
 from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
 from kohorte.service.web.errors import answer
 from kohorte.service.web.routes.project_bodies import RiskConfig
@@ -44,16 +45,16 @@ class WeightedRiskAnswer(BaseModel):
     parts: list[dict[str, Any]]
 
 
-class JobAnswer(BaseModel):
+class AssessedLater(BaseModel):
     """The job in which the risk is being assessed; its result is the answer."""
 
-    job: dict[str, Any]
+    job: JobAnswer
 
 
 LATER: dict[int | str, dict[str, Any]] = {
     202: {
         "description": "The risk is being assessed; the result will be in the job",
-        "model": JobAnswer,
+        "model": AssessedLater,
         "headers": {"Location": {"description": "Where the job is.", "schema": {"type": "string"}}},
     }
 }

@@ -10,17 +10,12 @@ from sqlalchemy import Row
 
 from kohorte.service.accounts import passwords, users
 from kohorte.service.accounts.addresses import LONGEST, SYNTAX
+from kohorte.service.web.answers import JANE, UserAnswer
+from kohorte.service.web.bodies import Body
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
 
 router = APIRouter(tags=["users"])
 NAME = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$"
-JANE: dict[str, Any] = {
-    "email_address": "jane@example.com",
-    "institution": "Fraunhofer IOSB",
-    "name": "Jane Doe",
-    "privileged_status": False,
-}
-SHOWN: dict[str, Any] = {**JANE, "created_at": "2020-09-30T19:06:00.909045+00:00", "disabled": False, "user_id": 3}
 CREATED: dict[int | str, dict[str, Any]] = {
     201: {"headers": {"Location": {"description": "Where the user is.", "schema": {"type": "string"}}}}
 }
@@ -49,12 +44,6 @@ Password = Annotated[
     ),
 ]
 Privileged = Annotated[StrictBool, Field(description="Whether the user is a data steward.")]
-
-
-class Body(BaseModel):
-    """What a client sends; a member that is not known is refused."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class NewUser(Body):
@@ -89,19 +78,6 @@ class UserChange(Body):
     )
     privileged_status: Privileged | None = None
     disabled: StrictBool | None = Field(default=None, description="Whether the user is kept from signing in.")
-
-
-class UserAnswer(BaseModel):
-    """A user."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [SHOWN]})
-    created_at: str
-    disabled: bool
-    email_address: str
-    institution: str
-    name: str
-    privileged_status: bool
-    user_id: int
 
 
 class UsersAnswer(BaseModel):

@@ -12,7 +12,7 @@ from kohorte.errors import AccessDenied
 from kohorte.service.context import Service
 from kohorte.service.jobs import queue
 from kohorte.service.jobs.settlement import Outcome, settle
-from kohorte.service.jobs.waiting import finished
+from kohorte.service.web.synchronous import finished
 from support.jobs import new_dataset
 
 
