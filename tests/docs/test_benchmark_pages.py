@@ -22,6 +22,7 @@ from benchmarks.reproduction.results import Results, pairs, read_results  # noqa
 
 PAGES = ("table-3-1.md", "checks.md", "run-times.md")
 ALGORITHMS = "algorithms.md"
+SERVICE = "service.md"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def results() -> Results:
 
 def test_every_page_is_linked_from_the_map() -> None:
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert [name for name in (*PAGES, ALGORITHMS) if f"(benchmarks/{name})" not in text] == []
+    assert [name for name in (*PAGES, ALGORITHMS, SERVICE) if f"(benchmarks/{name})" not in text] == []
 
 
 def test_the_pages_are_what_the_results_say(results: Results) -> None:
@@ -43,7 +44,7 @@ def test_the_pages_are_what_the_results_say(results: Results) -> None:
 
 
 def test_every_plot_of_a_page_is_there_and_no_other() -> None:
-    texts = [(FOLDER / name).read_text("utf-8") for name in (*PAGES, ALGORITHMS)]
+    texts = [(FOLDER / name).read_text("utf-8") for name in (*PAGES, ALGORITHMS, SERVICE)]
     shown = {part.split(")")[0] for text in texts for part in text.split("](")[1:]}
     assert {name for name in shown if name.endswith(".svg")} == {path.name for path in FOLDER.glob("*.svg")}
 

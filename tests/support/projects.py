@@ -49,7 +49,10 @@ def store_dataset(service: Service, frame: pl.DataFrame, creator_id: int, *, sta
     write_parquet(frame, written)
     content = written.getvalue()
     digest = hashlib.sha256(content).hexdigest()
-    columns = [{"name": name, "datatype": "str", "distinct": frame[name].n_unique()} for name in frame.columns]
+    columns = [
+        {"name": name, "datatype": "str", "distinct": frame[name].n_unique(), "missing": frame[name].null_count()}
+        for name in frame.columns
+    ]
     with service.database.writing() as connection:
         found = connection.execute(
             insert(datasets)

@@ -16,6 +16,8 @@ from kohorte.hierarchy.builder import Builder, Labels, Options
 from kohorte.hierarchy.hierarchy import Hierarchy
 from kohorte.hierarchy.options import listed
 
+MOST_FIELDS = 1_000
+
 
 @dataclass(frozen=True)
 class Rows(Builder):
@@ -28,6 +30,8 @@ class Rows(Builder):
     def __post_init__(self) -> None:
         rows = tuple(_fields(row, number) for number, row in enumerate(listed(self.rows, option="rows"), start=1))
         object.__setattr__(self, "rows", rows)
+        if rows and len(rows[0]) > MOST_FIELDS:
+            raise InputError(f"rows: at most {MOST_FIELDS} fields, one for each level", code="hierarchy-ragged-levels")
         for number, row in enumerate(rows, start=1):
             if len(row) != len(rows[0]):
                 raise InputError(

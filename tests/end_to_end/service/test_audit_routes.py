@@ -66,7 +66,7 @@ def test_entries_can_be_filtered(client: TestClient, steward: Person) -> None:
         {"actor_id": 0},
         {"until": "0.5"},
         {"since": "2026-05-01"},
-    ],  # fmt: skip
+    ],
 )
 def test_a_wrong_page_or_filter_is_refused(client: TestClient, steward: Person, wrong: dict[str, object]) -> None:
     assert client.get(AUDIT, params=wrong, headers=steward.headers).status_code == 400

@@ -323,3 +323,21 @@ def test_somebody_else_pays_for_the_same_question(
     answer = asked(client, path, new_person(service, client, privileged=True))
     assert answer.json()["from_record"] is False
     assert paid(service) == 2
+
+
+def test_cells_of_another_type_are_told_to_the_steward_and_a_column_of_them_is_refused(
+    service: Service, client: TestClient, steward: Person, researcher: Person
+) -> None:
+    def made(ages: list[str]) -> Any:
+        frame = patients(len(ages)).with_columns(pl.Series("age", ages))
+        number = store_dataset(service, frame, steward.user_id)
+        wanted = {"name": "q", "dataset_id": number, "researcher_id": researcher.user_id, "config": interactive()}
+        return client.post("/api/v1/projects", json=wanted, headers=steward.headers)
+
+    answer = made(["30", "1,5", "n/a", "40"])
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["warnings"] == ["age: 2 cells not of type int, taken for missing"]
+    shown = client.get(f"/api/v1/projects/{answer.json()['project_id']}", headers=researcher.headers).json()
+    assert shown["warnings"] is None
+    refused = made(["a", "b", "c", "d"])
+    assert (refused.status_code, refused.json()["code"]) == (400, "query-table")

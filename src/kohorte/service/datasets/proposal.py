@@ -17,6 +17,7 @@ from kohorte.service.datasets.hierarchies import stored_for
 from kohorte.service.datasets.records import log_reading
 
 USUAL_K = 5
+LEAST_K = 2
 LEAST_VALUES = 2
 
 
@@ -61,7 +62,7 @@ def _column(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
 
 
 def _models(columns: Sequence[ColumnProfile], rows: int) -> list[dict[str, Any]]:
-    k = max(1, min(USUAL_K, rows))
+    k = max(LEAST_K, min(USUAL_K, rows))
     models: list[dict[str, Any]] = [{"model_name": "k-anonymity", "model_params": {"k": k}}]
     return models + [
         {

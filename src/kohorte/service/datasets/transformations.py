@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from kohorte.errors import InputError
-from kohorte.hierarchy import Bounds, Builder, Intervals, Redaction
+from kohorte.hierarchy import Bounds, Builder, Intervals, Ordering, Redaction
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
@@ -19,6 +19,8 @@ from kohorte.service.datasets.hierarchies import refuse_misfit
 from kohorte.service.datasets.records import log_reading
 
 MOST_CELLS = 5_000_000
+MOST_ORDERED = 5_000
+"""Labels that list their values grow with the square of these."""
 USUAL_LEVELS = 10
 
 
@@ -73,13 +75,15 @@ def _in_order(builder: Builder, values: list[str]) -> list[str]:
 
 
 def _refuse_large(builder: Builder, values: pl.Series) -> None:
-    levels = USUAL_LEVELS
+    levels, given = USUAL_LEVELS, len(values)
+    if isinstance(builder, Ordering):
+        levels, given = len(builder.fanouts) + 2, max(given, len(builder.values or ()))
     if isinstance(builder, Redaction):
         longest: Any = values.str.len_chars().max()
         levels = builder.length or longest or 1
-    if len(values) * levels > MOST_CELLS:
+    if given * levels > MOST_CELLS or (isinstance(builder, Ordering) and given > MOST_ORDERED):
         raise InputError(
-            f"the hierarchy would have {len(values):,} values and about {levels} levels; the limit is "
+            f"the hierarchy would have {given:,} values and about {levels} levels; the limit is "
             f"{MOST_CELLS:,} labels: let a plan build it, as {{builder: options}}",
             code="hierarchy-too-large",
         )

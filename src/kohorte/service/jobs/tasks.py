@@ -26,6 +26,7 @@ from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
 from kohorte.service.vault import Content, Vault
 
+MOST_COLUMNS = 10_000
 RELEASE_NAME = "release.csv"
 
 
@@ -96,7 +97,7 @@ def ingest(work: Work) -> Done:
     work.reporter.progress(0.8, "counting values")
     distinct = frame.select(pl.all().drop_nulls().n_unique()).row(0)
     columns = [
-        {"name": column.name, "datatype": _datatype(column.dtype), "distinct": count}
+        {"name": column.name, "datatype": _datatype(column.dtype), "distinct": count, "missing": column.null_count()}
         for column, count in zip(frame.iter_columns(), distinct, strict=True)
     ]
     values = {
@@ -127,6 +128,8 @@ def _refuse_large_parquet(data: bytes, most_cells: int) -> None:
 
 
 def _refuse_cells(rows: int, columns: int, most: int) -> None:
+    if columns > MOST_COLUMNS:
+        raise InputError(f"the table has {columns:,} columns; the limit is {MOST_COLUMNS:,}", code="table-too-large")
     if rows * columns > most:
         raise InputError(
             f"the table has {rows:,} rows and {columns:,} columns: more than {most:,} cells", code="table-too-large"

@@ -17,6 +17,7 @@ from kohorte.service.datasets import hierarchies
 from kohorte.service.jobs.queue import Kind, State, enqueue
 from kohorte.service.projects import tables
 from kohorte.service.projects.contract import Dataset, read_config
+from kohorte.service.projects.fitting import unreadable_cells
 from kohorte.service.projects.questions import Questions
 from kohorte.service.projects.summary import summary
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
@@ -44,6 +45,7 @@ class Created:
     project_id: int
     job_id: int | None
     rows: int
+    warnings: tuple[str, ...] = ()
 
 
 def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
@@ -53,8 +55,10 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
         _refuse_inactive(connection, wanted.researcher_id)
         stored = hierarchies.stored(service, connection, wanted.dataset_id)
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
+    warnings: tuple[str, ...] = ()
     if isinstance(terms, Questions):
-        tables.typed(service, dataset, terms.metadata)  # refuses types that do not fit, and spares the first question
+        typed = tables.typed(service, dataset, terms.metadata)  # refuses types, and spares the first question
+        warnings = unreadable_cells(typed, dataset)
     with service.database.writing() as connection:
         _ready_dataset(connection, wanted.dataset_id, stays=True)
         project_id = _inserted(service, connection, actor, wanted, terms)
@@ -78,7 +82,7 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
             researcher=wanted.researcher_id,
             interactive=int(isinstance(terms, Questions)),
         )
-    return Created(project_id, job_id, int(dataset.rows))
+    return Created(project_id, job_id, int(dataset.rows), warnings)
 
 
 def _inserted(

@@ -76,6 +76,7 @@ class Column(BaseModel):
     name: str
     datatype: str
     distinct: int
+    missing: int
 
 
 class DatasetAnswer(BaseModel):

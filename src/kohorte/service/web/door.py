@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from kohorte.service.web.rate_limits import _network
+from kohorte.service.web.rate_limits import network
 
 MOST_PER_ADDRESS = 256
 MOST_FILES = 65_536
@@ -37,7 +37,7 @@ class Door(socket.socket):
         """Return the next connection that is admitted; those before it are closed."""
         for _ in range(REFUSED_AT_ONCE):
             connection, peer = self._next()
-            name = _network(peer[0]) or peer[0]
+            name = network(peer[0]) or peer[0]
             if self._in_all < self._most and self._open[name] < self._most_per_address:
                 self._in_all += 1
                 self._open[name] += 1

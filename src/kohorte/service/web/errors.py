@@ -90,10 +90,18 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    del request
     assert isinstance(error, RequestValidationError)
+    if _is_no_json(request, error):
+        return answer(problem(415, code="body-content-type", detail="send JSON, with Content-Type: application/json"))
     found = [{"place": _place(one), "reason": _reason(one)} for one in error.errors()[:MOST_PLACES]]
     return answer(problem(400, code="invalid-request", detail=NOT_AS_IT_SHOULD, errors=found))
+
+
+def _is_no_json(request: Request, error: RequestValidationError) -> bool:
+    """Whether the whole body was not understood because it does not call itself JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    whole = any(tuple(one["loc"]) == ("body",) and one["type"] != "missing" for one in error.errors())
+    return whole and not kind.endswith("json")
 
 
 async def _framework(request: Request, error: Exception) -> JSONResponse:

@@ -61,7 +61,7 @@ class RateLimits:
         self._behind_proxy = settings.behind_proxy
         self._users = Buckets(settings.requests_per_minute)
         self._addresses = Buckets(settings.requests_per_minute * USERS_OF_AN_ADDRESS)
-        self._signing_in = Buckets(settings.logins_per_minute)
+        self._signing_in = {name: Buckets(settings.logins_per_minute) for name in SIGNING_IN}
 
     def count_address(self, scope: Scope) -> None:
         """Count a request, whoever sent it."""
@@ -69,8 +69,8 @@ class RateLimits:
 
     def count_operation(self, scope: Scope, operation: str) -> None:
         """Count an attempt to sign in."""
-        if operation in SIGNING_IN:
-            self._signing_in.take(self.address(scope))
+        if operation in self._signing_in:
+            self._signing_in[operation].take(self.address(scope))
 
     def count_user(self, user_id: int) -> None:
         """Count a request of somebody who is signed in."""
@@ -81,7 +81,7 @@ class RateLimits:
         client = scope.get("client")
         peer: str = client[0] if client else ""
         forwarded = Headers(scope=scope).getlist("x-forwarded-for") if self._behind_proxy else []
-        return _network(forwarded[-1].rsplit(",", 1)[-1].strip()) or peer if forwarded else _network(peer) or peer
+        return network(forwarded[-1].rsplit(",", 1)[-1].strip()) or peer if forwarded else network(peer) or peer
 
 
 class AddressLimit:
@@ -103,7 +103,8 @@ class AddressLimit:
         await self.app(scope, receive, send)
 
 
-def _network(text: str) -> str:
+def network(text: str) -> str:
+    """Return an IPv4 address as it is, of an IPv6 address its network, of anything else nothing."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

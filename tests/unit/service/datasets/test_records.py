@@ -223,9 +223,9 @@ def test_a_proposal_names_roles_hierarchies_and_models_and_no_value(mary: Stewar
     assert not [value for value in ("Zoe", "81661", "flu", "2024-01-11") if value in answer.text]
 
 
-def test_a_small_table_gets_a_smaller_k() -> None:
+def test_a_small_table_gets_a_smaller_k_but_never_one() -> None:
     found = proposal(pl.DataFrame({"a": ["1"], "b": ["x"]}), set())
-    assert found["config"]["privacy_models"] == [{"model_name": "k-anonymity", "model_params": {"k": 1}}]
+    assert found["config"]["privacy_models"] == [{"model_name": "k-anonymity", "model_params": {"k": 2}}]
 
 
 def test_a_proposal_can_be_asked_for_as_it_is(mary: Steward, service: Service) -> None:

@@ -68,8 +68,8 @@ def test_a_csv_file_becomes_a_locked_table_with_its_facts(vault: Vault) -> None:
     assert found.values["table_sha256"] == hashlib.sha256(content).hexdigest()
     assert (found.values["rows"], found.result) == (3, {"rows": 3, "columns": 2})
     assert found.values["columns"] == [
-        {"name": "age", "datatype": "str", "distinct": 2},
-        {"name": "city", "datatype": "str", "distinct": 2},
+        {"name": "age", "datatype": "str", "distinct": 2, "missing": 0},
+        {"name": "city", "datatype": "str", "distinct": 2, "missing": 1},
     ]
 
 

@@ -88,7 +88,7 @@ def test_signing_in_is_limited_by_address(open_client: Open) -> None:
     assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
     assert answers[-1].json()["code"] == "too-many-requests"
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 20
-    assert client.post("/api/v1/refresh", json={"refresh_token": "x"}).status_code == 429
+    assert client.post("/api/v1/refresh", json={"refresh_token": "x"}).status_code == 401
     assert client.get("/api/v1/health").status_code == 200
 
 

@@ -191,7 +191,11 @@ class ProjectAnswer(BaseModel):
     researcher: UserAnswer
     state: Literal["preparing", "ready", "failed"]
     suppression_limit: float | None
+    table_name: str | None = None
+    private_id: str | None = None
+    max_contributions: int | None = None
     job: dict[str, Any] | None = None
+    warnings: list[str] | None = Field(default=None, description="What to think about; told when a project is made.")
 
 
 class ProjectsAnswer(BaseModel):

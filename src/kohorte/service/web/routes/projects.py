@@ -72,7 +72,8 @@ async def create_project(
             location, status, job = location_of_job(row.id), 202, {"job": job_to_dict(row)}
     row = await run_in_threadpool(store.show, service, actor, created.project_id)
     shown = await run_in_threadpool(project_to_dict, service, actor, row)
-    return JSONResponse({**shown, **job}, status, location)
+    warnings = [*created.warnings, *(row.certificate or {}).get("warnings", ())]
+    return JSONResponse({**shown, "warnings": warnings, **job}, status, location)
 
 
 @router.get("/projects", summary="List the projects")
