@@ -41,6 +41,8 @@ def covered(name: str, cell: Value) -> frozenset[Value]:
     """The values that a cell stands for."""
     if cell is None:
         return frozenset([None])
+    if cell == "* (not missing)":
+        return frozenset(DOMAINS[name])
     if cell.endswith(" or missing"):
         return covered(name, cell.removesuffix(" or missing")) | {None}
     if cell == "*":
