@@ -25,11 +25,11 @@ test: check native-test postgresql
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
 	$(MAKE) --no-print-directory reference-test
 
-# The suite again on the NumPy kernels, without the slow tests, which are about large tables, and those of the service,
-# which knows no kernels.
+# The suite again on the NumPy kernels, without the slow tests, which are about large tables, and without what knows no
+# kernels: the service, questions with noise, the project itself.
 reference-test: setup
 	KOHORTE_KERNELS=reference $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow" \
-	  --ignore tests/unit/service --ignore tests/end_to_end/service
+	  --ignore tests/unit/service --ignore tests/end_to_end/service --ignore tests/unit/dp --ignore tests/meta
 
 quick: setup postgresql
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow"
