@@ -2,7 +2,7 @@
 
     KohorteError
     |- InputError        the caller's table, hierarchy, plan or parameter is wrong (also a ValueError)
-    |- NoSolution        the question was fine; no release satisfies it (says what would have to be relaxed)
+    |- NoSolution        the request was valid; no release satisfies it (says what would have to be relaxed)
     |- PrivacyViolation  carrying on would break a promise already made
     |  |- BudgetExceeded the privacy budget does not suffice (says what remains)
     |- AccessDenied      the caller is not known, or may not do or see this
@@ -10,13 +10,14 @@
     |- InternalError     a bug in this package
 
 Each error carries a stable `code` (docs/errors.md lists them all). A message names columns, options,
-counts and row numbers; it never contains a cell value, a key or a token.
+counts and row numbers; it never contains a cell value, a key or a token. `field` is the parameter
+or the part of a configuration that the message is about, for callers that add where it stands.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import ClassVar, Protocol, TypeVar
 
@@ -28,10 +29,11 @@ class KohorteError(Exception):
 
     exit_code: ClassVar[int] = 3
 
-    def __init__(self, message: str, *, code: str) -> None:
+    def __init__(self, message: str, *, code: str, field: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.field = field
 
 
 class InputError(KohorteError, ValueError):
@@ -41,7 +43,7 @@ class InputError(KohorteError, ValueError):
 
 
 class NoSolution(KohorteError):
-    """The question was fine, but no release satisfies it."""
+    """The request was valid, but no release satisfies it."""
 
     exit_code = 1
 
@@ -53,9 +55,9 @@ class PrivacyViolation(KohorteError):
 
 
 class BudgetExceeded(PrivacyViolation):
-    """The privacy budget does not suffice for the question; nothing was spent.
+    """The privacy budget does not suffice for the query; nothing was spent.
 
-    `figures` tells programs the `cost` of the question and what is `remaining`.
+    `figures` tells programs the `cost` of the query and what is `remaining`.
     """
 
     figures: Mapping[str, Mapping[str, float]] = MappingProxyType({})
@@ -85,6 +87,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+def refuse_unknown_keys(given: Iterable[object], known: Collection[str], *, where: str, code: str) -> None:
+    """Refuse keys that are not known, and suggest the nearest that is."""
+    for key in given:
+        if key not in known:
+            raise InputError(
+                f"{where} has no key {str(key)!r}{nearest(str(key), known)}; known are {', '.join(known)}", code=code
+            )
+
+
 class Named(Protocol):
     """A member of a family, known by its published name."""
 
@@ -92,7 +103,7 @@ class Named(Protocol):
 
 
 def member_named(name: str, family: Iterable[type[Member]], *, what: str, code: str) -> type[Member]:
-    """Return the member of a family by its name, or refuse a stranger and name the nearest."""
+    """Return the member of a family by its name, or refuse an unknown name and suggest the nearest."""
     known = {member.name: member for member in family}
     if name not in known:
         raise InputError(f"unknown {what} {name!r}{nearest(name, known)}; known are {', '.join(known)}", code=code)
