@@ -1,4 +1,4 @@
-// The Python face of the kernels: arrays in, arrays out, the interpreter lock released while they work.
+// The Python interface of the kernels: arrays in, arrays out; the interpreter lock is released while they run.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
@@ -166,7 +166,7 @@ nb::tuple to_tuple(kohorte::Cells&& found) {
                         to_numpy(std::move(found.counts)), to_numpy(std::move(found.first)));
 }
 
-// What a worker is doing. It reads arrays of Python, which are kept until it has finished.
+// A job of a worker. It reads Python arrays, which are kept alive until it has finished.
 template <typename Result>
 class Job {
  public:
@@ -276,7 +276,7 @@ void bind_split_sets(nb::module_& module) {
 }  // namespace
 
 NB_MODULE(_native, module) {
-  nb::set_leak_warnings(false);  // objects that live until Python ends are no leak
+  nb::set_leak_warnings(false);  // objects that live until Python exits are not leaks
   bind_histograms(module);
   bind_cuts(module);
   bind_split_sets(module);

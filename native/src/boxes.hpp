@@ -1,4 +1,4 @@
-// Boxes of rows in a grid: an attribute is an axis, cut into slots, and rows in the same slots are one box.
+// Boxes of rows in a grid: each attribute is an axis that is cut into slots; rows in the same slots are one box.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,21 @@
 
 namespace kohorte {
 
-// Rows, or boxes of rows: where they lie along every attribute, how many people they stand for, with which labels.
+// Rows, or boxes of rows: their slot along every attribute, the number of people, and their labels.
 struct Boxes {
   std::vector<std::vector<Code>> slots;  // per attribute
   std::vector<Count> people;
-  std::vector<Count> labels;  // boxes x labels; none where labels do not count
+  std::vector<Count> labels;  // boxes x labels; empty if the cost does not use labels
 
   std::size_t size() const { return people.size(); }
 };
 
-// The slots of an attribute after some cuts are gone: `slots[i]` is the new slot of slot i.
+// The slots of an attribute after removing some cuts: `slots[i]` is the new slot of slot i.
 struct Merging {
   std::vector<Code> slots;
   Code count = 1;
 
-  // Slots are kept apart where `kept(i)` says so of the cut between slots i and i + 1.
+  // The cut between slots i and i + 1 remains if `kept(i)`.
   template <typename Kept>
   void reset(std::size_t size, Kept kept) {
     slots.assign(size, 0);
@@ -45,7 +45,7 @@ class BoxNumbers {
     for (std::size_t attribute = 0; attribute < mergings.size(); ++attribute) {
       const Key count = mergings[attribute].count;
       if (count == 1) continue;
-      if (space > kLargestSpace / count) {  // too many combinations for one number: those that occur are few
+      if (space > kLargestSpace / count) {  // too many combinations for one number; only those that occur are numbered
         rank(space);
         std::copy(ids_.begin(), ids_.end(), keys_.begin());
         space = count_;
@@ -90,10 +90,10 @@ class BoxNumbers {
   std::size_t count_ = 0;
 };
 
-// Finds the neighbours of boxes along an attribute: equal in all others, and in this one a slot apart.
+// Finds the neighbours of boxes along an attribute: one slot apart in it, equal in all others.
 class Neighbours {
  public:
-  // No two boxes lie at the same place.
+  // No two boxes have the same slots.
   void reset(const Boxes& boxes) {
     boxes_ = &boxes;
     keys_.assign(boxes.size(), 0);
@@ -139,8 +139,8 @@ class Neighbours {
     return kNone;
   }
 
-  // Keys are sums of slots times these, modulo 2^64: a step along an attribute is an addition. Different places may
-  // share a key, so boxes of the key wanted are compared in full.
+  // Keys are sums of slots times these, modulo 2^64: a step along an attribute is an addition. Different slots can
+  // have the same key, so boxes with the wanted key are compared in full.
   static Key step_along(std::size_t attribute) {
     Key step = (attribute + 1) * 0x9E3779B97F4A7C15ULL;
     step = (step ^ (step >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -14,11 +14,11 @@
 
 namespace kohorte {
 
-// Classes of rows, and the values of one attribute in each of them, class by class.
+// Classes of rows, and the values of one attribute in each class.
 struct Cells {
   std::vector<Code> representatives;  // the first row of every class
   std::vector<Count> sizes;           // the summed weights of every class
-  std::vector<Count> starts;          // where the values of every class start, and where the last ones end
+  std::vector<Count> starts;          // where the values of every class start, and the end of the last
   std::vector<Code> values;           // the different values of a class, in the order in which they appear
   std::vector<Count> counts;          // the summed weights of each
   std::vector<Code> first;            // the first row of each
@@ -36,7 +36,7 @@ inline std::vector<Code> starts_of(std::span<const Code> ids, std::size_t groups
   return starts;
 }
 
-// Few values: there are far fewer cells than rows. Rows are grouped into cells, then cells into groups.
+// For few values: there are far fewer cells than rows. Rows are grouped into cells, then cells into groups.
 inline Cells by_key(Grouper& grouper, const Rows& rows, std::span<const Count> weights,
                     std::span<const std::uint32_t> levels, std::size_t attribute) {
   std::vector<std::uint32_t> finer(levels.begin(), levels.end());
@@ -62,7 +62,7 @@ inline Cells by_key(Grouper& grouper, const Rows& rows, std::span<const Count> w
   return result;
 }
 
-// What is needed of a row to count it in its group, in one place of memory.
+// All that is needed to count a row in its group, stored together.
 struct Entry {
   Count weight;
   Code row;
@@ -70,7 +70,7 @@ struct Entry {
   Code value;
 };
 
-// The rows, those of the first group first.
+// The rows, sorted by group.
 inline std::vector<Entry> sorted(std::span<const Count> weights, const Grouping& groups,
                                  std::span<const Code> values) {
   std::vector<Code> next = starts_of(groups.ids, groups.sizes.size());
@@ -82,7 +82,7 @@ inline std::vector<Entry> sorted(std::span<const Count> weights, const Grouping&
   return entries;
 }
 
-// Many values: rows are sorted by group, so that the counts of one group stay in the cache.
+// For many values: rows are sorted by group, so that the counts of one group stay in the cache.
 inline Cells by_sorting(Grouper& grouper, const Rows& rows, std::span<const Count> weights,
                         std::span<const std::uint32_t> levels, std::size_t attribute) {
   constexpr Code kNone = std::numeric_limits<Code>::max();
@@ -113,8 +113,8 @@ inline Cells by_sorting(Grouper& grouper, const Rows& rows, std::span<const Coun
 
 }  // namespace cells
 
-// Groups rows as `Grouper::group` does, where `attribute` is at a level that does not tell its values apart, and counts
-// the values that it has in each group.
+// Groups rows as `Grouper::group` does and counts the values of `attribute` in each group; `attribute` must be at a
+// level at which all its values are equal.
 inline Cells count_cells(Grouper& grouper, const Rows& rows, std::span<const Count> weights,
                          std::span<const std::uint32_t> levels, std::size_t attribute) {
   if (attribute >= grouper.attributes()) throw std::invalid_argument("no such attribute");

@@ -1,4 +1,4 @@
-// What is to be known of the sizes of classes, in one go.
+// Summarizes class sizes in one pass.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace kohorte {
 struct SizeSummary {
   Count kept_rows = 0;
   Count kept_classes = 0;
-  Count smallest_kept = 0;  // 0 where nothing is kept
+  Count smallest_kept = 0;  // 0 if nothing is kept
   Count small_rows = 0;     // rows in classes of fewer than `least` rows, kept or not
 };
 

@@ -1,4 +1,4 @@
-// Where in a lattice to look next, by a guess that is a sum over the attributes.
+// Chooses the next node of a lattice by a guess that is a sum over the attributes.
 //
 // A lattice of the given shape is stored as a flat array, last axis fastest. A guess for node i * right.size() + j is
 // left[i] + right[j]: the sums over the first and the second half of the attributes.
@@ -51,7 +51,7 @@ void at_level(const Axis& axis, std::size_t level, std::size_t size, Visit visit
   for (std::size_t begin = level * axis.stride; begin < size; begin += axis.block()) visit(begin, axis.stride);
 }
 
-// Where runs are too short to be worth a loop each, all nodes are visited, and a mask says which are meant. Calls
+// For runs that are too short for a loop of their own: visits all nodes with a mask that selects some. Calls
 // `visit(offset, length, mask)` for chunks of nodes; `mask` is all ones at the chosen levels.
 template <typename Number, typename Chosen, typename Visit>
 void masked(const Axis& axis, std::size_t size, Chosen chosen, Visit visit) {
@@ -129,11 +129,11 @@ std::vector<Number> counts(std::span<const Axis> all, Flags marks, bool upward) 
   return counted;
 }
 
-// The probability that a node can be excluded rises with its score.
+// The probability that a node can be excluded, which rises with its score.
 inline double chance(double score) { return 0.5 * (1.0 + score / std::sqrt(1.0 + score * score)); }
 
-// The node of the largest gain: its count times its chance. A row is passed over as a whole where no count in it is as
-// large as the best gain demands at the row's highest score.
+// The node of the largest gain: its count times its probability. A row is skipped if none of its counts could reach
+// the best gain at the highest score of the row.
 template <typename Number>
 Cover best_gain(const std::vector<Number>& counted, Flags barred, Numbers left, Numbers right) {
   constexpr double kRounding = 1.0 - 1e-12;
@@ -208,7 +208,7 @@ inline void check(std::size_t size, Numbers left, Numbers right) {
 // The extreme open nodes (maximal ones, or minimal ones when `upward`) must each be covered by a node above
 // (below) them. A node's gain is the number of extreme nodes that it covers times the probability that it can be
 // excluded, which rises with its score as (1 + s / sqrt(1 + s^2)) / 2. Barred nodes are no candidates. Returns the node of
-// the largest gain, then the best for the extreme nodes that it leaves, and so on, up to so many.
+// the largest gain, then the best node for the remaining extreme nodes, and so on, up to `most` nodes.
 inline std::vector<Cover> best_covers(std::span<const std::size_t> shape, Flags open, Flags barred, Numbers left,
                                       Numbers right, bool upward, std::size_t most) {
   std::size_t size = 1;
@@ -228,13 +228,13 @@ inline std::vector<Cover> best_covers(std::span<const std::size_t> shape, Flags 
   return found;
 }
 
-// The open node of the least value among those that are sure or have a score below 0; -1 where there is none.
+// The open node with the lowest value among those that are sure or have a score below 0; -1 if there is none.
 inline std::int64_t least_likely(Numbers values, Flags open, Flags sure, Numbers left, Numbers right) {
   detail::check(values.size(), left, right);
   if (open.size() != values.size() || sure.size() != values.size()) throw std::invalid_argument("arrays do not fit");
   std::int64_t best = -1;
   double least = std::numeric_limits<double>::infinity();
-  constexpr std::size_t kStep = 8;  // nodes are skipped eight at a time, since few are open for most of a search
+  constexpr std::size_t kStep = 8;  // eight nodes are skipped at a time, since few are open during most of a search
   for (std::size_t i = 0; i < left.size(); ++i) {
     const std::size_t row = i * right.size();
     for (std::size_t j = 0; j < right.size();) {
@@ -256,13 +256,13 @@ inline std::int64_t least_likely(Numbers values, Flags open, Flags sure, Numbers
   return best;
 }
 
-// A Bayesian linear model of something that counting a node gives: one number per attribute and level, and an
-// intercept, all normally distributed. A node's guess is the sum of its numbers.
+// A Bayesian linear model of a result of counting a node: one normally distributed coefficient per attribute and
+// level, and an intercept. The guess for a node is the sum of its coefficients.
 class Guess {
  public:
   using Node = std::span<const std::size_t>;
 
-  // `mean` and `deviation` hold the numbers of all attributes one after the other, then the intercept.
+  // `mean` and `deviation` contain the coefficients of all attributes one after the other, then the intercept.
   Guess(std::vector<std::size_t> shape, Numbers mean, Numbers deviation)
       : shape_(std::move(shape)), mean_(mean.begin(), mean.end()), covariance_(mean.size() * mean.size(), 0.0) {
     std::size_t size = 1;
@@ -278,7 +278,7 @@ class Guess {
     return total(mean_);
   }
 
-  // A rank-one Kalman update with what counting a node gave.
+  // A rank-one Kalman update with the result of counting a node.
   void learn(Node node, double seen, double variance) {
     activate(node);
     const std::size_t size = mean_.size();
@@ -295,7 +295,7 @@ class Guess {
     }
   }
 
-  // By how many spreads the guesses of all nodes lie above a threshold, as sums over the first and the second half.
+  // (guess - threshold) / spread for all nodes, as sums over the first and over the second half of the attributes.
   std::pair<std::vector<double>, std::vector<double>> scores(double threshold, double spread) const {
     const std::size_t middle = shape_.size() / 2;
     return {sums(0, middle, mean_.back() - threshold, spread), sums(middle, shape_.size(), 0.0, spread)};

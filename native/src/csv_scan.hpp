@@ -1,5 +1,5 @@
-// One pass over the bytes of a CSV file: how many records, do they all have the same number of fields,
-// is the quoting sound. Nothing is copied and no value leaves this function, only counts and line numbers.
+// One pass over the bytes of a CSV file: counts the records, and checks the number of fields and the quotes.
+// Nothing is copied and no value is returned, only counts and line numbers.
 //
 // Quoting is that of RFC 4180: a field is quoted when its first byte is a quote; within it a doubled quote
 // stands for one quote, and separators and line ends are text. A record ends with LF or CR LF; a CR that
@@ -17,7 +17,7 @@
 namespace kohorte {
 
 // Lines and records count from 1; a first_... or ..._line of 0 means that there is none.
-// With broken quotes nothing can be counted, and all but quote_error_line is 0.
+// If quotes are broken, nothing is counted and all fields but quote_error_line are 0.
 struct CsvScan {
   std::uint64_t records = 0;           // the header is a record, too
   std::uint64_t fields = 0;            // fields expected in each record
@@ -72,7 +72,7 @@ class Scanner {
     ++line_;
   }
 
-  // Empty lines turned out to stand before a record: only between the records of one column do they count.
+  // Empty lines before a record: they count as records only between the records of a file with one column.
   void settle(std::uint64_t empty) {
     if (scan_.fields == 1 && scan_.records > 0)
       scan_.records += empty;
@@ -90,7 +90,7 @@ class Scanner {
     scan_.first_bad_fields = fields;
   }
 
-  // Moves behind one record and returns its fields, or 0 when quotes are broken; line_ then is the field's.
+  // Reads one record and returns its number of fields, or 0 if quotes are broken; line_ is then the line of the field.
   std::uint64_t record() {
     for (std::uint64_t fields = 1;; ++fields) {
       if (at_ != end_ && *at_ == quote) {
@@ -108,7 +108,7 @@ class Scanner {
     }
   }
 
-  // Moves behind a quoted field; false when it never ends or text follows its closing quote.
+  // Reads a quoted field; returns false if it never ends or text follows its closing quote.
   bool quoted() {
     std::uint64_t lines = 0;
     for (++at_; at_ != end_; ++at_) {
@@ -133,7 +133,7 @@ class Scanner {
 
 }  // namespace csv
 
-// fields = 0 expects as many fields as the first record has. The separator is none of quote, CR and LF.
+// fields = 0 expects as many fields as the first record has. The separator must not be a quote, CR or LF.
 inline CsvScan csv_scan(std::span<const std::uint8_t> data, std::uint8_t separator, std::uint64_t fields) {
   return csv::Scanner(data, separator, fields).run();
 }

@@ -14,23 +14,23 @@
 
 namespace kohorte {
 
-// One cut per region: rows whose place in `attribute` is below `boundary` go to the left, and of those that stand at it
-// as many as make `left` rows in all. An attribute of -1: there is no (further) cut.
+// One cut per region: rows whose position in `attribute` is below `boundary` go to the left, and as many of those at
+// `boundary` as are needed for `left` rows in all. An attribute of -1 means that there is no further cut.
 struct Cuts {
   std::vector<std::int32_t> attributes;
   std::vector<Code> boundaries;
   std::vector<Count> left;
 };
 
-// Rows as places on lines, one line per attribute. Regions are stretches of the rows, which are moved when one is cut.
+// Rows as positions on lines, one line per attribute. Regions are ranges of the rows; a cut reorders the rows.
 //
-// `measures[a][p]` says how far place p lies from the beginning of line a, as a share of the line: the attribute in
-// which a region is widest is cut first. `levels[a][p]` is the level of the boundary before place p: of the boundaries
-// within a region only the highest may be cut. A relaxed cut needs no boundary: equal rows may go to both sides. Where it
-// is allowed, it is what is left when no boundary can be cut.
+// `measures[a][p]` is the distance of position p from the beginning of line a, as a share of the line: the attribute in
+// which a region is widest is cut first. `levels[a][p]` is the level of the boundary before position p: in a region,
+// only boundaries of the highest level may be cut. A relaxed cut needs no boundary: equal rows may go to both sides. It
+// is used, if allowed, when no boundary can be cut.
 class Cutter {
  public:
-  // So many boundaries of an attribute are tried, those nearest to the median: each costs a look at all rows.
+  // How many boundaries of an attribute, nearest to the median, are tried; each attempt reads all rows. Our choice.
   static constexpr std::size_t kNearest = 8;
 
   Cutter(std::span<const Code> places, std::vector<std::vector<double>> measures, std::vector<std::vector<Code>> levels,
@@ -60,10 +60,10 @@ class Cutter {
     counts_.assign(longest, 0);
   }
 
-  // The rows in the order in which they stand now.
+  // The rows in their current order.
   const std::vector<Code>& ids() const { return ids_; }
 
-  // For each region the cut that is next when `attempts` cuts were refused.
+  // The next cut of each region after `attempts` refused cuts.
   //
   // First comes the cut nearest to the median in every attribute, the widest attribute first; then the second nearest
   // in every attribute, and so on, up to `kNearest`. Only cuts that leave `least` rows on both sides count.
@@ -82,7 +82,7 @@ class Cutter {
     return cuts;
   }
 
-  // Moves the rows of every region: those on the left of its cut first, otherwise in the order in which they stood.
+  // Reorders the rows of every region: those left of its cut come first; otherwise their order is kept.
   void split(std::span<const std::int64_t> begins, std::span<const std::int64_t> ends,
              std::span<const std::int32_t> attributes, std::span<const Code> boundaries, std::span<const Count> left) {
     check(begins, ends);
@@ -140,7 +140,7 @@ class Cutter {
     return wanted->cut;
   }
 
-  // The lowest and the highest place of a region in every attribute, and the attributes by how wide it is in them.
+  // The lowest and the highest position of a region in every attribute, and the attributes by decreasing width.
   void measure(std::size_t begin, std::size_t end) {
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(begin * width_);
     lowest_.assign(first, first + static_cast<std::ptrdiff_t>(width_));
@@ -161,7 +161,7 @@ class Cutter {
     std::stable_sort(widest_.begin(), widest_.end(), [this](auto one, auto other) { return spans_[one] > spans_[other]; });
   }
 
-  // The different places of a region in an attribute and how many rows stand at each, in their order.
+  // The different positions of a region in an attribute, in order, and the number of rows at each.
   void count(std::size_t begin, std::size_t end, std::size_t attribute) {
     here_.clear();
     const Code lowest = lowest_[attribute], highest = highest_[attribute];
@@ -221,8 +221,8 @@ class Cutter {
     }
   }
 
-  // Cuts in the middle of the rows, where equal ones may go to both sides; they come after all others. One along an
-  // attribute in which all rows are the same tells nothing, unless they are the same in all.
+  // Relaxed cuts in the middle of the rows, which come after all others. An attribute in which all rows are equal is
+  // used only if they are equal in all attributes.
   void collect_relaxed(std::size_t begin, std::size_t end) {
     const auto rows = static_cast<Count>(end - begin);
     for (const std::size_t attribute : widest_) {

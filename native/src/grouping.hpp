@@ -3,7 +3,7 @@
 // A row holds one code per attribute; `maps[a][level][code]` is the coarser code of attribute `a` at a level.
 // The generalized codes of a row are packed into one 64-bit key. Small key spaces are counted in an array,
 // large ones in a hash table, and key spaces above 64 bits in stages. Groups are numbered by first appearance,
-// so the answer does not depend on the path taken.
+// so the result does not depend on the method.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Grouping {
   std::vector<Count> sizes;           // the summed weights of every group
 };
 
-// Rows of packed codes. Only a Grouper makes them, so that their codes are known to be within its maps.
+// Rows of packed codes. Only a Grouper creates them, so their codes are always within its maps.
 class Rows {
  public:
   std::size_t size() const { return size_; }
@@ -157,7 +157,7 @@ class Grouper {
   static constexpr Key kTinySpace = 1024;
   static constexpr std::size_t kLanes = 4;
 
-  // What every packed code adds to the key of its row, per pack.
+  // The contribution of every packed code to the key of its row, per pack.
   template <typename Part>
   struct Contributions {
     std::vector<std::vector<Part>> tables;
@@ -166,7 +166,7 @@ class Grouper {
 
   struct Scratch {
     KeyTable table;
-    Contributions<std::uint32_t> narrow;  // where keys fit into 32 bits: half the memory to look up in
+    Contributions<std::uint32_t> narrow;  // if keys fit into 32 bits: half the memory
     Contributions<Key> wide;
     std::vector<Count> sizes;
     std::vector<Code> representatives;
@@ -388,7 +388,7 @@ class Grouper {
     }
 
     void fill(Block& keys, const Code* row, const Code* before, std::size_t length) const {
-      const auto fixed = fixed_;  // a local, which no store can touch
+      const auto fixed = fixed_;  // a local copy, which no store can change
       const Lookup<Part>* look = Packs == 0 ? lookups_.data() : fixed.data();
       const std::size_t count = Packs == 0 ? lookups_.size() : Packs;
       const std::size_t width = width_;
@@ -407,9 +407,9 @@ class Grouper {
     std::array<Lookup<Part>, Packs == 0 ? 1 : Packs> fixed_{};
   };
 
-  // Few keys: rows of one group follow each other closely, and each would wait for the sum that the one before wrote.
-  // So there are several sums per key, taken in turn. Rows are read backwards, so that the last row noted for a key is
-  // its first. Returns the number of groups.
+  // For few keys: rows of one group follow each other closely, and each would wait for the sum written by the previous
+  // one. So there are several sums per key, used in turn. Rows are read backwards, so that the last row stored for a
+  // key is its first row. Returns the number of groups.
   template <typename Keys>
   Code tally(const Stage& job, const Keys& maker, Scratch& scratch) const {
     const std::size_t space = static_cast<std::size_t>(job.space);

@@ -1,6 +1,6 @@
 // Histograms of sensitive values, one per class, and how far each is from the histogram of the whole table.
 //
-// Cells starts[i] to starts[i + 1] are those of class i: a value and how often the class has it. With n rows in a class
+// Cells starts[i] to starts[i + 1] belong to class i: a value and its frequency in the class. With n rows in a class
 // and N in the table, every distance is a fraction of whole numbers below a multiple of n * N. Both are computed
 // exactly and divided with one rounding, so that a distance of 1/5 equals the literal 0.2.
 #pragma once
@@ -41,10 +41,10 @@ namespace histogram {
 __extension__ typedef __int128 Wide;
 __extension__ typedef unsigned __int128 Magnitude;
 
-// With fewer rows than this, and 32 bits for a code, nothing that is computed here leaves 127 bits.
+// With fewer rows than this, and 32 bits for a code, all numbers computed here fit into 127 bits.
 inline constexpr int kRowBits = 47;
 inline constexpr Count kMostRows = (Count{1} << kRowBits) - 1;
-inline constexpr double kRounding = 1e-9;  // how far a share may be off: a bound must not rest on less
+inline constexpr double kRounding = 1e-9;  // a tolerance for rounding errors, so that bounds stay valid
 inline constexpr Code kNone = std::numeric_limits<Code>::max();
 
 inline std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
@@ -151,7 +151,7 @@ inline double long_ratio(Magnitude part, Magnitude whole) {
     part %= whole;
     exponent -= step;
   }
-  bits |= part != 0 ? 1U : 0U;  // what is left over decides where the bits lie halfway between two doubles
+  bits |= part != 0 ? 1U : 0U;  // the remainder decides if the bits are halfway between two doubles
   return std::ldexp(static_cast<double>(bits), exponent);
 }
 
@@ -177,8 +177,8 @@ Int positive(Int number) {
   return number > 0 ? number : 0;
 }
 
-// The largest counts in descending order: a count takes the first place whose count is smaller, and the smallest drops
-// out at the end. Members, not an array, so that they stay in registers; and no branch depends on the counts.
+// The largest counts in descending order: a count is inserted before the first smaller one, and the smallest is
+// dropped. Members, not an array, so that they stay in registers; and no branch depends on the counts.
 template <std::size_t Places>
 struct Podium {
   void add(Count count) {
@@ -227,7 +227,7 @@ inline Count sum_of_largest(Counts counts, std::size_t places, std::vector<Count
 
 inline constexpr std::size_t kLogs = 4096;
 
-// Logarithms of small numbers. Made by the first call; C++ lets other threads wait for it.
+// Logarithms of small numbers. Computed by the first call, while other threads wait.
 inline const std::array<double, kLogs>& small_logs() {
   static const std::array<double, kLogs> table = [] {
     std::array<double, kLogs> logs{};
@@ -346,9 +346,9 @@ class Ranks {
     return total;
   }
 
-  // From one value of a class to the next the class adds nothing, and the table only grows, so that the difference of
-  // both changes its sign once: a stretch costs one search, not its length. Before the first value the class has
-  // nothing, after the last it has all, and the sign is known.
+  // Between two values of a class, the cumulative count of the class is constant and that of the table grows, so their
+  // difference changes its sign at most once: one binary search per interval is enough. Before the first value the
+  // class has no rows, after the last it has all rows, and the sign is known.
   Int sparse(Count rows) const {
     const Int table = up_to_.back();
     const std::size_t last = up_to_.size() - 1;

@@ -1,12 +1,12 @@
-// k-Optimize: the best split set, proven (Bayardo and Agrawal, Data Privacy through Optimal k-Anonymization, 2005).
+// k-Optimize: the optimal split set (Bayardo and Agrawal, Data Privacy through Optimal k-Anonymization, ICDE 2005).
 //
-// A search over all split sets, depth first: a node decides for a split, explores all sets with it, then all without.
-// From the paper: the cost bound, useless values, the tail that is pruned by looking one split ahead and ordered anew
-// at every node. Besides (split_bounds.hpp): conflicts, which prune a tail two splits ahead; a bound from neighbouring
-// boxes; a limit for suppression that follows from the best cost; and a good set to begin with, from hill climbing.
+// A depth-first search over all split sets: a node chooses a split, explores all sets with it, then all without it.
+// From the paper: the cost bound, useless values, and the tail, which is pruned by looking one split ahead and is
+// reordered at every node. Added here (split_bounds.hpp): conflicts, which prune a tail two splits ahead; a bound from
+// neighbouring boxes; a suppression limit that follows from the best cost; and a start set from hill climbing.
 //
-// Of sets of equal cost the one with fewer splits is better, then the one that is first in lexicographic order. A
-// subtree is left out only if each of its sets (the head apart, which has been looked at) is worse in this order.
+// Among sets of equal cost, the one with fewer splits is better, then the lexicographically first. A subtree is
+// excluded only if all its sets, except the head, which has been evaluated, are worse in this order.
 #pragma once
 
 #include <algorithm>
@@ -72,22 +72,23 @@ class KOptimize {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr Count kNothingLeft = std::numeric_limits<Count>::max();
+  // These numbers are our own choice. They affect the time of the search, never its result.
   static constexpr int kClimbs = 300;
   static constexpr int kClimbsInVain = 60;
   static constexpr double kTimeToClimb = 0.1;  // of all seconds
   static constexpr double kMostSecondsToClimb = 20;
-  static constexpr double kLimitWorthLowering = 0.9;  // how much lower it must be to look for conflicts anew
-  static constexpr double kLookAheadFrom = 0.5;  // bound / best cost; below, looking ahead hardly ever prunes
+  static constexpr double kLimitWorthLowering = 0.9;  // conflicts are computed again if the limit falls by this factor
+  static constexpr double kLookAheadFrom = 0.5;  // bound / best cost; below it, looking ahead rarely prunes
 
   static std::size_t count(const SplitFlags& flags) {
     return static_cast<std::size_t>(std::ranges::count_if(flags, [](std::uint8_t flag) { return flag != 0; }));
   }
 
-  // Takes a feasible set if it is better.
+  // Remembers a feasible set if it is better.
   void consider(const SplitFlags& chosen, Count cost) {
     if (cost > best_.cost) return;
     const std::size_t size = count(chosen);
-    // of two sets of one size, the first in order is the one that has the first split in which they differ
+    // of two sets of equal size, the first is the one that contains the first split in which they differ
     if (cost < best_.cost || size < best_size_ || (size == best_size_ && chosen > best_.best)) {
       best_.best = chosen;
       best_.cost = cost;
@@ -95,19 +96,19 @@ class KOptimize {
     }
   }
 
-  // Can no set be better that costs at least `bound` and has more splits than `head_size`?
+  // Whether no set that costs at least `bound` and has more splits than `head_size` can be better.
   bool hopeless(Count bound, std::size_t head_size) const {
     return bound > best_.cost || (bound == best_.cost && head_size >= best_size_);
   }
 
-  // What is still unexplored: on every level of the tree the sets that are not in the subtree being explored.
+  // A bound for the unexplored sets: at every level of the tree, those outside the subtree being explored.
   Count lower_bound() {
     const Count least = *std::ranges::min_element(pending_);
     proven_ = std::max(proven_, std::min(least, best_.cost));
     return proven_;
   }
 
-  // Watches the clock; returns whether to go on.
+  // Checks the time limit; returns whether to continue.
   bool go_on() {
     if (stopped_) return false;
     const double elapsed = std::chrono::duration<double>(Clock::now() - begun_).count();
@@ -127,7 +128,7 @@ class KOptimize {
 
   // --- hill climbing ---------------------------------------------------------------------------------------------
 
-  // Improves the start: put in some splits at random, take out the dearest until the set is feasible, then change
+  // Improves the start set: adds random splits, removes the most expensive ones until the set is feasible, then changes
   // single splits while that helps. The random numbers are the same in every run.
   void climb() {
     if (sets_.splits() == 0) return;
@@ -148,8 +149,8 @@ class KOptimize {
     }
   }
 
-  // Takes out splits: the one that lowers the cost most; then, while too many people are suppressed, the one that
-  // costs least for each of them that is kept.
+  // Removes splits: first those whose removal lowers the cost most; then, while too many people are suppressed, those
+  // with the lowest cost per person who is no longer suppressed.
   bool coarsen(SplitFlags& chosen) {
     SplitSets::Result now = sets_.result(chosen);
     while (go_on()) {
@@ -172,8 +173,8 @@ class KOptimize {
     return false;
   }
 
-  // Changes the split that lowers the cost most while there is one, or takes out one that is of no use; from a
-  // feasible set.
+  // From a feasible set: repeatedly changes the split that lowers the cost most, or removes a split that has no
+  // effect.
   bool refine(SplitFlags& chosen) {
     Count cost = sets_.result(chosen).cost;
     while (go_on()) {
@@ -195,7 +196,7 @@ class KOptimize {
 
   // --- the tree --------------------------------------------------------------------------------------------------
 
-  // Explores a subtree; the last of `pending_` is a bound for it. The node is used up.
+  // Explores a subtree; the last element of `pending_` is a bound for it. The node is consumed.
   void explore(SplitNode& node) {
     ++best_.visited;
     Effects effects;
@@ -203,8 +204,8 @@ class KOptimize {
     if (effects.head.suppressed > sets_.limit()) return;
     consider(node.head, effects.head.cost);
     SplitFlags open = tail(node);
-    // A split that cuts no kept class, or leaves only parts below k of those that it cuts, does so in the whole
-    // subtree: no set is cheaper with it. And suppression only grows.
+    // If a split cuts no kept class, or leaves only parts below k, the same is true in the whole subtree: no set is
+    // cheaper with it. And suppression only grows.
     const auto useless = [&](std::size_t split) {
       return effects.leaves_a_class[split] == 0 || effects.suppressed[split] > sets_.limit();
     };
@@ -216,7 +217,7 @@ class KOptimize {
     branch(node, open, effects, limit);
   }
 
-  // Decides for one split of the tail after the other. `limit`: a set that suppresses more is not better.
+  // Chooses the splits of the tail one after the other. A set that suppresses more than `limit` is not better.
   void branch(SplitNode& node, SplitFlags& open, const Effects& effects, Count limit) {
     const std::size_t level = pending_.size() - 1;
     const Count gone = effects.head.suppressed;
@@ -254,7 +255,7 @@ class KOptimize {
     }
   }
 
-  // The published order is by classes split; a split first without which the bound is high is better still.
+  // The published order is by the number of classes cut; splits without which the bound is high come first here.
   std::size_t next_split(const SplitFlags& open, const Effects& effects, const std::vector<Count>& without) const {
     std::size_t best = open.size();
     for (std::size_t split = 0; split < open.size(); ++split) {
@@ -296,7 +297,7 @@ class KOptimize {
     return open;
   }
 
-  // Takes splits out of the tail; returns whether any are left.
+  // Removes splits from the tail; returns whether any remain.
   template <typename Unwanted>
   bool drop(SplitNode& node, SplitFlags& open, Unwanted unwanted) {
     bool changed = false, left = false;
@@ -328,7 +329,7 @@ class KOptimize {
   Optimum best_;
   std::size_t best_size_ = 0;
   Count proven_ = 0;
-  std::vector<Count> pending_;  // per level: a bound for what is unexplored there
+  std::vector<Count> pending_;  // per level: a bound for the unexplored sets
   SplitNode ahead_, shrunk_;
 };
 

@@ -1,4 +1,4 @@
-// Numbers for keys, as few instructions per key as possible.
+// Numbers keys, with as few instructions per key as possible.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Count = std::int64_t;
 // Numbers keys in the order of their first appearance: in an array for small key spaces, by hashing otherwise.
 class KeyTable {
  public:
-  // Begins a new numbering; `space` is the number of possible keys.
+  // Starts a new numbering; `space` is the number of possible keys.
   void reset(Key space, std::size_t rows) {
     direct_ = space <= std::clamp<Key>(kSlotsPerRow * static_cast<Key>(rows), kSmallSpace, kLargeSpace);
     if (direct_) {

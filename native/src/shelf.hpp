@@ -1,4 +1,4 @@
-// Remembers which nodes are at hand to build coarser ones from.
+// Remembers which nodes are stored, from which coarser nodes can be counted.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace kohorte {
 
-// A bounded number of places; each holds a node of a lattice and how many rows it has. When all are taken, the node that
-// was used longest ago gives up its place.
+// A bounded list of nodes of a lattice, each with its number of rows. When it is full, a new node replaces the least
+// recently used one.
 class Shelf {
  public:
   using Node = std::span<const std::size_t>;
@@ -20,7 +20,7 @@ class Shelf {
     if (axes == 0 || places == 0) throw std::invalid_argument("a shelf without places");
   }
 
-  // The place of the node with the fewest rows that is at or below the given node, or -1; it counts as used.
+  // The index of the node with the fewest rows at or below the given node, or -1; the node counts as used.
   std::int64_t find(Node node) {
     check(node);
     std::int64_t found = -1;
@@ -32,7 +32,7 @@ class Shelf {
     return found;
   }
 
-  // Gives a node a place, and returns it.
+  // Stores a node, and returns its index.
   std::size_t put(Node node, std::int64_t rows) {
     check(node);
     std::size_t place = rows_.size();

@@ -1,9 +1,9 @@
-// What is known of all sets of a subtree: which splits are out, which pairs of them, and what the sets cost at least.
+// What holds for all sets of a subtree: which splits and pairs of splits are excluded, and a lower bound of the cost.
 //
 // For a set F of the subtree that is feasible and costs no more than the best set so far:
 //  1. A person's class under F lies within its class under the head and contains its box.
 //  2. People in head classes below k are suppressed by F.
-//  3. F suppresses at most as many as the limit says, and as Bound::suppression_within follows from the best cost.
+//  3. F suppresses at most as many people as the limit and, by the best cost, Bound::suppression_within allow.
 //  4. Splits v and w are in conflict if head + v + w suppresses more than that. Since refining never suppresses fewer,
 //     F does not contain both. This stays so further down the tree, and when a better set is found.
 #pragma once
@@ -22,12 +22,12 @@
 
 namespace kohorte {
 
-// What the head is, and what it becomes with one split of the tail more.
+// The figures of the head, and of the head with one more split of the tail.
 struct Effects {
   SplitSets::Result head;
   std::vector<Count> suppressed;     // of head + split
   std::vector<Count> classes_split;  // by the split
-  SplitFlags leaves_a_class;         // does one of the parts of a kept class have k people or more?
+  SplitFlags leaves_a_class;         // whether a part of a kept class has at least k people
 };
 
 // Which pairs of splits are in conflict, as one row of bits per split.
@@ -56,7 +56,7 @@ struct Bound {
   Count cost = 0;         // no feasible set of the subtree costs less
   Count dearest_box = 0;  // the largest share of one person in it, of those that are not suppressed by the head
 
-  // How many people a set of the subtree can suppress and still cost `most` or less; the head suppresses `gone`.
+  // The most people that a set of the subtree can suppress at a cost of at most `most`; the head suppresses `gone`.
   // Discernibility: with s people more the cost is at least the bound, in which each of them has a share of at most
   // `dearest_box`, plus s times what is missing to a share of `all`. By label: a box adds its people without the
   // majority to the bound; if it is suppressed, the majority is added, which is at least 1/labels of the box.
@@ -71,7 +71,7 @@ struct Bound {
   }
 };
 
-// Computes all this; holds the scratch memory for it.
+// Computes these facts; holds the scratch memory.
 class NodeBounds {
  public:
   explicit NodeBounds(const SplitSets& sets) : sets_(sets) {}

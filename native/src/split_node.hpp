@@ -1,7 +1,7 @@
 // A node of the search over split sets: a head of splits that are in, a tail of splits that are still open.
 //
-// Its subtree is all sets that contain the head and, besides, splits of the tail only. The table is kept as boxes, the
-// rows that no set of the subtree tells apart, sorted by their class under the head. Both shrink down the tree.
+// Its subtree contains all sets of the head and some splits of the tail. The table is stored as boxes (rows that no set
+// of the subtree separates), sorted by their class under the head. Tail and table shrink down the tree.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +29,13 @@ struct SplitNode {
   std::size_t classes() const { return starts.size() - 1; }
 };
 
-// Makes nodes; holds the scratch memory for that.
+// Creates nodes; holds the scratch memory.
 class NodeMaker {
  public:
   explicit NodeMaker(const SplitSets& sets) : sets_(sets), mergings_(sets.attributes()) {}
 
-  // The root: nothing in, everything open. Of splits with no row between them the first stands for all, since any set
-  // costs the same with it in place of another, has no more splits and comes no later in lexicographic order.
+  // The root: no split is chosen, all are open. Of several splits with no row between them only the first is needed: a
+  // set with it costs the same, has no more splits and comes no later in lexicographic order.
   SplitNode root() {
     SplitNode all;
     all.head.assign(sets_.splits(), 0);
@@ -94,7 +94,7 @@ class NodeMaker {
     copy_boxes(node, made);
   }
 
-  // Numbers the classes of `made` and puts its boxes in the order of their classes: `place_` says where each goes.
+  // Numbers the classes of `made` and sorts its boxes by class: `place_` is the new index of each box.
   void number_classes(const SplitNode& node, std::size_t added, SplitNode& made) {
     const std::size_t count = numbers_.count();
     classes_.resize(count);

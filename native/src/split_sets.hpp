@@ -1,7 +1,7 @@
-// Tables recoded by sets of splits: what a set costs, and what it would cost with one split more or less.
+// Tables recoded by sets of splits: the cost of a set, and its cost with one split more or less.
 //
-// The values of an attribute have an order; row r has the value at positions[r][a]. A split (a, p), p >= 1, tells the
-// values before p from those from p on. A set of splits cuts every attribute into intervals, and rows in the same
+// The values of an attribute have an order; row r has the value at positions[r][a]. A split (a, p), p >= 1,
+// separates the positions below p from the others. A set of splits cuts every attribute into intervals; rows in equal
 // intervals are one class. Splits are numbered attribute by attribute. Adding splits only ever cuts classes apart, so
 // the number of people in classes of fewer than k never falls.
 #pragma once
@@ -41,8 +41,8 @@ class SplitSets {
     Count kept_classes = 0;
   };
 
-  // labels: rows x label_count. by_label: the cost is people suppressed or not of the majority of their class;
-  // otherwise the discernibility: the square of every kept class, and all people for everybody suppressed.
+  // labels: rows x label_count. by_label: the cost is the number of people suppressed or not in the majority of their
+  // class. Otherwise it is discernibility: the square of every kept class, and all people for each suppressed person.
   SplitSets(std::span<const Code> positions, std::span<const Count> weights, std::span<const Code> sizes,
             std::span<const Count> labels, std::size_t label_count, Count k, Count limit, bool by_label)
       : label_count_(by_label ? label_count : 0), k_(k), limit_(limit), by_label_(by_label) {
@@ -71,7 +71,7 @@ class SplitSets {
   Count limit() const { return limit_; }
   bool by_label() const { return by_label_; }
 
-  // What a class costs; `labels` are those of its people.
+  // The cost of a class; `labels` are those of its people.
   Count class_cost(Count people, const Count* labels) const {
     if (people < k_) return by_label_ ? people : all_ * people;
     return by_label_ ? people - *std::max_element(labels, labels + label_count_) : people * people;
@@ -96,7 +96,7 @@ class SplitSets {
     return result;
   }
 
-  // The cost and the people suppressed of the set with each split added, or taken out where it is chosen.
+  // For each split, the cost and the suppressed people after adding it, or removing it if it is chosen.
   std::pair<std::vector<Count>, std::vector<Count>> neighbours(std::span<const std::uint8_t> chosen) const {
     const std::vector<Merging> mergings = mergings_of(chosen);
     BoxNumbers numbers;
@@ -174,7 +174,7 @@ class SplitSets {
     return classes;
   }
 
-  // Per class and attribute: count people along the interval, then move every place of it from right to left.
+  // Per class and attribute: counts people along the interval, then moves every position from right to left.
   void add_each(const BoxNumbers& numbers, std::span<const Merging> mergings, const Boxes& classes,
                 std::vector<Count>& costs, std::vector<Count>& gone) const {
     std::vector<std::size_t> starts(classes.size() + 1, 0), order(rows_.size());

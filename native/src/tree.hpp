@@ -47,12 +47,12 @@ class Tree {
     });
   }
 
-  // A lower bound for the rows that have to leave each class before the others are within `most` of the whole table.
+  // A lower bound for the rows to remove from each class so that its distance to the whole table is at most `most`.
   //
   // n * distance is convex in the counts of a class. Its slope for a row of value v is f(v) minus the mean of f over the
-  // table, f(v) being the share of levels at which the group of v has a positive extra. So taking rows out lowers
-  // n * (distance - most) by at most their slopes less `most`; those with the steepest slope count first.
-  // `distances` are those of the classes: one that is within `most` needs no second look.
+  // table, f(v) being the share of levels at which the group of v has a positive extra. So removing rows lowers
+  // n * (distance - most) by at most their slopes minus `most`; rows with the steepest slope are removed first.
+  // `distances` are the distances of the classes; the bound of a class within `most` is 0.
   std::vector<double> removals(Starts starts, Codes values, Counts counts, std::span<const double> distances,
                                double most) const {
     const histogram::ClassRows rows = histogram::check(starts, values, counts, values_, table_);
@@ -135,9 +135,9 @@ class Tree {
     amounts[node] = -amounts[node];
   }
 
-  // An upper bound for the rows that can stay. Where m rows stay, a group of share q adds at least m - min(own, q * m) to
-  // its level's part of the distance, whichever stay. So the sum of min(own, q * m) over all groups and levels is at
-  // least height * (1 - most) * m. That is concave in m, and Newton's method comes from above.
+  // An upper bound for the rows that can remain. If m rows remain, a group of share q adds at least m - min(own, q * m)
+  // to its level's part of the distance, whichever rows remain. So the sum of min(own, q * m) over all groups and
+  // levels is at least height * (1 - most) * m. It is concave in m, and Newton's method approaches the root from above.
   double most_kept(const std::vector<Share>& shares, double rows, double most) const {
     constexpr int kSteps = 4;
     const double wanted = static_cast<double>(height_) * (1.0 - most - histogram::kRounding);
@@ -151,7 +151,7 @@ class Tree {
         slope += room < share.own ? share.overall : 0.0;
       }
       if (surplus >= 0.0) break;
-      if (slope >= 0.0) return rows;  // no root to the left: rounding, so nothing is said
+      if (slope >= 0.0) return rows;  // no root to the left because of rounding: no bound
       kept -= surplus / slope;
     }
     return std::max(kept, 0.0);
@@ -183,7 +183,7 @@ class Tree {
     double removed = 0.0;
     for (std::size_t levels = height_ + 1; needed > 0 && levels-- > 0;) {
       const double gain = static_cast<double>(levels) / height - mean - most;
-      if (gain <= 0) return rows;  // no rows are left that would help
+      if (gain <= 0) return rows;  // no remaining rows would help
       const auto there = static_cast<double>(by_levels[levels]);
       if (needed <= there * gain) return std::min(removed + needed / gain, rows);
       removed += there;

@@ -1,4 +1,4 @@
-// Threads that wait for jobs and do them in the order in which they come.
+// Threads that wait for jobs and do them in order of arrival.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace kohorte {
 
 class Workers {
  public:
-  // Where the system does not give as many threads, those that it gives do the work.
+  // If the system provides fewer threads, those do the work.
   explicit Workers(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       try {
@@ -33,7 +33,7 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Jobs that nobody has begun are dropped; those under way are finished.
+  // Jobs that have not been started are dropped; the others are finished.
   ~Workers() {
     {
       std::scoped_lock lock(mutex_);
@@ -76,7 +76,7 @@ class Workers {
     }
   }
 
-  // Stays awake for a moment: while a search goes on, the next job comes sooner than a sleeping thread would wake.
+  // Waits actively for a moment: during a search, the next job arrives before a sleeping thread could wake up.
   void look_out() const {
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (queued_.load(std::memory_order_relaxed) == 0 && !ending_.load(std::memory_order_relaxed)) {

@@ -1,4 +1,4 @@
-"""Estimators: how many people are unique in the population that a table is a sample of."""
+"""Estimators of the number of people who are unique in the population, from a sample."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""The decision rule of Dankar, El Emam, Neisa and Roffey: which estimator for which sample."""
+"""The decision rule of Dankar, El Emam, Neisa and Roffey, which chooses an estimator by the sampling fraction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kohorte.estimators.zayatz import zayatz
 
 
 def dankar(sample: Sample) -> Estimate:
-    """Estimate the population uniques by the estimator that was the most accurate on clinical tables.
+    """Estimate the population uniques with the estimator that was the most accurate on clinical tables.
 
     Definition
-        Up to a fraction of 0.1: Pitman. Above: the smaller one of Zayatz and the slide negative binomial model. Where
-        Pitman or the slide negative binomial model has no estimate: Zayatz, which always has one, usually too high.
+        Up to a sampling fraction of 0.1: Pitman. Above: the smaller estimate of Zayatz and the slide negative binomial
+        model. If one of these models has no estimate: Zayatz, which always has one, usually too high.
     Source
         Dankar, El Emam, Neisa and Roffey, Estimating the Re-identification Risk of Clinical Data Sets, BMC Medical
         Informatics and Decision Making 12:66, 2012.

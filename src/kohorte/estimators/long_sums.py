@@ -1,4 +1,4 @@
-"""Sums over very many whole numbers, by a few points with weights."""
+"""Sums of a function over many whole numbers, approximated by a few weighted points."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ def points(first: int, last: int) -> tuple[Floats, Floats]:
     """Points x and weights w with sum of w f(x) = sum of f(i) for i from `first` to `last`, to about 14 digits.
 
     f must be smooth between them; outside, it may be singular, as log and 1/x are at 0. The numbers are split into
-    blocks that get longer away from both ends. Within a block, Gauss' quadrature for the sum is exact for polynomials
-    of degree 23.
+    blocks that get longer away from both ends. Within a block, Gauss' quadrature is exact for polynomials of degree 23.
     """
     blocks = [(start, *gauss(stop - start)) for start, stop in _blocks(last - first + 1)]
-    places = [np.empty(0), *(first + start + places for start, places, _ in blocks)]
-    return np.concatenate(places), np.concatenate([np.empty(0), *(weights for _, _, weights in blocks)])
+    positions = [np.empty(0), *(first + start + positions for start, positions, _ in blocks)]
+    return np.concatenate(positions), np.concatenate([np.empty(0), *(weights for _, _, weights in blocks)])
 
 
 def _blocks(length: int) -> list[tuple[int, int]]:
@@ -40,5 +39,5 @@ def gauss(length: int) -> tuple[Floats, Floats]:
         return np.arange(length, dtype=np.float64), np.ones(length)
     k = np.arange(1, POINTS, dtype=np.float64)
     side = np.sqrt(k**2 * (float(length) ** 2 - k**2) / (4 * (4 * k**2 - 1)))
-    places, vectors = np.linalg.eigh(np.diag(side, 1) + np.diag(side, -1))
-    return (length - 1) / 2 + places, length * vectors[0] ** 2
+    positions, vectors = np.linalg.eigh(np.diag(side, 1) + np.diag(side, -1))
+    return (length - 1) / 2 + positions, length * vectors[0] ** 2

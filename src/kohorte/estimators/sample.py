@@ -1,4 +1,4 @@
-"""What an estimator gets and what it gives: the classes of a sample, and an estimate with its origin."""
+"""Input and output of the estimators: the classes of a sample, and an estimate."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kohorte.kernels.arrays import Counts
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated number of people who are unique in the population; None with a reason where there is none.
+    """The estimated number of people who are unique in the population; None, with a reason, if there is no estimate.
 
-    `by` names the estimator that gave it, or `count` where nothing had to be estimated.
+    `by` names the estimator, or is `count` if nothing had to be estimated.
     """
 
     uniques: float | None
@@ -27,7 +27,7 @@ class Estimate:
 class Sample:
     """The classes of a simple random sample: `counts[i]` of them have `sizes[i]` rows; `sizes` ascend from 1.
 
-    `fraction` is the share of the population that the sample is.
+    `fraction` is the sampling fraction.
     """
 
     sizes: Counts
@@ -42,31 +42,31 @@ class Sample:
 
     @classmethod
     def of(cls, sizes: Counts, fraction: float) -> Self:
-        """Count how many classes there are of each size; the order of `sizes` does not matter."""
+        """Count the classes of each size; the order of `sizes` does not matter."""
         distinct, counts = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
         return cls(distinct[distinct > 0], counts[distinct > 0].astype(np.int64), fraction)
 
     @property
     def rows(self) -> int:
-        """The people in the sample."""
+        """The number of people in the sample."""
         return int(self.sizes @ self.counts)
 
     @property
     def classes(self) -> int:
-        """The classes in the sample."""
+        """The number of classes in the sample."""
         return int(self.counts.sum())
 
     @property
     def population(self) -> float:
-        """The people in the population."""
+        """The number of people in the population."""
         return self.rows / self.fraction
 
     def of_size(self, size: int) -> int:
-        """The number of classes with so many rows."""
+        """The number of classes of a size."""
         return int(self.counts[self.sizes == size].sum())
 
     @property
     def known(self) -> Estimate | None:
-        """What is known without an estimate: the sample is the population, or nobody in it is unique."""
+        """The number of uniques if no estimate is needed: the sample is the population, or nobody in it is unique."""
         uniques = self.of_size(1)
         return Estimate(float(uniques), "count") if uniques == 0 or self.fraction == 1 else None

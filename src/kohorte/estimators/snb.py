@@ -1,4 +1,4 @@
-"""The slide negative binomial estimator of Chen and McNulty."""
+"""The slide negative binomial estimator of Chen and Keller-McNulty."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from kohorte.estimators.sample import Estimate, Sample
 from kohorte.kernels.arrays import Floats
 
 GRID = np.linspace(-40.0, 40.0, 321)
-"""Where a solution is looked for: the logits of beta."""
+"""The logits of beta among which a solution is searched."""
 
 
 def snb(sample: Sample) -> Estimate:
-    """Estimate the population uniques, the size of a class being 1 + a negative binomial number.
+    """Estimate the population uniques if the size of a class is 1 + a negative binomial number.
 
     Definition
         P(F = j) = C(alpha + j - 2, j - 1) beta^alpha (1 - beta)^(j - 1). Each person is drawn with probability
-        `fraction`. alpha and beta are those for which the expected classes of one and of two rows are those of the
-        sample; the classes K of the population are estimated from the sample (`population_classes`). The estimate is
-        K beta^alpha.
+        `fraction`. alpha and beta are chosen so that the expected numbers of classes with one and with two rows
+        equal those of the sample; the number K of classes of the population is estimated from the sample
+        (`population_classes`). The estimate is K beta^alpha.
     No estimate
-        Where no class of the sample has two rows, the equations have no solution, or it exceeds the population.
+        If no class of the sample has two rows, the equations have no solution, or it exceeds the population.
     Source
         Chen and Keller-McNulty, Estimation of Identification Disclosure Risk in Microdata, Journal of Official
         Statistics 14(1), 1998.
@@ -42,7 +42,7 @@ def snb(sample: Sample) -> Estimate:
 
 
 def population_classes(sample: Sample) -> float:
-    """Estimate how many classes the population has.
+    """Estimate the number of classes of the population.
 
     Shlosser's estimator as modified by Haas and Stokes (Estimating the Number of Classes in a Finite Population, JASA
     93, 1998, there D_Sh3).
@@ -56,7 +56,7 @@ def population_classes(sample: Sample) -> float:
 
 
 def solve(sample: Sample) -> tuple[float, float] | None:
-    """Find alpha and log beta: the second equation gives alpha for each beta, the first then decides on beta."""
+    """Find alpha and log beta: the second equation gives alpha for each beta, the first then determines beta."""
     signs = np.sign(excess(sample, GRID))
     crossings = np.flatnonzero(signs[:-1] * signs[1:] <= 0)
     if not len(crossings):
@@ -73,7 +73,7 @@ def solve(sample: Sample) -> tuple[float, float] | None:
 
 
 def alpha_of(sample: Sample, logit: Floats) -> Floats:
-    """The alpha for which the expected classes of two and of one rows have the ratio that they have in the sample.
+    """The alpha for which the expected numbers of classes with two rows and with one row have the ratio of the sample.
 
     It is the positive root of x alpha^2 + (2 - x - r (1 - x) x) alpha - r (1 - x)^2.
     """
@@ -87,7 +87,7 @@ def alpha_of(sample: Sample, logit: Floats) -> Floats:
 
 
 def excess(sample: Sample, logit: Floats) -> Floats:
-    """The logarithm of (expected classes of one row / those of the sample)."""
+    """The logarithm of (expected number of classes with one row / that of the sample)."""
     alpha = alpha_of(sample, logit)
     log_beta = -np.logaddexp(0, -logit)
     x = (1 - sample.fraction) / (1 + np.exp(logit))

@@ -1,7 +1,7 @@
-"""Arrays in, arrays out: compiled kernels where there are any, the same in NumPy otherwise.
+"""Functions on arrays: compiled kernels if they are installed, otherwise the same functions in NumPy.
 
-`KOHORTE_KERNELS=reference` forces the NumPy kernels, `KOHORTE_KERNELS=native` refuses to run without the
-compiled ones. `KERNELS` says which are in use.
+`KOHORTE_KERNELS=reference` selects the NumPy kernels, `KOHORTE_KERNELS=native` raises an error without the compiled
+ones. `KERNELS` says which are in use.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _choose() -> tuple[str, Any]:
 KERNELS, _kernels = _choose()
 COMPILED_KERNELS_ARE_MISSING = KERNELS == "reference" and os.environ.get("KOHORTE_KERNELS") != "reference"
 
-if TYPE_CHECKING:  # both kernels have the same face
+if TYPE_CHECKING:  # both kernels have the same interface
     from kohorte.kernels.cuts_reference import Cutter
     from kohorte.kernels.histogram_reference import (
         Tree,

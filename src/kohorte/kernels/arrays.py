@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Codes: TypeAlias = NDArray[np.uint32]
 Counts: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Keys: TypeAlias = NDArray[np.uint64]

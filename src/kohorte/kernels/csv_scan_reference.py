@@ -1,8 +1,7 @@
 """The kernel `csv_scan` in NumPy: counts the records and fields of a CSV file and checks its quotes.
 
-The rules stand in native/src/csv_scan.hpp, which does the same in one pass. Here a byte is quoted when an
-odd number of quotes stands before it. That holds up to the first quote in a wrong place, and with that the
-file is refused anyway.
+native/src/csv_scan.hpp describes the rules and does the same in one pass. Here a byte is quoted if an odd number of
+quotes precedes it. This is correct up to the first misplaced quote, and a file with one is refused anyway.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ Positions = NDArray[np.int64]
 
 
 class CsvScan(NamedTuple):
-    """What a scan saw; lines and records count from 1, and 0 means that there is none.
+    """The result of a scan; lines and records count from 1, and 0 means none.
 
-    With broken quotes nothing can be counted, and all but `quote_error_line` is 0.
+    If quotes are broken, nothing is counted and all fields but `quote_error_line` are 0.
     """
 
     records: int = 0  # the header is a record, too
@@ -66,7 +65,7 @@ def _line_of(data: Bytes, position: int) -> int:
 
 
 def _records(data: Bytes, quotes: Positions, separator: int) -> tuple[Positions, Positions, Bools]:
-    """Return per line outside quotes where it starts, how many fields it has and whether it is empty."""
+    """Return where each record starts, how many fields it has and whether it is an empty line."""
     ends = np.flatnonzero((data == separator) | (data == LINE_FEED))
     if quotes.size:
         ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
@@ -78,7 +77,7 @@ def _records(data: Bytes, quotes: Positions, separator: int) -> tuple[Positions,
     empty = lengths == 0
     returns = np.flatnonzero(lengths[:-1] == 1)
     empty[returns] = data[starts[returns]] == CARRIAGE_RETURN
-    if lengths[-1] == 0:  # nothing stands behind the last line end
+    if lengths[-1] == 0:  # nothing follows the last line end
         return starts[:-1], counts[:-1], empty[:-1]
     return starts, counts, empty
 
@@ -104,13 +103,13 @@ def _first_broken_field(data: Bytes, quotes: Positions, separator: int) -> int:
 
 
 def _may_follow(data: Bytes, positions: Positions, separator: int) -> Bools:
-    """Tell which positions hold what may follow a closing quote."""
+    """Tell at which positions the byte may follow a closing quote."""
     padded = np.full((2, positions.size), LINE_FEED, np.uint8)  # the end of the file ends a line
     for row in (0, 1):
         within = positions + row < data.size
         padded[row, within] = data[positions[within] + row]
     follower, second = padded
-    second[positions + 1 >= data.size] = 0  # a CR at the very end stands alone
+    second[positions + 1 >= data.size] = 0  # a CR at the end of the file is not a line end
     ends_line = (follower == LINE_FEED) | ((follower == CARRIAGE_RETURN) & (second == LINE_FEED))
     allowed: Bools = ends_line | (follower == separator) | (follower == QUOTE)
     return allowed

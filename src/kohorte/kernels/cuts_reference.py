@@ -1,4 +1,4 @@
-"""Where to cut a set of rows in two, in plain NumPy: the fallback without a compiler, and the oracle."""
+"""Cuts of regions for Mondrian, in NumPy: used without compiled kernels, and to test them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Axes: TypeAlias = NDArray[np.int32]
 Candidate: TypeAlias = tuple[int, float, int, int, int]  # rank, -span, attribute, boundary, left
 LAST = 2**63
 NEAREST = 8
-"""So many boundaries of an attribute are tried, those nearest to the median: each costs a look at all rows."""
+"""How many boundaries of an attribute, nearest to the median, are tried; each attempt reads all rows. Our choice."""
 
 
 class Cutter:
-    """Rows as places on lines; regions are stretches of the rows, which are moved when one is cut."""
+    """Rows as positions on lines. Regions are ranges of the rows; cutting a region reorders its rows."""
 
     def __init__(
         self, places: Codes, measures: Sequence[Floats], levels: Sequence[Codes], least: int, relaxed: bool
@@ -37,11 +37,11 @@ class Cutter:
         self._ids = np.arange(len(places), dtype=np.uint32)
 
     def ids(self) -> Codes:
-        """The rows in the order in which they stand now."""
+        """The rows in their current order."""
         return self._ids.copy()
 
     def propose(self, begins: Counts, ends: Counts, attempts: Counts) -> tuple[Axes, Codes, Counts]:
-        """For each region the cut that is next when `attempts` cuts were refused; an attribute of -1 where none is."""
+        """The next cut of each region after `attempts` refused cuts; the attribute is -1 if there is no further cut."""
         self._check(begins, ends)
         if len(attempts) != len(begins):
             raise ValueError("regions and attempts do not fit together")
@@ -50,7 +50,7 @@ class Cutter:
         return found[:, 0].astype(np.int32), found[:, 1].astype(np.uint32), found[:, 2].copy()
 
     def split(self, begins: Counts, ends: Counts, attributes: Axes, boundaries: Codes, left: Counts) -> None:
-        """Move the rows of every region: those on the left of its cut first."""
+        """Reorder the rows of every region: those left of its cut come first."""
         self._check(begins, ends)
         if not len(attributes) == len(boundaries) == len(left) == len(begins):
             raise ValueError("regions and cuts do not fit together")
@@ -83,7 +83,7 @@ class Cutter:
         return sorted(candidates)[attempt][2:]
 
     def _candidates(self, places: Codes, attribute: int) -> tuple[list[Candidate], Candidate]:
-        """The cuts at boundaries, and the one in the middle of the rows, which comes after all others."""
+        """The cuts at boundaries, and the relaxed cut in the middle of the rows, which comes after all others."""
         here, counts = np.unique(places, return_counts=True)
         below = np.cumsum(counts)
         rows = len(places)

@@ -1,9 +1,8 @@
-"""The kernels for histograms of sensitive values in NumPy: one histogram per class, compared to that of the table.
+"""The kernels for histograms of sensitive values in NumPy: one histogram per class, compared with that of the table.
 
-Cells `starts[i]:starts[i + 1]` are those of class i: `values` are codes, each at most once in a class, and `counts` say
-how often the class has them. `overall` counts every value in the whole table. With n rows in a class and N in the
-table every distance is a fraction of whole numbers, computed exactly and divided with one rounding: a distance of 1/5
-equals the literal 0.2.
+Entries `starts[i]:starts[i + 1]` belong to class i: `values` are codes, each at most once in a class, and `counts` are
+their frequencies in the class. `overall` counts every value in the whole table. Every distance is a fraction of whole
+numbers that are computed exactly and divided with one rounding: a distance of 1/5 equals the literal 0.2.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from kohorte.kernels.arrays import Codes, Counts, Floats
 
 MOST_ROWS = 2**47 - 1  # the compiled kernels compute in 128 bits
 MOST_CLASSES = 2**32 - 1
-BLOCK = 2**20  # numbers that a dense table of classes and values may have
-ROUNDING = 1e-9  # how far a share may be off: a bound must not rest on less
+BLOCK = 2**20  # the largest number of entries of a dense array of classes and values; affects only time and memory
+ROUNDING = 1e-9  # a tolerance for rounding errors, so that bounds stay valid
 EXACT_IN_DOUBLES = 2**53
-Exact: TypeAlias = NDArray[Any]  # whole numbers: of 64 bits where that is enough, else of Python
+Exact: TypeAlias = NDArray[Any]  # 64-bit integers if they are large enough, otherwise Python integers
 
 
 def sort_cells(class_of: Codes, classes: int) -> tuple[Counts, Codes]:
-    """Return where every class starts once the cells are sorted by class, and the cells in that order (stable)."""
+    """Sort entries by class (stable); return where every class starts, and the entries in that order."""
     if not 0 <= classes <= MOST_CLASSES:
         raise ValueError("no such number of classes")
     if class_of.size and int(class_of.max()) >= classes:
@@ -57,7 +56,7 @@ def entropies(starts: Counts, counts: Counts) -> Floats:
 
 
 def equal_distance(starts: Counts, values: Codes, counts: Counts, overall: Counts) -> Floats:
-    """Return per class half the sum of |p - q| over all values: the distance where all values are equally far apart."""
+    """Return per class half the sum of |p - q| over all values: the distance if all values are equally far apart."""
     table = _check_overall(overall)
     class_of = _check(starts, values, counts, (len(overall), table))
     rows = _sums(counts, starts)
@@ -66,7 +65,7 @@ def equal_distance(starts: Counts, values: Codes, counts: Counts, overall: Count
 
 
 def ordered_distance(starts: Counts, values: Codes, counts: Counts, overall: Counts) -> Floats:
-    """Return per class the mean of |P - Q| over all values but the last, cumulative: codes are ranks, evenly spaced."""
+    """Return per class the mean of |P - Q| over all values but the last; P and Q are cumulative, codes are ranks."""
     table = _check_overall(overall)
     class_of = _check(starts, values, counts, (len(overall), table))
     steps = len(overall) - 1
@@ -90,8 +89,8 @@ def ordered_distance(starts: Counts, values: Codes, counts: Counts, overall: Cou
 class Tree:
     """The hierarchy of a table's values: `maps[level][value]` is the group of a value, the top level comes last.
 
-    Moving a share within a group of level h costs h / H, and 1 from one group of the top level to another. That makes
-    the earth mover's distance the mean of the equal distances of all levels below the top (native/src/histogram.hpp).
+    Moving a share within a group of level h costs h / H, and 1 from one group of the top level to another. The earth
+    mover's distance is then the mean of the equal distances of all levels below the top (native/src/tree.hpp).
     """
 
     def __init__(self, maps: Sequence[Codes], overall: Counts) -> None:
@@ -130,11 +129,9 @@ class Tree:
         return _ratios(parts, rows.astype(exact) * (self._table * height))
 
     def removals(self, starts: Counts, values: Codes, counts: Counts, distances: Floats, most: float) -> Floats:
-        """Return per class a lower bound for the rows that have to leave it before the others are within `most`.
+        """Return per class a lower bound for the rows to remove so that its distance is at most `most`.
 
-        `distances` are those of the classes; for one that is within `most` it is 0. See native/src/histogram.hpp:
-        slopes are the steeper, the more levels there are at which the group of a value
-        has a larger share of the class than of the table.
+        `distances` are the distances of the classes. native/src/tree.hpp gives the proof.
         """
         class_of = _check(starts, values, counts, (self._values, self._table))
         rows = _sums(counts, starts).astype(np.float64)
@@ -165,7 +162,7 @@ class Tree:
         return np.where(distances <= most, 0.0, np.maximum(np.minimum(removed, rows), rows - kept))
 
     def _most_kept(self, class_of: Counts, values: Codes, counts: Counts, rows: Floats, most: float) -> Floats:
-        """Return per class an upper bound for the rows that can stay: see native/src/histogram.hpp."""
+        """Return per class an upper bound for the rows that can remain; native/src/tree.hpp gives the proof."""
         height = len(self._below_top)
         groups_of_levels = []
         for groups, overall in self._below_top:
@@ -198,7 +195,7 @@ def _surplus(class_of: Counts, counts: Counts, overall: Counts, rows: tuple[Exac
 
 
 def _ratios(parts: Exact, wholes: Exact) -> Floats:
-    ratios: Floats = (parts / wholes).astype(np.float64)  # one rounding, also where Python divides its own numbers
+    ratios: Floats = (parts / wholes).astype(np.float64)  # one rounding, for Python integers as well
     return ratios
 
 
@@ -218,14 +215,14 @@ def _totals(groups: Counts, counts: Counts, size: int) -> Counts:
 
 
 def _logs(numbers: Counts) -> Floats:
-    """Return the logarithms of the C library, from which those of NumPy may differ in the last bit."""
+    """Return the logarithms of the C library; those of NumPy may differ in the last bit."""
     different, places = np.unique(numbers, return_inverse=True)
     logs: Floats = np.array([math.log(number) for number in different.tolist()], np.float64)[places]
     return logs
 
 
 def _check_counts(starts: Counts, counts: Counts) -> Counts:
-    """Return the class of every cell."""
+    """Check the arrays and return the class of every entry."""
     if starts.size == 0 or starts[0] != 0 or starts[-1] != len(counts):
         raise ValueError("starts do not fit the cells")
     if np.any(starts[1:] <= starts[:-1]):
@@ -237,7 +234,7 @@ def _check_counts(starts: Counts, counts: Counts) -> Counts:
 
 
 def _check_overall(overall: Counts) -> int:
-    """Return the rows of the table."""
+    """Check the counts and return the number of rows of the table."""
     if np.any(overall < 0):
         raise ValueError("a negative count")
     if overall.astype(np.float64).sum() > MOST_ROWS:
@@ -246,7 +243,7 @@ def _check_overall(overall: Counts) -> int:
 
 
 def _check(starts: Counts, values: Codes, counts: Counts, table: tuple[int, int]) -> Counts:
-    """Return the class of every cell."""
+    """Check the arrays and return the class of every entry."""
     known, rows = table
     if len(values) != len(counts):
         raise ValueError("values and counts differ in number")

@@ -1,4 +1,4 @@
-"""The kernels in plain NumPy: the fallback without a compiler, and the oracle for the compiled ones."""
+"""The kernels in NumPy: used without compiled kernels, and to test them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Grouper:
         return rows.codes.copy()
 
     def group(self, rows: Rows, weights: Counts, levels: Codes, want_ids: bool) -> tuple[Codes, Codes, Counts]:
-        """Return the group of every row (if wanted), the first row of every group and the summed weight of each."""
+        """Return the group of every row (if `want_ids`), the first row and the total weight of every group."""
         packed = rows.codes
         if rows.owner is not self:
             raise ValueError("rows of another table")
@@ -79,10 +79,10 @@ class Grouper:
     def cells(
         self, rows: Rows, weights: Counts, levels: Codes, attribute: int
     ) -> tuple[Codes, Counts, Counts, Codes, Counts, Codes]:
-        """Group rows, and count the values that an attribute, which is at a level that tells none apart, has in each.
+        """Group rows, and count the values of an attribute in each group; the attribute must be at its `*` level.
 
-        Return the first row and the size of every group; where its cells start and where the last ones end; of every
-        cell the value, the count and the first row. Cells stand group by group, in the order in which they appear.
+        Return the first row and the size of every group; where the cells of each group start, and their number; the
+        value, the count and the first row of every cell. Cells are sorted by group, then by first appearance.
         """
         if not 0 <= attribute < len(self._maps):
             raise ValueError("no such attribute")
@@ -101,7 +101,7 @@ class Grouper:
 
 
 class Shelf:
-    """A bounded number of places for nodes; when all are taken, the one used longest ago gives up its place."""
+    """A bounded list of nodes; when it is full, a new node replaces the least recently used one."""
 
     def __init__(self, axes: int, places: int) -> None:
         if axes == 0 or places == 0:
@@ -113,7 +113,7 @@ class Shelf:
         self._clock = 0
 
     def find(self, node: Sequence[int]) -> int:
-        """Return the place of the node with the fewest rows at or below a node, or -1; it counts as used."""
+        """Return the index of the smallest node at or below a node, or -1; the node counts as used."""
         self._check(node)
         below = [
             place
@@ -127,7 +127,7 @@ class Shelf:
         return found
 
     def put(self, node: Sequence[int], rows: int) -> int:
-        """Give a node a place, and return it."""
+        """Store a node, and return its index."""
         self._check(node)
         place = len(self._nodes)
         if place < self._places:
@@ -146,33 +146,33 @@ class Shelf:
 
 
 class Job:
-    """Something that is worked out when it is asked for."""
+    """Work that is done when its result is needed."""
 
     def __init__(self, work: Callable[[], tuple[Any, ...]]) -> None:
         self._work = work
 
     def result(self) -> tuple[Any, ...]:
-        """Return what came out."""
+        """Do the work and return its result."""
         return self._work()
 
 
 class Workers:
-    """Threads that do jobs in the order in which they come; here it is the caller's own."""
+    """The interface of a pool of threads; here the calling thread does the work."""
 
     def __init__(self, count: int) -> None:
         del count
 
     def group(self, grouper: Grouper, rows: Rows, weights: Counts, levels: Codes) -> Job:
-        """Begin to group rows, as `Grouper.group` does without ids."""
+        """Start to group rows, as `Grouper.group` does without ids."""
         return Job(lambda: grouper.group(rows, weights, levels, False))
 
     def cells(self, grouper: Grouper, rows: Rows, weights: Counts, levels: Codes, attribute: int) -> Job:
-        """Begin to count the values of an attribute, as `Grouper.cells` does."""
+        """Start to count the values of an attribute, as `Grouper.cells` does."""
         return Job(lambda: grouper.cells(rows, weights, levels, attribute))
 
 
 def _renumber(ids: Keys, pending: list[Keys]) -> tuple[Keys, int]:
-    """Pack the pending parts onto the ids and number the results by first appearance."""
+    """Add the pending parts to the ids and number the results by first appearance."""
     keys = ids
     for part in pending:
         keys = keys + part
@@ -183,10 +183,10 @@ def _renumber(ids: Keys, pending: list[Keys]) -> tuple[Keys, int]:
 
 
 class Guess:
-    """A Bayesian linear model of something that counting a node gives: one number per attribute and level.
+    """A Bayesian linear model of a result of counting a node: one coefficient per attribute and level.
 
-    `mean` and `deviation` hold the numbers of all attributes one after the other, then the intercept. A node's
-    guess is the sum of its numbers. Sums are taken in the order of the compiled kernel, so that both agree.
+    `mean` and `deviation` contain the coefficients of all attributes one after the other, then the intercept. The
+    guess for a node is the sum of its coefficients. The order of summation is that of the compiled kernel.
     """
 
     def __init__(self, shape: Sequence[int], mean: Floats, deviation: Floats) -> None:
@@ -202,7 +202,7 @@ class Guess:
         return _total(self._mean[self._active(node)])
 
     def learn(self, node: Sequence[int], seen: float, variance: float) -> None:
-        """Update the guess with what counting a node gave (a rank-one Kalman update)."""
+        """Update the model with the result of counting a node (a rank-one Kalman update)."""
         active = self._active(node)
         spread = self._covariance[active].sum(axis=0)
         gain = spread / (_total(spread[active]) + variance)
@@ -210,7 +210,7 @@ class Guess:
         self._covariance -= np.multiply.outer(gain, spread)
 
     def scores(self, threshold: float, spread: float) -> tuple[Floats, Floats]:
-        """Return by how many spreads all guesses lie above a threshold, as sums over both halves of the attributes."""
+        """Return (guess - threshold) / spread for all nodes, as sums over each half of the attributes."""
         parts = np.split(self._mean[:-1] / spread, self._first[1:-1])
         middle = len(parts) // 2
         start = np.array([(self._mean[-1] - threshold) / spread])
@@ -245,9 +245,9 @@ def best_covers(
     upward: bool,
     most: int,
 ) -> list[tuple[int, float]]:
-    """Return the node that settles most extreme open nodes if it can be excluded, and its gain.
+    """Return the node that is expected to exclude the most extreme open nodes, with its gain.
 
-    Then the best for the extreme nodes that it leaves, and so on, up to so many; none where nothing is left.
+    Further nodes, up to `most` in all, are chosen for the extreme nodes that remain; native/src/cover.hpp explains it.
     """
     is_open = open.reshape(shape).astype(bool)
     if upward:
@@ -275,7 +275,7 @@ def best_covers(
 
 
 def least_likely(values: Floats, open: Flags, sure: Flags, left: Floats, right: Floats) -> int:  # noqa: A002
-    """Return the open node of the least value among those that are sure or have a score below 0; -1 if none."""
+    """Return the open node with the lowest value among those that are sure or have a score below 0; -1 if none."""
     likely = open.astype(bool) & ((np.add.outer(left, right).ravel() < 0.0) | sure.astype(bool))
     candidates = np.where(likely, values, np.inf)
     index = int(candidates.argmin())
@@ -290,7 +290,7 @@ def _neighbours(dimensions: int, axis: int) -> tuple[tuple[slice, ...], tuple[sl
 
 
 def summarize(sizes: Counts, kept: Bools, least: int) -> tuple[int, int, int, int]:
-    """Return the rows and the number of kept classes, the smallest of them (0: none), and the rows of small classes."""
+    """Return the rows, number and smallest size (or 0) of kept classes, and the rows in classes below `least`."""
     if len(sizes) != len(kept):
         raise ValueError("sizes and verdicts differ in number")
     stay = sizes[kept]

@@ -1,10 +1,10 @@
-"""Tables recoded by sets of splits, in NumPy: what a set costs, and which set is best.
+"""Tables recoded by sets of splits, in NumPy: the cost of a set, and the best set.
 
-The values of an attribute have an order; `positions[row, a]` is the place of a row's value in it. A split (a, p) with
-p >= 1 tells the values before p from those from p on. A set of splits cuts every attribute into intervals, and rows in
-the same intervals are one class. Splits are numbered attribute by attribute. The search is that of Bayardo and Agrawal
-(Data Privacy through Optimal k-Anonymization, 2005) with its published bound; the compiled one has better bounds and
-visits fewer nodes (native/src/k_optimize.hpp).
+The values of an attribute have an order; `positions[row, a]` is the position of a row's value in it. A split (a, p)
+with p >= 1 separates the positions below p from the others. A set of splits cuts every attribute into intervals, and
+rows in the same intervals are one class. Splits are numbered attribute by attribute. The search is that of Bayardo and
+Agrawal (Data Privacy through Optimal k-Anonymization, ICDE 2005) with its published bound; the compiled search has
+stronger bounds and visits fewer nodes (native/src/k_optimize.hpp).
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ Watch: TypeAlias = Callable[[int, float, float], object]  # nodes visited, best 
 
 
 class SplitSets:
-    """A table, k, how many people may be suppressed, and what a set of splits costs.
+    """A table, k and the suppression limit; computes the cost of sets of splits.
 
-    `labels[row, label]` are the people of a row with a label. With `by_label` the cost is people suppressed or not of
-    the majority of their class; otherwise the square of every kept class, and all people for everybody suppressed.
+    `labels[row, label]` are the people of a row with a label. With `by_label`, the cost is the number of people who are
+    suppressed or not in the majority of their class. Otherwise it is discernibility: the square of the size of every
+    kept class, plus the number of all people for every suppressed person.
     """
 
     def __init__(
@@ -55,13 +56,13 @@ class SplitSets:
         return len(self.places)
 
     def cost(self, chosen: Bools) -> tuple[float, int, int]:
-        """Return the cost of a set, the people suppressed, and the number of classes kept."""
+        """Return the cost of a set, the number of suppressed people, and the number of kept classes."""
         people, labels, _ = self.classes(chosen)
         kept = people >= self.k
         return float(self.costs(people, labels).sum()), int(people[~kept].sum()), int(kept.sum())
 
     def neighbours(self, chosen: Bools) -> tuple[Floats, Counts]:
-        """Return cost and people suppressed of the set with each split added, or taken out where it is chosen."""
+        """Return for each split the cost and the suppressed people after adding it, or removing it if it is chosen."""
         self.check_chosen(chosen)
         changed = chosen.copy()
         costs, suppressed = np.zeros(self.splits), np.zeros(self.splits, np.int64)
@@ -72,10 +73,10 @@ class SplitSets:
         return costs, suppressed
 
     def optimize(self, start: Bools, seconds: float, watch: Watch | None) -> tuple[Bools, float, float, bool, int]:
-        """Return the best feasible set, its cost, a lower bound for all, whether it is proven, and the nodes visited.
+        """Return the best feasible set, its cost, a lower bound, whether it is optimal, and the nodes visited.
 
-        Of equal cost, fewer splits are better, then the lexicographically first. `start` is a feasible set. The search
-        ends after `seconds`, or when `watch`, which is called about 5 times a second, returns False.
+        Among sets of equal cost, fewer splits are better, then the lexicographically first set. `start` is a feasible
+        set. The search ends after `seconds`, or when `watch` returns False; it is called about 5 times a second.
         """
         if not seconds >= 0:
             raise ValueError("no such time")
@@ -87,12 +88,12 @@ class SplitSets:
         return search.best, search.cost, search.cost if complete else search.proven, complete, search.visited
 
     def check_chosen(self, chosen: Bools) -> None:
-        """Refuse anything but one flag per split."""
+        """Raise an error unless there is one flag per split."""
         if len(chosen) != self.splits:
             raise ValueError("not one flag per split")
 
     def classes(self, chosen: Bools) -> tuple[Counts, Counts, NDArray[np.intp]]:
-        """Return per class its people and their labels, and the class of every row."""
+        """Return the people and the labels of every class, and the class of every row."""
         self.check_chosen(chosen)
         keys, space, first = np.zeros(len(self.weights), np.int64), 1, 0
         for attribute, size in enumerate(self.sizes):
@@ -110,26 +111,26 @@ class SplitSets:
         return people, np.array(labels, np.int64).reshape(len(labels), len(people)), ids
 
     def costs(self, people: Counts, labels: Counts) -> Counts:
-        """Return what each class costs; `labels` has a row per label."""
+        """Return the cost of each class; `labels` has a row per label."""
         if self.by_label:
             return np.where(people < self.k, people, people - labels.max(axis=0))
         return people * np.where(people < self.k, self.all, people)
 
 
 class _Search:
-    """Depth first: a node decides for a split, explores all sets with it, then all without."""
+    """Depth-first search: a node chooses a split, explores all sets with it, then all sets without it."""
 
     def __init__(self, sets: SplitSets, best: Bools, cost: float, seconds: float, watch: Watch | None) -> None:
         self.sets, self.best, self.cost = sets, best, cost
         self.visited, self.proven = 0, 0.0
         self._begun, self._seconds, self._watch = time.monotonic(), seconds, watch
         self._next_report = 0.0
-        self._pending: list[float] = []  # per level: a bound for what is unexplored there
+        self._pending: list[float] = []  # per level: a bound for the unexplored sets
 
     def run(self) -> bool:
-        """Explore everything; return False if that was ended early."""
+        """Explore everything; return False if the search was stopped early."""
         head = np.zeros(self.sets.splits, np.bool_)
-        # of splits with no row between them the first stands for all
+        # of several splits with no row between them, only the first is needed
         present = [set(self.sets.positions[:, attribute].tolist()) for attribute in range(len(self.sets.sizes))]
         tail = [split for split, (attribute, place) in enumerate(self.sets.places) if place - 1 in present[attribute]]
         self._pending.append(self._bound(head, tail))
@@ -148,7 +149,7 @@ class _Search:
             self._pending[-1] = max(self._pending[-1], bound)
             if bound > self.cost or (bound == self.cost and head.sum() >= self.best.sum()):
                 return True
-            if not self._go_on():
+            if not self._may_continue():
                 return False
             split, *tail = tail
             head[split] = True
@@ -161,7 +162,7 @@ class _Search:
         return True
 
     def _consider(self, chosen: Bools, cost: float) -> None:
-        """Take a feasible set if it is better. Where sizes are equal, the first split that differs decides."""
+        """Remember a feasible set if it is better; among sets of equal size, the first split that differs decides."""
 
         def rank(cost: float, flags: Bools) -> tuple[float, int, list[bool]]:
             return cost, int(flags.sum()), (~flags).tolist()
@@ -170,10 +171,10 @@ class _Search:
             self.best, self.cost = chosen.copy(), cost
 
     def _useful(self, head: Bools, tail: list[int]) -> list[int]:
-        """Leave out splits that suppress too many or leave no class; those that split most classes come first.
+        """Remove splits that suppress too many or leave no class; splits that cut the most classes come first.
 
-        A split that cuts no kept class, or leaves only parts below k of those that it cuts, does so further down, too:
-        no set is cheaper with it.
+        If a split cuts no kept class, or leaves only parts below k, the same is true in the whole subtree: no set is
+        cheaper with it.
         """
         k = self.sets.k
         people, _, ids = self.sets.classes(head)
@@ -189,10 +190,10 @@ class _Search:
         return [split for _, split in sorted(useful)]
 
     def _bound(self, head: Bools, tail: list[int]) -> float:
-        """Return a bound for all sets of the head and some of the tail, the published one.
+        """Return the published lower bound for all sets that consist of the head and some of the tail.
 
-        Rows that no such set tells apart, a box, are in one class, which has k people unless it is suppressed. A class
-        that is below k under the head stays so.
+        Rows that no such set separates (a box) are in one class, which has at least k people unless it is suppressed.
+        A class that is below k under the head stays below k.
         """
         finest = head.copy()
         finest[tail] = True
@@ -205,8 +206,8 @@ class _Search:
         small = people < self.sets.k
         return float(shares[kept].sum() + self.sets.costs(people[small], labels[:, small]).sum())
 
-    def _go_on(self) -> bool:
-        """Watch the clock."""
+    def _may_continue(self) -> bool:
+        """Report progress; return False if the time is over or the callback asks to stop."""
         elapsed = time.monotonic() - self._begun
         self.proven = max(self.proven, min(self.cost, *self._pending))
         if elapsed >= self._seconds:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -199,9 +198,7 @@ def test_the_watch_sees_progress_and_ends_the_search(kernel):
 @both_kernels
 def test_the_time_limit_ends_the_search(kernel):
     sets = large_table(kernel)
-    begun = time.monotonic()
     assert not sets.optimize(np.zeros(sets.splits, np.bool_), 0.3, lambda *_: None)[3]
-    assert time.monotonic() - begun < 5
 
 
 @both_kernels
