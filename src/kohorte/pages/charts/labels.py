@@ -1,11 +1,11 @@
-"""Where the names of points go, so that they cover neither each other nor the points."""
+"""Positions for the names of points, so that they cover neither each other nor the points."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kohorte.drawing.svg import LETTER
+from kohorte.pages.charts.svg import LETTER
 
 HEIGHT, GAP = 14.0, 10.0
 STEPS = 12
@@ -29,7 +29,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """A name at its place; `far` tells that it needs a line to its point."""
+    """A name at its position; `far` tells that it needs a line to its point."""
 
     name: str
     x: float
@@ -39,7 +39,7 @@ class Label:
 
 
 def place(points: Sequence[tuple[float, float, str]], frame: Box) -> list[Label]:
-    """A place for the name of every point: the nearest that covers least of what is there already."""
+    """Find a position for the name of every point: the nearest one that overlaps least with points and other names."""
     taken = [Box(x - 7, y - 7, x + 7, y + 7) for x, y, _ in points]
     labels = []
     for x, y, name in points:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from kohorte.drawing import page, refuse_page, write_text
 from kohorte.errors import InputError
+from kohorte.pages import page, refuse_page, write_text
+
+frame = partial(page, "kohorte.pages", "page.html.j2")
 
 
 def test_a_page_allows_scripts_only_where_it_has_one() -> None:
-    without, with_one = page("t", "<p>x</p>\n"), page("t", "<p>x</p>\n", script="let x = 1;\n")
+    without, with_one = frame("t"), frame("t", script="let x = 1;\n")
     assert "script" not in without
     assert "default-src 'none'; style-src 'unsafe-inline'\"" in without
     assert "script-src 'unsafe-inline'" in with_one
@@ -19,7 +22,7 @@ def test_a_page_allows_scripts_only_where_it_has_one() -> None:
 
 
 def test_the_title_of_a_page_is_text() -> None:
-    assert "<title>a &lt;b&gt;</title>" in page("a <b>", "")
+    assert "<title>a &lt;b&gt;</title>" in frame("a <b>")
 
 
 def test_a_page_is_refused_by_suffix_by_source_and_where_it_exists(tmp_path: Path) -> None:

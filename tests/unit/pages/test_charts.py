@@ -8,26 +8,31 @@ import xml.etree.ElementTree as ET
 from datetime import date, timedelta
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohorte.drawing import (
+from kohorte.errors import InternalError
+from kohorte.in_words import number, percent, seconds
+from kohorte.pages import (
     Bar,
     Drawing,
     Heading,
+    Kind,
     Line,
     Pair,
-    Region,
-    histogram,
+    Point,
+    Row,
+    Rows,
     horizontal_bars,
     line_chart,
     paired_bars,
-    region_chart,
+    scatter,
 )
-from kohorte.drawing.axis import Axis, ceiling, date_ticks
-from kohorte.drawing.lines import spread
-from kohorte.errors import InternalError
+from kohorte.pages.charts.axis import Axis, ceiling, date_ticks
+from kohorte.pages.charts.boxes import outlined, shaded
+from kohorte.pages.charts.lines import spread
 
 HEADING = Heading("name", "A <title> & more", "How to read it")
 FIGURES = st.floats(0, 1e12)
@@ -50,9 +55,8 @@ def check(drawing: Drawing) -> ET.Element:
 @given(st.lists(st.tuples(st.text(max_size=80), FIGURES), max_size=30))
 def test_bars_of_any_figures_are_drawn(figures: list[tuple[str, float]]) -> None:
     bars = [Bar(label, value, f"{value:g}") for label, value in figures]
-    for drawing in (horizontal_bars(HEADING, bars), histogram(HEADING, bars, axes=("below", "left"))):
-        root = check(drawing)
-        assert len(list(root.iter(f"{SVG}rect"))) == 1 + len(bars)
+    root = check(horizontal_bars(HEADING, bars))
+    assert len(list(root.iter(f"{SVG}rect"))) == 1 + len(bars)
 
 
 @given(st.lists(st.tuples(st.text(max_size=80), st.none() | FIGURES, st.none() | FIGURES), max_size=20))
@@ -90,12 +94,43 @@ def test_names_at_the_ends_of_lines_do_not_cover_each_other(wanted: list[float])
     assert not places or places[-1] <= 300
 
 
-def test_regions_lie_where_their_ends_are_and_beside_each_other() -> None:
-    regions = [Region("young", 0, 40, 0, 10), Region("old", 40, 100, 0, 10, tone=1)]
-    root = check(region_chart(HEADING, regions, axes=("age", "zip"), points=[(3, 4)]))
-    _, young, old = list(root.iter(f"{SVG}rect"))
-    assert float(young.get("x", "")) + float(young.get("width", "")) == pytest.approx(float(old.get("x", "")), abs=0.2)
-    assert ">young</text>" in region_chart(HEADING, regions, axes=("age", "zip")).body
+KINDS = (Kind("levels", "round"), Kind("cells", "square", diamond=True))
+ROWS = Rows([Row("one", "one, other", KINDS[0]), Row("<two>", "<two>", KINDS[1])], KINDS, ".levels{fill:@mark}\n")
+
+
+def test_rows_are_drawn_in_columns_with_whiskers_and_as_points() -> None:
+    charts = (
+        ROWS.columns(HEADING, [("cost", [1.0, 4.0]), ("none", [0.0, 0.0])], number),
+        ROWS.whiskers(HEADING, [(0.1, 0.5), (0.0, 0.0)], ("median", "nine in ten"), percent),
+        ROWS.points(HEADING, [0.2, 0.9], [("guessing", 0.2), ("best", 1.0)], percent),
+    )
+    for chart in charts:
+        check(chart)
+        assert ">&lt;two&gt;</text>" in chart.body
+        assert "@mark" not in chart.file()
+    assert "one, other: cost 1" in charts[0].body
+    assert "one, other: median 10\u00a0%, nine in ten 50\u00a0%" in charts[1].body
+    assert ">guessing 20\u00a0%</text>" in charts[2].body
+
+
+@given(st.lists(st.tuples(st.floats(0, 1e4), st.floats(0, 1e9)), min_size=1, max_size=12))
+def test_points_of_any_time_and_cost_are_drawn_once(figures: list[tuple[float, float]]) -> None:
+    points = [Point(f"p{place}", x, y, KINDS[place % 2], f"hint {place}") for place, (x, y) in enumerate(figures)]
+    shown = (seconds, number)
+    drawing = scatter(HEADING, points, axes=("time", "cost"), shown=shown, kinds=KINDS, rules="")
+    hints = [found.text for found in check(drawing).iter(f"{SVG}title")][1:]
+    assert hints == [point.hint for point in points]
+
+
+def test_a_few_boxes_have_names_many_are_joined_by_shade_and_the_smallest_are_left_out() -> None:
+    few = np.array([[0.0, 0.0, 10.0, 20.0], [10.0, 0.0, 5.0, 20.0]])
+    drawn = shaded(few, np.array([0, 4]), lambda box: f"box {box}")
+    assert re.findall(r"<title>(.*?)</title>", drawn) == ["box 0", "box 1"]
+    many = np.tile([[0.0, 0.0, 1.0, 1.0]], (2000, 1))
+    drawn = shaded(many, np.full(2000, 3), lambda _: "x")
+    assert "<title>" not in drawn
+    assert drawn.count("M") == 1500
+    assert 'class="dense"' in outlined(many)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +141,6 @@ def test_regions_lie_where_their_ends_are_and_beside_each_other() -> None:
         lambda: Pair("x", math.inf, None),
         lambda: Line("x", ((2, 1.0), (1, 1.0))),
         lambda: Line("x", ((1, math.nan),)),
-        lambda: Region("x", 2, 1, 0, 1),
         lambda: Axis(1, 1, 0, 100),
     ],
 )

@@ -1,4 +1,4 @@
-"""Lines over time, or over any number: each with its name at its end."""
+"""Line charts over time or numbers; each line has its name at its end."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from kohorte.drawing.axis import Axis, Place, as_number, date_ticks, number
-from kohorte.drawing.style import safe, short
-from kohorte.drawing.svg import LETTER, Drawing, Heading, line, mark, text
+from markupsafe import Markup
+
 from kohorte.errors import InternalError
+from kohorte.in_words import number
+from kohorte.pages.charts.axis import Axis, Position, as_number, date_ticks
+from kohorte.pages.charts.svg import LETTER, Drawing, Heading, cut_text, joined, line, mark, path, text
 
 WIDTH, HEIGHT = 760, 320
 TOP, BOTTOM, LEFT = 30, HEIGHT - 48, 66
@@ -24,12 +26,12 @@ class Line:
     """A name and its points, from left to right: numbers or dates, and figures."""
 
     label: str
-    points: tuple[tuple[Place, float], ...]
+    points: tuple[tuple[Position, float], ...]
 
     def __post_init__(self) -> None:
-        places = [as_number(x) for x, _ in self.points]
-        whole = all(math.isfinite(x) and math.isfinite(y) for (_, y), x in zip(self.points, places, strict=True))
-        if not whole or places != sorted(places):
+        positions = [as_number(x) for x, _ in self.points]
+        whole = all(math.isfinite(x) and math.isfinite(y) for (_, y), x in zip(self.points, positions, strict=True))
+        if not whole or positions != sorted(positions):
             raise InternalError("a line needs finite points, from left to right", code="chart-data")
 
 
@@ -43,39 +45,39 @@ def line_chart(
 ) -> Drawing:
     """Draw the lines; `axes` are the words below and at the left, `limit` is a dashed line with its name.
 
-    All places must be numbers, or all dates.
+    All positions must be numbers, or all dates.
     """
     right = WIDTH - 24 - LETTER * min(MOST_LETTERS, max((len(one.label) for one in lines), default=0))
-    places = [x for one in lines for x, _ in one.points]
+    positions = [x for one in lines for x, _ in one.points]
     heights = [y for one in lines for _, y in one.points] + ([] if limit is None else [limit[1]])
-    across = Axis.over([as_number(x) for x in places] or [0.0], LEFT, right)
+    across = Axis.over([as_number(x) for x in positions] or [0.0], LEFT, right)
     up = _upwards(heights)
-    dates = any(isinstance(x, date) for x in places)
-    parts = [_axes(across, up, axes, shown, dates=dates, whole=_few_whole(places))]
+    dates = any(isinstance(x, date) for x in positions)
+    parts = [_axes(across, up, axes, shown, dates=dates, whole=_few_whole(positions))]
     if limit is not None:
         parts.append(line(LEFT, up.at(limit[1]), right, up.at(limit[1]), "whisker dash"))
         parts.append(text(LEFT + 6, up.at(limit[1]) - 5, f"{limit[0]} {shown(limit[1])}", "small"))
     for tone, one in enumerate(lines):
         parts.append(_drawn(one, across, up, tone % TONES, shown))
     parts += _names(lines, across, up, right)
-    return Drawing(heading.name, heading.title, heading.caption, WIDTH, HEIGHT, "".join(parts))
+    return Drawing(heading.name, heading.title, heading.caption, WIDTH, HEIGHT, joined(parts))
 
 
 def _upwards(heights: Sequence[float]) -> Axis:
-    """From 0 where nothing is below it."""
+    """The vertical axis; it starts at 0 unless a value is negative."""
     above = min(heights, default=0.0) >= 0
     return Axis.over(heights or [0.0], BOTTOM, TOP, from_zero=above)
 
 
-def _few_whole(places: Sequence[Place]) -> list[float]:
-    """The places themselves where they are a few whole numbers, such as those of releases."""
-    distinct = sorted({as_number(x) for x in places})
+def _few_whole(positions: Sequence[Position]) -> list[float]:
+    """The positions themselves if they are a few whole numbers, such as those of releases."""
+    distinct = sorted({as_number(x) for x in positions})
     return distinct if len(distinct) <= 12 and all(x == int(x) for x in distinct) else []
 
 
 def _axes(
     across: Axis, up: Axis, words: tuple[str, str], shown: Callable[[float], str], *, dates: bool, whole: list[float]
-) -> str:
+) -> Markup:
     below = date_ticks(across) if dates else [(tick, number(tick)) for tick in whole or across.ticks()]
     parts = [text(LEFT - 8, 14, words[1], "small soft")]
     for tick in up.ticks(5):
@@ -85,46 +87,41 @@ def _axes(
         parts.append(line(across.at(tick), BOTTOM, across.at(tick), BOTTOM + 4, "axis"))
         parts.append(text(across.at(tick), BOTTOM + 18, label, "small soft mid"))
     parts.append(text((LEFT + across.end) / 2, BOTTOM + 38, words[0], "small soft mid"))
-    return "".join(parts)
+    return joined(parts)
 
 
-def _drawn(one: Line, across: Axis, up: Axis, tone: int, shown: Callable[[float], str]) -> str:
-    places = [(across.at(as_number(x)), up.at(y)) for x, y in one.points]
-    path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-    drawn = f'<path class="stroke{tone}" d="M{path}"/>\n' if len(places) > 1 else ""
+def _drawn(one: Line, across: Axis, up: Axis, tone: int, shown: Callable[[float], str]) -> Markup:
+    positions = [(across.at(as_number(x)), up.at(y)) for x, y in one.points]
+    outline = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in positions)
+    drawn = path(outline, f"stroke{tone}") if len(positions) > 1 else Markup()
     marks = (
-        mark(x, y, f"tone{tone}", f"{one.label}, {place if isinstance(place, date) else number(place)}: {shown(value)}")
-        for (x, y), (place, value) in zip(places, one.points, strict=True)
+        mark(x, y, f"tone{tone}", f"{one.label}, {at if isinstance(at, date) else number(at)}: {shown(value)}")
+        for (x, y), (at, value) in zip(positions, one.points, strict=True)
     )
-    return drawn + "".join(marks)
+    return drawn + joined(marks)
 
 
-def _names(lines: Sequence[Line], across: Axis, up: Axis, right: float) -> list[str]:
-    """The names at the ends of the lines, moved apart where they would cover each other."""
+def _names(lines: Sequence[Line], across: Axis, up: Axis, right: float) -> list[Markup]:
+    """The names at the ends of the lines, moved apart if they would overlap."""
     ends = [(up.at(one.points[-1][1]), tone, one) for tone, one in enumerate(lines) if one.points]
-    places = spread([y for y, _, _ in ends], LABEL, TOP, BOTTOM)
+    positions = spread([y for y, _, _ in ends], LABEL, TOP, BOTTOM)
     parts = []
-    for (y, tone, one), at in zip(ends, places, strict=True):
+    for (y, tone, one), at in zip(ends, positions, strict=True):
         end = across.at(as_number(one.points[-1][0]))
         if abs(at - y) > LABEL / 3 or right - end > LABEL:
             parts.append(line(end + 6, y, right + 2, at, "leader"))
-        name = short(one.label, MOST_LETTERS)
-        whole = f"<title>{safe(one.label)}</title>" if name != one.label else ""
-        parts.append(
-            f'<text class="small strong tone{tone % TONES}" x="{right + 6:.1f}" y="{at + 4:.1f}">{whole}{safe(name)}'
-            "</text>\n"
-        )
+        parts.append(cut_text(right + 6, at + 4, one.label, f"small strong tone{tone % TONES}", MOST_LETTERS))
     return parts
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places near the wanted ones, in their order and at least a gap apart, between the ends if there is room."""
-    order = sorted(range(len(wanted)), key=lambda number_: wanted[number_])
+    """Positions near the wanted ones, in the same order and at least a gap apart, between the ends if possible."""
+    order = sorted(range(len(wanted)), key=lambda position: wanted[position])
     found = [0.0] * len(wanted)
     last = low - gap
-    for place in order:
-        found[place] = last = max(wanted[place], last + gap)
+    for position in order:
+        found[position] = last = max(wanted[position], last + gap)
     last = high + gap
-    for place in reversed(order):
-        found[place] = last = min(found[place], last - gap)
+    for position in reversed(order):
+        found[position] = last = min(found[position], last - gap)
     return found

@@ -1,4 +1,4 @@
-"""Writing pages and images: refused before the work, whole or not at all after it."""
+"""Write pages and images: problems are found before the work, and files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from kohorte.errors import InputError
 
 
 def refuse_file(path: Path, *, needed: Iterable[Path | str], force: bool) -> None:
-    """Refuse, before any work is done, a file that could not be written or would replace one that is read."""
+    """Refuse a file that cannot be written or would replace an input, before any work is done."""
     for source in needed:
         refuse_same_file(source, path)
     refuse_output(path, force=force)
 
 
 def refuse_page(path: Path, *, needed: Iterable[Path | str], force: bool) -> None:
-    """Refuse a page that could not be written, or whose name does not say that it is one."""
+    """Refuse a page that cannot be written, or whose name does not end in .html."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{path}: a page is written as .html", code="page-format")
     refuse_file(path, needed=needed, force=force)
 
 
 def write_text(path: Path, text: str, *, force: bool) -> None:
-    """Write a text, whole or not at all."""
+    """Write a text completely or not at all."""
     with atomic_write(path, force=force) as temporary:
         temporary.write_bytes(text.encode())

@@ -1,4 +1,4 @@
-"""Axes: round ends, a few ticks, and where a number or a date stands."""
+"""Axes: round ends, a few ticks, and the position of a number or a date."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kohorte.errors import InternalError
 
 YEARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
-Place = float | date
-"""What stands on an axis."""
+Position = float | date
+"""A value on an axis."""
 
 
 def ceiling(value: float) -> float:
@@ -22,11 +22,6 @@ def ceiling(value: float) -> float:
         return 1.0
     size = 10.0 ** math.floor(math.log10(value))
     return next(step * size for step in ROUND if step * size >= value * 1.02 or step == ROUND[-1])
-
-
-def number(value: float) -> str:
-    """A number with three digits that matter, and thousands separated."""
-    return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,7 @@ class Axis:
 
     @classmethod
     def over(cls, values: Sequence[float], start: float, end: float, *, from_zero: bool = False) -> Axis:
-        """An axis on which all values have room."""
+        """An axis that covers all values."""
         low, high = min(values, default=0.0), max(values, default=1.0)
         if from_zero:
             return cls(0.0, ceiling(high), start, end)
@@ -52,11 +47,11 @@ class Axis:
         return cls(low - room, high + room, start, end)
 
     def at(self, value: float) -> float:
-        """Where a value stands."""
+        """The position of a value on the page."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """At most about so many round numbers on the axis."""
+        """About `most` round numbers on the axis."""
         rough = (self.high - self.low) / max(most - 1, 1)
         size = 10.0 ** math.floor(math.log10(rough))
         step = next(round_ * size for round_ in (1, 2, 2.5, 5, 10) if round_ * size >= rough * 0.999)
@@ -64,13 +59,13 @@ class Axis:
         return [count * step for count in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
 
-def as_number(place: Place) -> float:
+def as_number(position: Position) -> float:
     """A date as a number of days; a number as it is."""
-    return float(place.toordinal()) if isinstance(place, date) else float(place)
+    return float(position.toordinal()) if isinstance(position, date) else float(position)
 
 
 def date_ticks(axis: Axis, most: int = 6) -> list[tuple[float, str]]:
-    """Round dates on an axis of days, with what is written there: years, months or days, as fits."""
+    """Round dates on an axis of days, labelled with years, months or days."""
     days = axis.high - axis.low
     first = date.fromordinal(math.ceil(axis.low))
     last = date.fromordinal(math.floor(axis.high))

@@ -1,0 +1,34 @@
+"""The page kit: templates and charts in light and dark, without external resources; it knows nothing about privacy."""
+
+from kohorte.pages.charts.bars import Bar, Pair, horizontal_bars, paired_bars
+from kohorte.pages.charts.lines import Line, line_chart
+from kohorte.pages.charts.rows import Kind, Row, Rows
+from kohorte.pages.charts.scatter import Point, scatter
+from kohorte.pages.charts.sheet import Sheet
+from kohorte.pages.charts.svg import Drawing, Heading
+from kohorte.pages.page import page, render
+from kohorte.pages.style import beside
+from kohorte.pages.write import refuse_file, refuse_page, write_text
+
+__all__ = [
+    "Bar",
+    "Drawing",
+    "Heading",
+    "Kind",
+    "Line",
+    "Pair",
+    "Point",
+    "Row",
+    "Rows",
+    "Sheet",
+    "beside",
+    "horizontal_bars",
+    "line_chart",
+    "page",
+    "paired_bars",
+    "refuse_file",
+    "refuse_page",
+    "render",
+    "scatter",
+    "write_text",
+]

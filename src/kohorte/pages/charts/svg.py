@@ -1,0 +1,128 @@
+"""SVG elements, and drawings for a page or as separate files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from kohorte.pages.style import beside, css, safe, short
+
+LETTER = 6.5
+"""The approximate width of a letter in a text of 12 pixels: an image cannot measure text."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The names of a chart: `name` in files, `title` above it, and `caption`, which says how to read it."""
+
+    name: str
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A piece of SVG with its size; `title` says what it shows, `caption` how to read it.
+
+    `rules` are additional CSS rules.
+    """
+
+    name: str
+    title: str
+    caption: str
+    width: int
+    height: int
+    body: Markup
+    rules: str = ""
+
+    @property
+    def view_box(self) -> str:
+        """The frame of the drawing."""
+        return f"0 0 {self.width} {self.height}"
+
+    def inline(self) -> Markup:
+        """The drawing as a part of a page, which has the rules already."""
+        style = f"max-width:{self.width}px"
+        labelled = {"role": "img", "aria-label": self.title, "viewBox": self.view_box, "style": style}
+        return element("svg", labelled, self.body)
+
+    def file(self, description: str = "") -> str:
+        """The drawing as a separate image."""
+        size = {"width": self.width, "height": self.height}
+        parts = [
+            element("title", {}, self.title),
+            element("desc", {}, description) if description else Markup(),
+            element("style", {}, css(chart_rules() + self.rules)),
+            element("rect", {"class": "paper", **size}),
+            self.body,
+        ]
+        root = {"xmlns": "http://www.w3.org/2000/svg", **size, "viewBox": self.view_box, "role": "img"}
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{element("svg", root, joined(parts))}'
+
+
+def chart_rules() -> str:
+    """The rules of every drawing."""
+    return beside(__file__, "charts.css")
+
+
+ATTRIBUTE = Markup(' {}="{}"')
+EMPTY = Markup("<{}{}/>\n")
+WITH_CONTENT = Markup("<{0}{1}>{2}</{0}>\n")
+
+
+def joined(parts: Iterable[Markup]) -> Markup:
+    """Elements one after the other."""
+    return Markup("").join(parts)
+
+
+def element(name: str, attributes: Mapping[str, object], content: str = "", hint: str = "") -> Markup:
+    """An element; content that is not markup is escaped, `hint` is its tooltip, empty attributes are left out."""
+    given = ((key.replace("_", "-"), value) for key, value in attributes.items() if value != "")
+    written = joined(ATTRIBUTE.format(key, _written(value)) for key, value in given)
+    inside = (element("title", {}, hint).rstrip() if hint else Markup()) + safe(content)
+    return (WITH_CONTENT if inside else EMPTY).format(name, written, inside)
+
+
+def text(x: float, y: float, words: object, kind: str = "", hint: str = "") -> Markup:
+    """A line of text."""
+    return element("text", {"class": kind, "x": x, "y": y}, safe(words), hint)
+
+
+def cut_text(x: float, y: float, words: str, kind: str, most: int) -> Markup:
+    """A line of text; if it is too long, it is cut and its tooltip has the whole text."""
+    return text(x, y, short(words, most), kind, hint=words if len(words) > most else "")
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
+    """A straight line."""
+    return path(f"M{_written(x1)} {_written(y1)}L{_written(x2)} {_written(y2)}", kind)
+
+
+def path(outline: str, kind: str, hint: str = "", **attributes: object) -> Markup:
+    """An outline; an attribute such as `data_node` is written as `data-node`."""
+    return element("path", {"class": kind, "d": outline, **attributes}, hint=hint)
+
+
+def box(x: float, y: float, width: float, height: float) -> str:
+    """A rectangle as a part of an outline."""
+    return f"M{x:.1f} {y:.1f}h{width:.1f}v{height:.1f}h-{width:.1f}z"
+
+
+def bar(x: float, y: float, width: float, height: float, kind: str, hint: str = "", **attributes: object) -> Markup:
+    """A rectangle."""
+    size = {"x": x, "y": y, "width": max(width, 0.5), "height": height}
+    return element("rect", {"class": kind, **size, **attributes}, hint=hint)
+
+
+def mark(x: float, y: float, kind: str, hint: str = "", *, diamond: bool = False) -> Markup:
+    """A point: a circle, or a diamond."""
+    if diamond:
+        return path(f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", kind, hint)
+    return path(f"M{x - 5:.1f} {y:.1f}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", kind, hint)
+
+
+def _written(value: object) -> object:
+    """A number with one decimal at most; any other attribute as safe text."""
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else safe(value)

@@ -1,0 +1,60 @@
+"""Pages from templates: one file that needs no network, for light and dark screens, phones and paper."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from kohorte import in_words
+from kohorte.pages.charts.svg import chart_rules
+from kohorte.pages.style import beside, clean, css
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def page(room: str, template: str, title: str, *, rules: str = "", script: str = "", **values: object) -> str:
+    """Render a template of a room, which extends `page.html.j2`, as a whole page.
+
+    `room` is the package whose folder `templates` contains the template. `rules` are additional CSS rules; the page
+    allows a script only if `script` is given.
+    """
+    return render(
+        room,
+        template,
+        title=title,
+        style=css(chart_rules() + beside(__file__, "page.css") + rules),
+        script=Markup(script),  # noqa: S704 - a file of the package
+        **values,
+    )
+
+
+def render(room: str, template: str, **values: object) -> str:
+    """Render a template of a room or of the kit; every text in it is escaped."""
+    return _environment(room).get_template(template).render(values)
+
+
+@cache
+def _environment(room: str) -> Environment:
+    # Imported here, because most commands write no page, and the help should be fast.
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(name, "templates") for name in (room, "kohorte.pages")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["in_words"] = in_words
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return environment
+
+
+def _printable(value: object) -> object:
+    """Filter the output of template expressions: markup is unchanged, other text loses dangerous characters."""
+    return value if hasattr(value, "__html__") else clean(value)
