@@ -1,4 +1,4 @@
-"""What every table has in common: plain columns with names, and one notion of a missing value."""
+"""Checks for every table: named columns of plain types, and one representation of missing values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,8 @@ def quoted(names: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun for a message: 1 row, 2 rows."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def check_names(names: Sequence[str], *, source: str) -> None:
-    """Refuse no columns, empty names and names that occur twice."""
+    """Refuse tables without columns, empty names and duplicate names."""
     if not names:
         raise InputError(f"{source} has no columns", code="table-no-columns")
     if "" in names:
@@ -70,7 +65,7 @@ def _is_plain(dtype: pl.DataType) -> bool:
 def missing_as_null(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with null for everything that means missing: null, NaN and the empty text.
 
-    Minus zero becomes zero: both have the same text, and the sign would tell rows apart that count as equal.
+    Minus zero becomes zero: otherwise the sign would distinguish rows that count as equal.
     """
     changed = []
     for column in frame.iter_columns():
@@ -84,8 +79,8 @@ def missing_as_null(frame: pl.DataFrame) -> pl.DataFrame:
 def categories_as_text(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with text for categories.
 
-    A categorical column carries the list of all its values, those of removed rows among them: it would
-    take suppressed values along into a release.
+    A categorical column stores the list of all its values, including those of removed rows: a release
+    would contain suppressed values.
     """
     categorical = [c for c in frame.iter_columns() if isinstance(c.dtype, pl.Categorical | pl.Enum)]
     return frame.with_columns([column.cast(pl.String) for column in categorical]) if categorical else frame

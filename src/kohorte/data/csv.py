@@ -1,7 +1,7 @@
-"""CSV files in and out.
+"""Read and write CSV files.
 
-Everything is read as text, and an empty field, quoted or not, is missing. A file is read whole and true,
-or refused with the number of the line: never cut, filled up or guessed at.
+Everything is read as text, and an empty field, quoted or not, is missing. A file is read completely and
+exactly, or refused with the number of the line; nothing is truncated, padded or guessed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import BinaryIO
 import polars as pl
 
 from kohorte.data import csv_layout as layout
-from kohorte.data.columns import check_rows, check_types, counted, missing_as_null
+from kohorte.data.columns import check_rows, check_types, missing_as_null
 from kohorte.data.csv_encoding import as_utf8
 from kohorte.data.text import as_text
 from kohorte.errors import InputError
+from kohorte.in_words import count
 from kohorte.kernels import CsvScan
 
 
 @dataclass(frozen=True, eq=False)
 class CsvTable:
-    """A table as it stood in a CSV file; all columns are text."""
+    """A table read from a CSV file; all columns are text."""
 
     frame: pl.DataFrame = field(repr=False)
     separator: str
@@ -55,15 +56,15 @@ def _refuse_broken(scan: CsvScan, separator: str, *, source: str) -> None:
     if scan.quote_error_line:
         raise InputError(
             f"{source}: the quotes of a field in line {scan.quote_error_line} do not match ({used}); a field "
-            "with quotes in it must be in quotes itself, and the quotes within doubled",
+            "that contains quotes must be in quotes itself, with the inner quotes doubled",
             code="csv-quotes",
         )
     if scan.bad_records:
         raise InputError(
-            f"{source}: line {scan.first_bad_line} has {counted(scan.first_bad_fields, 'field')}, "
+            f"{source}: line {scan.first_bad_line} has {count(scan.first_bad_fields, 'field')}, "
             f"the first line has {scan.fields} ({used}); {scan.bad_records} of "
-            f"{counted(scan.records - 1, 'row')} differ from the first line; "
-            "mend them, or give another separator (--separator)",
+            f"{count(scan.records - 1, 'row')} differ from the first line; "
+            "correct them, or give another separator (--separator)",
             code="csv-ragged",
         )
 
@@ -86,7 +87,7 @@ def _parsed(text: bytes, names: list[str], separator: str, scan: CsvScan, *, sou
         frame = None
     if frame is None or frame.height != scan.records - 1:
         raise InputError(
-            f"{source}: the {counted(scan.records - 1, 'row')} could not be read as they stand; "
+            f"{source}: the {count(scan.records - 1, 'row')} could not be read; "
             "please report this, with the layout of the file but without its data",
             code="csv-not-readable",
         )
@@ -101,10 +102,10 @@ def write_csv(
     encoding: str = "utf-8",
     newline: str = "\n",
 ) -> None:
-    """Write a table; quotes only where necessary, and an empty field for a missing value.
+    """Write a table, with quotes only if necessary and an empty field for a missing value.
 
-    In a table of one column a missing value is written as two quotes, as an empty line may be overlooked.
-    Values are written as they are, also those that a spreadsheet would take for a formula.
+    In a table of one column a missing value is written as two quotes, because readers skip empty lines.
+    Values are written unchanged, also those that a spreadsheet would interpret as a formula.
     """
     check_types(frame, source="the table")
     text = missing_as_null(frame.select(_texts(frame)))

@@ -1,11 +1,11 @@
-"""From the bytes of a text file to UTF-8, without guessing."""
+"""Convert the bytes of a text file to UTF-8, without guessing the encoding."""
 
 from __future__ import annotations
 
 import codecs
 
-from kohorte.data.columns import counted
 from kohorte.errors import InputError
+from kohorte.in_words import count
 
 _CHUNK = 1 << 20
 _MARKS = (  # the mark of UTF-32 starts with that of UTF-16
@@ -52,8 +52,8 @@ def _checked_utf8(data: bytes, *, source: str) -> bytes:
     if not _is_utf8(data):
         first, lines = _bad_lines(data)
         raise InputError(
-            f"{source} is not in UTF-8: line {first} has bytes that do not belong there "
-            f"({counted(lines, 'such line')} in all); if a Windows program wrote it, give the encoding cp1252 "
+            f"{source} is not in UTF-8: line {first} has bytes that are not valid UTF-8 "
+            f"({count(lines, 'such line')} in all); if a Windows program wrote it, give the encoding cp1252 "
             "(--encoding)",
             code="csv-not-utf-8",
         )
@@ -61,7 +61,7 @@ def _checked_utf8(data: bytes, *, source: str) -> bytes:
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Tell without a copy of the whole: in memory, text can take four times the bytes."""
+    """Check in chunks, without decoding everything at once: text can take four times the memory."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
     try:
@@ -88,7 +88,7 @@ def _refuse_nul(data: bytes, *, source: str) -> None:
         guess = "utf-16-le" if odd > even else "utf-16-be"
         hint = f"it may be UTF-16 without a byte order mark; if so, give the encoding {guess} (--encoding)"
     raise InputError(
-        f"{source} has {counted(even + odd, 'NUL byte')} among {len(data)}, the first in line {line}: {hint}",
+        f"{source} has {count(even + odd, 'NUL byte')} among {len(data)}, the first in line {line}: {hint}",
         code="csv-nul",
     )
 
@@ -98,14 +98,14 @@ def _converted(data: bytes, *, source: str, encoding: str) -> bytes:
         converted = data.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeError as error:
         raise InputError(
-            f"{source} is not in {encoding}: {_place(data, error, encoding)} cannot be decoded",
+            f"{source} is not in {encoding}: {_line_of(data, error, encoding)} cannot be decoded",
             code="csv-not-decodable",
         ) from None
     _refuse_nul(converted, source=source)
     return converted
 
 
-def _place(data: bytes, error: UnicodeError, encoding: str) -> str:
+def _line_of(data: bytes, error: UnicodeError, encoding: str) -> str:
     if not isinstance(error, UnicodeDecodeError):
         return "the text"
     lines_before = data[: error.start].decode(encoding, errors="replace").count("\n")

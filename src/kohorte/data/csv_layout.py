@@ -1,4 +1,4 @@
-"""How a CSV file is laid out: its separator, its line ends, its first line."""
+"""The layout of a CSV file: separator, line ends, header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kohorte.errors import InputError
 from kohorte.kernels import CsvScan
 
 CANDIDATES = (",", ";", "\t", "|")
-ONE_COLUMN = "\x1f"  # stands in no text, so that every line is one field
+ONE_COLUMN = "\x1f"  # occurs in no text, so that every line is one field
 _WORDS = {"tab": "\t", "\\t": "\t"}
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space", ONE_COLUMN: "none"}
 _LOOKED_AT = 100
@@ -30,7 +30,7 @@ def name_of(separator: str) -> str:
 
 
 def checked_separator(separator: str) -> str:
-    """Return a separator that the caller gave; `tab` and `\\t` stand for the tab."""
+    """Return the separator that the caller gave; `tab` and `\\t` mean the tab."""
     character = _WORDS.get(separator, separator)
     if len(character) != 1 or not character.isascii() or character.isalnum() or character in '"\r\n\0':
         raise InputError(
@@ -44,8 +44,8 @@ def checked_separator(separator: str) -> str:
 def detect_separator(data: bytes, *, source: str) -> str:
     """Return the separator with which the first records have the same number of fields, more than one.
 
-    ONE_COLUMN when the file seems to have one column. Where no candidate fits, the one that the first line
-    or all the others speak for: the file then is ragged or its quotes are broken, and reading it says where.
+    ONE_COLUMN if the file seems to have one column. If no candidate fits, return the one that the first line or
+    all other lines suggest: the file is then ragged or its quotes are broken, and reading it reports the line.
     """
     start = first_records(data, _LOOKED_AT)
     scans = {separator: scan(start, separator) for separator in CANDIDATES}
@@ -54,7 +54,7 @@ def detect_separator(data: bytes, *, source: str) -> str:
     if len(likely) > 1:
         seen = ", ".join(f"{scans[s].fields} with {name_of(s)}" for s in likely)
         raise InputError(
-            f"{source}: the separator is not clear, all rows have the same number of fields in several ways "
+            f"{source}: the separator is ambiguous: several separators give all rows the same number of fields "
             f"({seen}); give the separator (--separator)",
             code="csv-separator-ambiguous",
         )
@@ -102,14 +102,14 @@ def header(data: bytes, separator: str, *, source: str) -> list[str]:
 
 
 def checked_header(data: bytes, separator: str, *, source: str) -> list[str]:
-    """Return the names of the columns; all there, all different."""
+    """Return the names of the columns; empty and duplicate names are refused."""
     names = header(data, separator, source=source)
     check_names(names, source=source)
     return names
 
 
 def refuse_lone_returns(data: bytes, *, source: str) -> None:
-    """Refuse a CR outside quotes that no LF follows: as line end of old, or by accident, it merges rows."""
+    """Refuse a CR outside quotes without a following LF, an obsolete line end: it would merge rows."""
     if data.count(b"\r") == data.count(b"\r\n"):
         return
     array = np.frombuffer(data, np.uint8)
@@ -126,7 +126,7 @@ def refuse_lone_returns(data: bytes, *, source: str) -> None:
 
 
 def without_empty_lines(data: bytes, *, one_column: bool) -> bytes:
-    """Return the data without the lines that `scan` skipped; its quotes must be sound."""
+    """Return the data without the empty lines that `scan` skipped; quotes must match."""
     start = len(data) - len(data.lstrip(b"\r\n"))
     stop = len(data.rstrip(b"\r\n"))
     data = data[start:stop]

@@ -1,4 +1,4 @@
-"""Files that are either there and whole, or not there at all."""
+"""Write files completely or not at all; errors for files that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 
 @contextlib.contextmanager
 def atomic_write(path: Path, *, force: bool) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; when the block ends well, the file gets its name.
+    """Yield a temporary path beside `path`; if the block succeeds, the file gets its final name.
 
-    Only the owner can read the file until then. When the block raises, whatever it is, the temporary file
-    is removed and `path` is as it was. Without `force` an existing `path` is refused, now and again at the
-    end, where nobody can slip in between.
+    Only the owner can read the file until then. If the block raises, the temporary file is removed and
+    `path` is unchanged. Without `force` an existing `path` is refused, first at the start and again,
+    atomically, at the end.
     """
     with _write_failures(path):
         target = _checked_target(path, force=force)
@@ -43,7 +43,7 @@ def atomic_write(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def refuse_output(path: Path, *, force: bool) -> None:
-    """Refuse, before any work is done, a path that could not be written in the end."""
+    """Refuse a path that cannot be written, before any work is done."""
     with _write_failures(path):
         _checked_target(path, force=force)
 
@@ -86,7 +86,7 @@ def unreadable(path: Path | str, error: OSError) -> InputError:
 
 
 def read_text(path: Path, *, what: str, code: str) -> str:
-    """Return the text of a small file that a person wrote, such as a plan; errors have this code."""
+    """Return the text of a small file, such as a plan; errors get the given code."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -96,9 +96,9 @@ def read_text(path: Path, *, what: str, code: str) -> str:
 
 
 def _checked_target(path: Path, *, force: bool) -> Path:
-    """Return the path behind any symbolic links, after refusing all that could not be written in the end."""
+    """Resolve symbolic links and refuse a path that cannot be written."""
     if not os.fsencode(path).decode("utf-8", "replace") == str(path):
-        raise InputError("the name of the output file is no valid text", code="output-not-a-file")
+        raise InputError("the name of the output file is not valid text", code="output-not-a-file")
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise InputError(f"{path}: is a folder; give the name of a file", code="output-is-folder")
@@ -119,7 +119,7 @@ def _exists(path: Path) -> InputError:
 
 @contextlib.contextmanager
 def _write_failures(path: Path) -> Iterator[None]:
-    """Turn every failure to write into an EngineError without the words of the library."""
+    """Turn every failure to write into an error of Kohorte, without the message of the library."""
     try:
         yield
     except KohorteError:
@@ -148,7 +148,7 @@ def _flush(path: Path) -> None:
 
 
 def _umask() -> int:
-    # There is no way to ask without setting it; a thread that creates a file meanwhile gets a private one.
+    # The mask cannot be read without setting it; a file that another thread creates meanwhile is private.
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -164,7 +164,7 @@ def _publish(temporary: Path, target: Path, *, shown: Path, force: bool) -> None
 
 
 def _name_once(temporary: Path, target: Path, *, shown: Path) -> None:
-    """Give the file its name unless that is taken: a link fails where a rename would overwrite."""
+    """Give the file its name unless the name exists: a link fails if it does, a rename would overwrite."""
     try:
         target.hardlink_to(temporary)
     except FileExistsError:

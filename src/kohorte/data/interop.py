@@ -1,4 +1,4 @@
-"""Frames of other libraries in and out; none of them is imported before such a frame arrives."""
+"""Convert frames of other libraries; a library is imported only when one of its frames is given."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SOURCE = "the frame"
 
 
 class FrameKind(StrEnum):
-    """Where a frame came from, and what it becomes again."""
+    """The library of a frame, to return results in the same form."""
 
     POLARS = "polars"
     PANDAS = "pandas"
@@ -25,10 +25,10 @@ class FrameKind(StrEnum):
 
 
 def to_polars(frame: object) -> tuple[pl.DataFrame, FrameKind]:
-    """Return a polars frame (missing as null, categories as text) and the kind of frame that came in.
+    """Return a polars frame (missing as null, categories as text) and the kind of the given frame.
 
-    Takes polars DataFrame and LazyFrame (which comes back as DataFrame), pandas DataFrame, pyarrow Table
-    and RecordBatch. The caller's frame is never changed.
+    Accepts polars DataFrame and LazyFrame (returned as DataFrame), pandas DataFrame, pyarrow Table and
+    RecordBatch. The caller's frame is never changed.
     """
     kind = _kind_of(frame)
     if kind is FrameKind.POLARS:
@@ -41,7 +41,7 @@ def to_polars(frame: object) -> tuple[pl.DataFrame, FrameKind]:
 
 
 def from_polars(frame: pl.DataFrame, kind: FrameKind) -> object:
-    """Return the frame as the kind that came in."""
+    """Convert a polars frame back to the given kind."""
     if kind is FrameKind.POLARS:
         return frame
     frame = categories_as_text(frame)
@@ -67,7 +67,7 @@ def _empty_batch(table: Any) -> object:
 
 
 def _kind_of(frame: object) -> FrameKind:
-    """Tell by the name of the type, so that pandas and pyarrow need not be installed."""
+    """Decide by the name of the type, so that pandas and pyarrow need not be installed."""
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         return FrameKind.POLARS
     names = {(base.__module__.partition(".")[0], base.__name__) for base in type(frame).__mro__}
@@ -102,7 +102,7 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
     index = frame.index
     if type(index).__name__ != "RangeIndex" or index.start != 0 or index.step != 1 or index.name is not None:
         raise InputError(
-            "the frame has an index of its own, which a release does not keep; call reset_index() if it "
+            "the frame has its own index, which a release does not keep; call reset_index() if it "
             "belongs to the data, reset_index(drop=True) if not",
             code="frame-index",
         )

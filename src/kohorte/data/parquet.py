@@ -1,4 +1,4 @@
-"""Parquet files in and out."""
+"""Read and write Parquet files."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def read_parquet(data: bytes, *, source: str, columns: Sequence[str] | None = No
 
 
 def write_parquet(frame: pl.DataFrame, target: Path | BinaryIO) -> None:
-    """Write a table; categories as text, so that the values of removed rows do not go along."""
+    """Write a table, with categories as text, so that the values of removed rows are not written."""
     check_types(frame, source="the table")
     categories_as_text(missing_as_null(frame)).write_parquet(target)

@@ -1,4 +1,4 @@
-"""What an attribute means for privacy."""
+"""Attribute roles."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """The part that an attribute plays in telling who a record is about."""
+    """How a plan treats an attribute."""
 
-    IDENTIFYING = "identifying"  # names the person by itself: removed from every release
-    QUASI_IDENTIFYING = "quasi-identifying"  # tells the person together with others: generalized
-    SENSITIVE = "sensitive"  # what must not be learned about a person: kept, and protected by models
+    IDENTIFYING = "identifying"  # identifies the person by itself: removed from every release
+    QUASI_IDENTIFYING = "quasi-identifying"  # identifies the person together with others: generalized
+    SENSITIVE = "sensitive"  # nobody shall learn it about a person: kept, and protected by models
     INSENSITIVE = "insensitive"  # kept as it is

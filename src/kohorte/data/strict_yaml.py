@@ -1,4 +1,7 @@
-"""YAML, read strictly: each key stands once, nothing is repeated by reference, `no` and `0123` are text."""
+"""Read YAML strictly: no duplicate keys, no references, and `no` and `0123` are text.
+
+References (`*name`) are refused because a few lines of them can expand to billions of values.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,15 @@ _TYPES = {  # the core types of YAML 1.2, and numbers without leading zeros
 
 
 class _Refused(yaml.YAMLError):
-    """Something that YAML allows and we do not."""
+    """YAML that is valid, but not supported here."""
 
 
-class _Loader(yaml.SafeLoader):
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - as PyYAML has it
+class _DuplicateKey(_Refused):
+    """A duplicate key in a mapping."""
+
+
+class _TextLoader(yaml.BaseLoader):
+    """Loads mappings, lists and text only."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -34,14 +41,20 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
         for key, _ in node.value:
             key.tag = "tag:yaml.org,2002:str"  # a column may be called 1, no or null
-        seen: list[object] = []
-        for key, _ in node.value:  # the key itself is not shown: in a tree it is a value of the data
-            if key.value in seen:
-                raise _Refused(f"line {key.start_mark.line + 1}: this key stands twice in one place")
-            seen.append(key.value)
+            name = str(key.value)
+            if name in seen:  # the key itself is not shown: in a tree it is a value of the data
+                raise _DuplicateKey(f"line {key.start_mark.line + 1}: this key occurs twice in one mapping")
+            seen.add(name)
         return super().construct_mapping(node, deep=deep)
+
+
+class _Loader(_TextLoader, yaml.SafeLoader):
+    """Also loads numbers, booleans and null."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - as PyYAML has it
 
 
 class _Dumper(yaml.SafeDumper):
@@ -69,18 +82,34 @@ for _tag, (_pattern, _first) in _TYPES.items():
 
 
 def load(text: str, *, source: str, code: str) -> object:
-    """Return what a YAML text says; errors have this code, and `source` names the text in them."""
+    """Load a YAML text; errors have the given code, and `source` names the text in them."""
+    found = _load(text, _Loader, source, code=code, duplicate_key_code=code, too_deep_code=code)
+    if found is None:
+        raise InputError(f"{source}: the file is empty, or contains only comments", code=code)
+    return found
+
+
+def load_text(text: str, *, source: str, code: str, duplicate_key_code: str, too_deep_code: str) -> object:
+    """Load a YAML text with every value as text; None if it is empty."""
+    codes = {"code": code, "duplicate_key_code": duplicate_key_code, "too_deep_code": too_deep_code}
+    return _load(text, _TextLoader, source, **codes)
+
+
+def _load(
+    text: str, loader: type[_TextLoader], source: str, *, code: str, duplicate_key_code: str, too_deep_code: str
+) -> object:
     try:
-        found: object = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter still
+        return yaml.load(text, Loader=loader)  # noqa: S506 - a BaseLoader or a SafeLoader, stricter still
+    except _DuplicateKey as error:
+        raise InputError(f"{source}: {error}", code=duplicate_key_code) from None
     except _Refused as error:
         raise InputError(f"{source}: {error}", code=code) from None
-    except (yaml.YAMLError, RecursionError, ValueError, LookupError, TypeError) as error:  # !!int x, !!bool x
+    except RecursionError:
+        raise InputError(f"{source}: not valid YAML: nested too deeply", code=too_deep_code) from None
+    except (yaml.YAMLError, ValueError, LookupError, TypeError) as error:  # !!int x, !!bool x
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{source}: not valid YAML{where}", code=code) from None
-    if found is None:
-        raise InputError(f"{source}: the file is empty, or holds only comments", code=code)
-    return found
 
 
 def dump(data: object) -> str:

@@ -36,13 +36,13 @@ class TableFile:
 
 
 def read_table(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
-    """Read a table by the suffix of its name and the first bytes of the file."""
+    """Read a table; the suffix of its name and the first bytes determine the format."""
     path = Path(path)
     return parse_table(_bytes_of(path), path, separator=separator, encoding=encoding)
 
 
 def parse_table(data: bytes, path: Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
-    """Read a table from the bytes of a file of this name."""
+    """Read a table from the bytes of a file; `path` gives its name."""
     suffix, source = path.suffix.lower(), path.name
     _refuse_foreign(data, suffix, source=source)
     digest = sha256_of(data)
@@ -55,7 +55,7 @@ def parse_table(data: bytes, path: Path, *, separator: str | None = None, encodi
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool) -> None:
-    """Write a table whole or not at all: Parquet by suffix, otherwise CSV in UTF-8, laid out as `like`."""
+    """Write a table completely or not at all: Parquet by suffix, otherwise CSV in UTF-8 with the layout of `like`."""
     path = Path(path)
     if like is not None:
         refuse_same_file(like.path, path)
@@ -64,7 +64,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None
 
 
 def fill_table(frame: pl.DataFrame, target: Path, path: Path, *, separator: str) -> None:
-    """Write the rows into `target`, in the format that the suffix of `path` asks for."""
+    """Write the rows into `target`, in the format given by the suffix of `path`."""
     suffix = path.suffix.lower()
     if suffix in _EXCEL:
         raise InputError(f"{path.name}: cannot write Excel; use .csv or .parquet", code="file-format")
@@ -75,7 +75,7 @@ def fill_table(frame: pl.DataFrame, target: Path, path: Path, *, separator: str)
 
 
 def output_separator(path: Path, like: TableFile | None) -> str:
-    """The separator of a CSV output: that of `like`; a tab for .tsv, a comma otherwise."""
+    """The separator of a CSV output: a tab for .tsv, otherwise that of `like`, by default a comma."""
     return "\t" if path.suffix.lower() == ".tsv" else (like.separator if like else None) or ","
 
 
@@ -87,7 +87,7 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _is_parquet(data: bytes) -> bool:
-    """Tell by the first bytes; a CSV file may have a first column of that name."""
+    """Decide by the first bytes; the first column of a CSV file may be called PAR1, too."""
     return data.startswith(MAGIC) and data[len(MAGIC) : len(MAGIC) + 1] not in (b",", b";", b"\t", b"|", b"\n", b"\r")
 
 

@@ -1,4 +1,4 @@
-"""The one text form of a value, by which hierarchies know it."""
+"""The canonical text of a value, used to look it up in hierarchies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def as_text(series: pl.Series) -> pl.Series:
     """Return the canonical text of every value; missing (null, NaN, empty text) stays null.
 
     Whole floats lose their ".0", so that a column of integers which pandas turned into floats because of
-    missing values still meets its hierarchy.
+    missing values still matches its hierarchy.
     """
     values = series.alias("values").to_frame()  # a column's own name could be taken for a pattern
     text = values.select(_text(pl.col("values"), series.dtype))

@@ -1,4 +1,4 @@
-"""The further columns of a wide cohort: marital status, insurance, ward, height and weight."""
+"""Additional columns of a wide cohort: marital status, insurance, ward, height and weight."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from kohorte.data.cohort.diagnoses import CODES
-from kohorte.data.cohort.draw import Dice, Table, band, labelled, table
-from kohorte.data.cohort.people import SEXES, People
+from kohorte.cohorts.diagnoses import CODES
+from kohorte.cohorts.draw import Dice, Table, band, labelled, table
+from kohorte.cohorts.people import SEXES, People
 from kohorte.kernels.arrays import Counts
 
 MARITAL = ("single", "married", "registered partnership", "divorced", "widowed")
@@ -43,7 +43,7 @@ _GROWTH = (
     (85, ((1590, 64, 255), (1720, 70, 262))), (102, ((1560, 64, 235), (1690, 70, 240))),
 )  # fmt: skip
 
-# The ward of a diagnosis: the longest beginning of its code that is listed counts.
+# The ward of a diagnosis: that of the longest listed prefix of its code.
 _WARD_OF = {
     "A": "general medicine", "A0": "gastroenterology", "A46": "dermatology", "B": "general medicine",
     "B02": "dermatology", "C": "oncology", "C18": "general surgery", "C44": "dermatology",
@@ -65,7 +65,7 @@ _WARD_AGES = (0, 1, 18, 80)
 
 
 def more_columns(dice: Dice, people: People, diagnosis: Counts) -> dict[str, pl.Series]:
-    """The further columns, in their order."""
+    """The additional columns, in order."""
     marital = band(people.age, [start for start, _ in _MARRIED]) * len(SEXES) + people.sex
     insured = band(people.age, [start for start, _ in _INSURED])
     ward = band(people.age, _WARD_AGES) * len(CODES) + diagnosis
@@ -86,7 +86,7 @@ def _body(dice: Dice, people: People) -> tuple[Counts, Counts]:
     mean, spread = np.where(newborn, 510, mean), np.where(newborn, 22, spread)
     index = np.where(newborn, 132, index)
     height = mean + dice.bell("height", spread)
-    # Heavy people are further above the mean than light people below it.
+    # The distribution of weight is skewed: large values deviate more from the mean than small ones.
     stretch = dice.bell("weight", np.full_like(mean, 1000))
     spread_of_index = np.where(people.age < 12, 70, 150)
     index = index + index * stretch * (4000 + np.maximum(stretch, 0)) // 4_000_000 * spread_of_index // 1000

@@ -27,13 +27,13 @@ CLASSES = {
 
 
 class Form(StrEnum):
-    """What can be done about an identifier: most have to go, some have a form in which they may stay."""
+    """How Safe Harbor treats an identifier: most must be removed, some may be kept in a coarser form."""
 
     DIRECT = "direct"  # it names the person
     PLACE = "place"  # smaller than a state
-    ZIP = "zip"  # the first three digits may stay, where enough people live
-    DATE = "date"  # the year may stay
-    BIRTH = "birth"  # the year may stay, unless it tells an age over 89
-    AGE = "age"  # up to 89 it may stay
-    UNIQUE = "unique"  # by its contents alone: nearly every row has a value of its own
-    FREE_TEXT = "free text"  # may hold anything
+    ZIP = "zip"  # the first three digits may be kept if enough people live there
+    DATE = "date"  # the year may be kept
+    BIRTH = "birth"  # the year may be kept, unless it reveals an age over 89
+    AGE = "age"  # may be kept up to 89
+    UNIQUE = "unique"  # by its contents alone: nearly every row has its own value
+    FREE_TEXT = "free text"  # may contain anything

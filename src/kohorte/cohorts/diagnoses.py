@@ -1,4 +1,4 @@
-"""Diagnoses (ICD-10-GM, three characters) and whom they meet at what time of the year."""
+"""Diagnoses (ICD-10-GM, three characters) by age, sex and season."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from kohorte.data.cohort.draw import Dice, Table, band, doubling, table
-from kohorte.data.cohort.people import SEXES, People
+from kohorte.cohorts.draw import Dice, Table, band, doubling, table
+from kohorte.cohorts.people import SEXES, People
 from kohorte.kernels.arrays import Counts
 
 BORN_TODAY = 0
@@ -152,7 +152,7 @@ CODES = tuple(profile[0] for profile in _PROFILES)
 
 
 def diagnose(dice: Dice, people: People) -> Counts:
-    """The number of a code in `CODES` for everyone, by age, sex and season of the admission."""
+    """Draw a diagnosis for everyone, by age, sex and season of the admission, as an index into `CODES`."""
     age = np.where(people.born_today, BORN_TODAY, band(people.age, STARTS))
     season = np.asarray(_SEASON_OF_MONTH)[people.admission_month]
     return dice.choose("diagnosis", _choices(), (age * len(SEXES) + people.sex) * SEASONS + season)
@@ -171,5 +171,5 @@ def _choices() -> Table:
 def _weight(profile: tuple[str, str, int, int, str], age: int, sex: int, season: int) -> int:
     _, ages, women, men, when = profile
     parts = (women, men, min(women, men))[sex]
-    # 100 keeps the shares of women and men whole; together they have the weight that the age says.
+    # 100 keeps the shares of women and men whole numbers; together they have the weight of the age band.
     return doubling(ages[age])[0] * _SEASONAL[when][season] * (100 * 2 * parts // (women + men))

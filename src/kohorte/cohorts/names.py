@@ -1,8 +1,8 @@
-"""Common family and given names by origin, sex and generation; the persons made of them are invented."""
+"""Common family and given names by origin, sex and generation."""
 
 from __future__ import annotations
 
-# Commonest first. Family name and given name are drawn apart from each other, within one origin.
+# Commonest first. Family name and given name are drawn independently within one origin.
 
 FAMILIES = {
     "german": (

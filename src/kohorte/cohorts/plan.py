@@ -1,4 +1,4 @@
-"""The plan and the hierarchies that fit the cohort, as texts to be written beside it."""
+"""The plan and the hierarchies for the cohort, as texts of files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ _TREES = ("diagnosis", "occupation", "blood_group")
 _MORE_TREES = ("marital_status", "insurance", "ward")
 
 _ATTRIBUTES = """\
-# How the made-up cohort is to be anonymized. A plan is one file; everything after a '#' is a comment.
+# How to anonymize the synthetic cohort. A plan is one file; everything after a '#' is a comment.
 # File names are relative to this file.
 
 kohorte: 1                   # version of this format
 
 # Every column of the table needs a role (Rolle); a column that is not named here is an error.
-#   identifying        (direkt identifizierend)   names the person by itself: removed from the release
-#   quasi-identifying  (Quasi-Identifikator)      others may know it, and together such columns point to
-#                                                 one person: made vaguer along its hierarchy
-#   sensitive          (sensibles Merkmal)        what nobody shall learn about a person: kept as it is
+#   identifying        (direkt identifizierend)   identifies a person by itself: removed from the release
+#   quasi-identifying  (Quasi-Identifikator)      others may know it, and together such columns identify
+#                                                 a person: generalized along its hierarchy
+#   sensitive          (sensibles Merkmal)        nobody shall learn it about a person: kept as it is
 #   insensitive        (unkritisch)               kept as it is
 attributes:
   ssn:
@@ -39,10 +39,10 @@ attributes:
   admission_date:            # day of admission (Aufnahmedatum), month, quarter, year, *
     role: quasi-identifying
     hierarchy: {dates: {format: "%Y-%m-%d", levels: [month, quarter, year]}}
-  diagnosis:                 # ICD-10-GM code; its hierarchy (block, chapter) tells which codes are alike
+  diagnosis:                 # ICD-10-GM code; its hierarchy (block, chapter) defines which codes are similar
     role: sensitive
     hierarchy: {tree: diagnosis.yaml}
-  blood_group:               # hardly known to outsiders; if it is in your case, make it quasi-identifying
+  blood_group:               # outsiders rarely know it; if they may in your case, make it quasi-identifying
     role: insensitive        # with   hierarchy: {tree: blood_group.yaml}
 """
 
@@ -56,7 +56,7 @@ _MORE_ATTRIBUTES = """\
   ward:                      # ward (Station), department, *: every visitor knows it
     role: quasi-identifying
     hierarchy: {tree: ward.yaml}
-  height_cm:                 # height (Körpergröße) in steps of 5, 10, 20 cm, *; 220 and more would be refused
+  height_cm:                 # height (Körpergröße) in steps of 5, 10, 20 cm, *; 220 and more is refused
     role: quasi-identifying
     hierarchy: {intervals: {lower: 0, upper: 220, widths: [5, 10, 20], integer: true}}
   weight_kg:                 # changes too often to be known to outsiders
@@ -65,18 +65,18 @@ _MORE_ATTRIBUTES = """\
 
 _REST = """\
 
-# What the release has to guarantee (Datenschutzmodelle). Every model of the list must hold.
+# What the release must guarantee (Datenschutzmodelle). It must satisfy every model of the list.
 models:
   - {model: k-anonymity, k: 5}      # every record looks like at least 4 others
-  # It does not help when a whole group has the same diagnosis; the certificate says so.
+  # It does not protect a group in which all have the same diagnosis; the certificate says so.
 
-# Records that are too rare may be blanked out (unterdrückt), at most this fraction of all:
+# Rare records may be suppressed (unterdrückt), at most this fraction of all:
 suppression_limit: 0.05
 
-metric: {metric: loss}              # what "as little change as possible" means: lost information, 0 to 1
-search: {algorithm: optimal}        # the best of all solutions, not merely a good one
-missing: category                   # an empty cell (fehlender Wert) counts as a value of its own
-output: {order: shuffled}           # the order of the records must not tell who is who
+metric: {metric: loss}              # measure of lost information, 0 to 1; the release has as little loss as possible
+search: {algorithm: optimal}        # finds the best of all solutions
+missing: category                   # an empty cell (fehlender Wert) counts as a separate value
+output: {order: shuffled}           # the order of the records must not identify anyone
 """
 
 

@@ -1,8 +1,8 @@
-"""What names a person: family and given name, and a social security number (Versicherungsnummer).
+"""Direct identifiers: family and given name, and a social security number (Versicherungsnummer).
 
 Structure of the number: two digits of the area, the day, month and year of birth (two digits each), the first
 letter of the family name, a serial number (from 50 on for women), a check digit. Areas 90 to 99 are never
-issued, so that no number here can belong to anybody.
+issued, so that no number here belongs to a real person.
 
 Source
     Versicherungsnummern-, Kontoführungs- und Versicherungsverlaufsverordnung (VKVV), section 2 and annex.
@@ -18,9 +18,9 @@ from string import ascii_uppercase
 import numpy as np
 import polars as pl
 
-from kohorte.data.cohort import names
-from kohorte.data.cohort.draw import Dice, Table, band, falling, labelled, table
-from kohorte.data.cohort.people import SEXES, People
+from kohorte.cohorts import names
+from kohorte.cohorts.draw import Dice, Table, band, falling, labelled, table
+from kohorte.cohorts.people import SEXES, People
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Counts
 
@@ -33,7 +33,7 @@ _FACTORS = (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)
 
 @dataclass(frozen=True, eq=False)
 class _Names:
-    """Every name once, with the tables that choose among them."""
+    """All names without duplicates, and the tables to draw from them."""
 
     families: tuple[str, ...]
     initials: Counts
@@ -72,7 +72,7 @@ def _names() -> _Names:
 
 
 def _chosen_from(groups: list[tuple[str, ...]], *, start: int) -> tuple[tuple[str, ...], Table]:
-    """All names of the groups, and a table with one context for each group, its first name the commonest."""
+    """All names of the groups, and a table with one context per group; the first name of a group is the commonest."""
     every = tuple(dict.fromkeys(name for group in groups for name in group))
     contexts = []
     for group in groups:
@@ -88,8 +88,8 @@ def _numbers(people: People, initials: Counts) -> pl.Series:
     rank = _rank(key)
     if int(rank.max()) >= _CAPACITY:
         raise InputError(f"rows: there are no more social security numbers for {len(key)} rows", code="cohort-rows")
-    place = (rank * _STRIDE + key * 7) % _CAPACITY
-    area, serial = _FIRST_AREA + place // _SERIALS, place % _SERIALS + _SERIALS * women
+    position = (rank * _STRIDE + key * 7) % _CAPACITY
+    area, serial = _FIRST_AREA + position // _SERIALS, position % _SERIALS + _SERIALS * women
     date = (day * 100 + month) * 100 + year
     check = check_digit(area, date, initials, serial)
     tail = (initials * 100 + serial) * 10 + check
@@ -108,10 +108,10 @@ def _calendar(days: Counts) -> tuple[Counts, Counts, Counts]:
 def _rank(key: Counts) -> Counts:
     """How many earlier rows have the same key."""
     order = np.argsort(key, kind="stable")
-    place = np.arange(len(key))
+    position = np.arange(len(key))
     begins = np.diff(key[order], prepend=-1) != 0
-    rank = np.empty_like(place)
-    rank[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
+    rank = np.empty_like(position)
+    rank[order] = position - np.maximum.accumulate(np.where(begins, position, 0))
     return rank
 
 
@@ -119,8 +119,8 @@ def check_digit(area: Counts, date: Counts, initials: Counts, serial: Counts) ->
     """The last digit; `date` is the number DDMMYY, initial 0 is the letter A."""
     number = ((area * 10**6 + date) * 100 + initials + 1) * 100 + serial
     total = np.zeros_like(number)
-    for place, factor in enumerate(reversed(_FACTORS)):
-        product = number // 10**place % 10 * factor
+    for position, factor in enumerate(reversed(_FACTORS)):
+        product = number // 10**position % 10 * factor
         total += product // 10 + product % 10
     return total % 10
 

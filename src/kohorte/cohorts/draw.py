@@ -1,9 +1,9 @@
-"""Whole-number chance: the same draws on every machine and with every NumPy.
+"""Random draws in whole numbers: the same on every machine and with every version of NumPy.
 
-The raw 64-bit stream of PCG64 is guaranteed to stay the same, NumPy's distributions are not; and a logarithm
-may differ in its last bit between machines. So a choice is a look-up: a distribution is cut into 65,536
-slots in proportion to whole weights, and 16 raw bits pick the slot. Every purpose has a stream of its own,
-so that neither more rows nor more columns change what is drawn for the others.
+NumPy guarantees the raw 64-bit stream of PCG64, but not its distributions, and a logarithm may differ in its
+last bit between machines. A choice is therefore a look-up: a distribution is divided into 65,536 slots in
+proportion to whole weights, and 16 raw bits select the slot. Every purpose has its own stream, so that
+more rows or columns do not change the other draws.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Table: TypeAlias = NDArray[np.uint16]
 
 
 def table(contexts: Iterable[Weights]) -> Table:
-    """Cut the slots of every context among its choices; a choice of weight 0 gets no slot."""
+    """Divide the slots of every context among its choices; a choice of weight 0 gets no slot."""
     return np.stack([_slots(np.asarray(weights, dtype=np.int64)) for weights in contexts])
 
 
@@ -43,12 +43,12 @@ def falling(count: int, *, start: int) -> list[int]:
 
 
 def doubling(digits: str) -> list[int]:
-    """Weights written as one digit each: 0 is never, and every further step doubles: 1, 2, 4 ... 256."""
+    """Weights written as one digit each: 0 means never, digits 1 to 9 mean 1, 2, 4 ... 256."""
     return [(1 << int(digit)) >> 1 for digit in digits]
 
 
 def band(numbers: Counts, starts: Sequence[int]) -> Counts:
-    """Which band a number falls into, for bands that begin at `starts` (the first begins at 0)."""
+    """The band of each number, for bands that begin at `starts` (the first begins at 0)."""
     return np.searchsorted(np.asarray(starts[1:]), numbers, side="right")
 
 
@@ -60,7 +60,7 @@ def labelled(labels: Sequence[str] | pl.Series, codes: Counts) -> pl.Series:
 
 @dataclass(frozen=True)
 class Dice:
-    """One stream of chance for every purpose; `seed` and the purpose's name decide all of it."""
+    """One random stream for every purpose, determined by `seed` and the name of the purpose."""
 
     seed: int
     rows: int
@@ -71,7 +71,7 @@ class Dice:
         return np.asarray(np.random.PCG64(stream).random_raw(self.rows), dtype=np.uint64)
 
     def choose(self, purpose: str, choices: Table, context: Counts | None = None) -> Counts:
-        """One choice for every row, from the slots of its context (of the only one if none is given)."""
+        """One choice for every row, from the slots of its context (without contexts there is only one)."""
         slot = (self.bits(purpose) >> np.uint64(48)).astype(np.int64)
         if context is not None:
             slot += context * SLOTS
@@ -86,7 +86,7 @@ class Dice:
         return (self.bits(purpose) >> np.uint64(32)) < np.uint64(round(probability * 2**32))
 
     def bell(self, purpose: str, spread: Counts) -> Counts:
-        """A nearly normal deviation for every row, with standard deviation `spread` and at most 3.5 of it."""
+        """A nearly normal deviation for every row: standard deviation `spread`, at most 3.5 times that."""
         bits = self.bits(purpose)
         total = sum(((bits >> np.uint64(shift)) & np.uint64(0xFFFF)).astype(np.int64) for shift in (0, 16, 32, 48))
         return (total - 2 * (SLOTS - 1)) * spread // 37_837

@@ -1,4 +1,4 @@
-"""What the cells of a column tell: patterns for identifiers, also in the middle of a text, with check digits."""
+"""Identifiers in the cells of a column: patterns, also in the middle of a text, and check digits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from kohorte.data.identifier_classes import Form
+from kohorte.identifiers.classes import Form
 
 _YEAR = r"(?:1[89]|20)[0-9]{2}"
 _DAY = r"(?:0?[1-9]|[12][0-9]|3[01])"
@@ -24,7 +24,7 @@ _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 
 @dataclass(frozen=True)
 class Content:
-    """One thing that cells may hold. `vague`: other things look like it, so that nearly all cells must."""
+    """One kind of identifier. `vague`: other values can look the same, so nearly all cells must match."""
 
     number: int
     what: str
@@ -34,7 +34,7 @@ class Content:
     check: Callable[[str], bool] | None = None
 
     def hits(self, values: pl.Series) -> pl.Series:
-        """Tell for each value whether it holds such a thing."""
+        """Return for each value whether it contains such an identifier."""
         found = values.str.contains(self.pattern)
         if self.check is None or not found.any():
             return found
@@ -47,14 +47,14 @@ class Content:
 
 
 def luhn(text: str) -> bool:
-    """Tell whether the last digit is the check digit of a credit card."""
+    """Return whether the last digit is the check digit of a credit card number (Luhn algorithm)."""
     digits = [int(sign) for sign in reversed(text) if sign.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
     return len(set(digits)) > 1 and (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
 def iban(text: str) -> bool:
-    """Tell whether the two check digits of an IBAN fit."""
+    """Return whether the two check digits of an IBAN are correct (ISO 7064, mod 97)."""
     signs = re.sub(r"[^A-Z0-9]", "", text)
     return int("".join(str(int(sign, 36)) for sign in signs[4:] + signs[:4])) % 97 == 1
 
@@ -64,7 +64,7 @@ _VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (*range(1, 9), *range(1, 6), 7
 
 
 def vin(text: str) -> bool:
-    """Tell whether the ninth sign is the check digit of a vehicle identification number."""
+    """Return whether the ninth character is the check digit of a vehicle identification number."""
     signs = re.sub(r"[^A-Z0-9]", "", text)
     if signs.isdigit():
         return False
@@ -128,7 +128,7 @@ CONTENTS = (
     ),
 )
 YEARS_ONLY = rf"(?i)^[\[(<>=≥≤ ]*{_YEAR}(?: ?[-–,] ?{_YEAR})?[\])]?(?: or (?:earlier|later|before|after))?$"
-"""Cells of a column of dates that tell no more than years."""
+"""Cells of a column of dates that show years only."""
 HAS_MONTH_NAME = rf"(?i)\b{_MONTH_NAME}(?:$|\W)"
 OLDEST_AGES = r"(?i)^(?:(?:>=|≥) ?90|90 ?(?:\+|(?:or|and) (?:older|over|above|more)|(?:und|oder) (?:älter|mehr)))$"
-"""The one category in which ages over 89 may stand."""
+"""The one category that may be used for ages over 89."""

@@ -1,4 +1,4 @@
-"""The cohort itself."""
+"""Generate a cohort."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import cache
 
 import polars as pl
 
-from kohorte.data.cohort.diagnoses import CODES, diagnose
-from kohorte.data.cohort.draw import Dice, Table, labelled, table
-from kohorte.data.cohort.identity import identify
-from kohorte.data.cohort.more import more_columns
-from kohorte.data.cohort.occupations import employ
-from kohorte.data.cohort.people import FIRST_DAY, LAST_DAY, OLDEST, SEXES, admit
-from kohorte.data.cohort.places import live
+from kohorte.cohorts.diagnoses import CODES, diagnose
+from kohorte.cohorts.draw import Dice, Table, labelled, table
+from kohorte.cohorts.identity import identify
+from kohorte.cohorts.more import more_columns
+from kohorte.cohorts.occupations import employ
+from kohorte.cohorts.people import FIRST_DAY, LAST_DAY, OLDEST, SEXES, admit
+from kohorte.cohorts.places import live
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Counts
 
@@ -36,11 +36,11 @@ def column_names(*, wide: bool = False) -> tuple[str, ...]:
 
 
 def cohort(rows: int, *, seed: int = 1, missing: float = 0.0, wide: bool = False) -> pl.DataFrame:
-    """Invent the admissions of a German hospital, one patient in each row, all columns text.
+    """Generate admissions to a German hospital, one patient per row, all columns text.
 
-    Everything is made up: names are common names put together by chance, no social security number can have
-    been issued (see `identity`), postal codes are counted out, and nobody is meant. Do not use it for
-    epidemiology: shares are plausible, not measured.
+    Everything is synthetic: names are random combinations of common names, the social security numbers
+    were never issued (see `identity`), and the last digits of postal codes are invented. Do not use it
+    for epidemiology: shares are plausible, not measured.
 
     The same seed gives the same rows on every machine, and a longer cohort begins with the shorter one;
     `wide` adds five columns and leaves the others as they are. `missing` is the fraction of empty cells in

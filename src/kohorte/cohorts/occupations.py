@@ -6,8 +6,8 @@ from functools import cache
 
 import polars as pl
 
-from kohorte.data.cohort.draw import Dice, Table, band, doubling, labelled, table
-from kohorte.data.cohort.people import SEXES, People
+from kohorte.cohorts.draw import Dice, Table, band, doubling, labelled, table
+from kohorte.cohorts.people import SEXES, People
 
 _STARTS = (0, 6, 16, 19, 25, 35, 50, 63, 67)
 

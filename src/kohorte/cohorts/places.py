@@ -1,7 +1,7 @@
-"""Where the patients live: postal codes around a hospital that does not exist.
+"""Postal codes around a fictitious hospital.
 
 The first digits are those of a real region, so that generalizing from the right makes sensible areas; the
-last digits are counted out, so many of the codes do not exist.
+last digits are invented, so many of the codes do not exist.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 
 import polars as pl
 
-from kohorte.data.cohort.draw import Dice, Table, falling, labelled, table
+from kohorte.cohorts.draw import Dice, Table, falling, labelled, table
 
 # First digits of an area, its number of codes and its parts among about 10,000 patients: the city, its
 # surroundings, the neighbouring districts, and travellers from the rest of the country.
@@ -37,7 +37,7 @@ _ELSEWHERE = tuple(
 
 
 def live(dice: Dice) -> pl.Series:
-    """A postal code for every row: half of the patients come from two dozen codes, few from most of them."""
+    """A postal code for every row: half of the patients live in two dozen codes, few in the others."""
     codes, choices = _codes()
     return labelled(codes, dice.choose("zip", choices))
 

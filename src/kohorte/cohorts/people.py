@@ -1,4 +1,4 @@
-"""Who is admitted, and when: admission, age, birth date and sex."""
+"""Admissions: date, age, birth date and sex."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kohorte.data.cohort.draw import Dice, Table, band, table
+from kohorte.cohorts.draw import Dice, Table, band, table
 from kohorte.kernels.arrays import Bools, Counts
 
 SEXES = ("female", "male", "diverse")
@@ -18,11 +18,11 @@ OLDEST = 102
 FIRST_DAY = date(2022, 1, 1)
 LAST_DAY = date(2024, 12, 31)
 
-# Planned admissions come from Monday to Thursday; in winter there are more, around the summer holidays fewer.
+# Planned admissions are mostly on Monday to Thursday; there are more in winter and fewer in the summer holidays.
 _WEEKDAYS = (18, 17, 16, 16, 13, 9, 11)
 _MONTHS = (108, 106, 106, 100, 100, 98, 96, 94, 98, 102, 104, 96)
 
-# Admissions by age, with straight lines in between: newborns, then few children, then ever more.
+# Admissions by age, interpolated linearly: many newborns, few children, then rising with age.
 _AGES = (
     (0, 600), (1, 120), (3, 60), (6, 36), (12, 36), (15, 50), (20, 64), (30, 84), (36, 76), (45, 80),
     (55, 125), (65, 150), (75, 180), (82, 200), (86, 160), (90, 90), (95, 30), (100, 5), (OLDEST, 1),
@@ -72,7 +72,7 @@ def admit(dice: Dice) -> People:
 
 
 def _lived(dice: Dice, age: Counts) -> Counts:
-    """Days between birth and admission that make exactly `age` completed years, whatever the leap years."""
+    """Days between birth and admission that make exactly `age` completed years, for any leap years."""
     since_birthday = dice.below("birthday", 364)
     at_birth = (age == 0) & dice.happens("born here", 0.6)
     return np.where(at_birth, 0, (age * 1461 + 3) // 4 + since_birthday)

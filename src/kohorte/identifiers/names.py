@@ -1,14 +1,14 @@
-"""What the name of a column tells: patterns in English and German for the classes of identifiers.
+"""Identifiers by the name of a column: patterns in English and German for the classes of identifiers.
 
-A name is first taken apart into words, so that `patientName`, `PATIENT_NAME` and `patient name` are one, and `filename`
-is not a name. Each rule takes away the words that it explains: the address of `email_address` is no street.
+A name is first split into words, so that `patientName`, `PATIENT_NAME` and `patient name` are the same, and `filename`
+is not a name. Each rule removes the words that it matches: the address in `email_address` is not a street.
 """
 
 from __future__ import annotations
 
 import re
 
-from kohorte.data.identifier_classes import Form
+from kohorte.identifiers.classes import Form
 
 _NUMBER = r"(?: ?(?:ids?|nr|no|num|number|numbers|nummer|code|key))"
 _THINGS = (
@@ -21,7 +21,7 @@ _EVENTS = (
 )
 
 _RULES: tuple[tuple[int | None, Form, str], ...] = (
-    (None, Form.DIRECT, rf"(?:{_THINGS}) ?names?"),  # names of things; taken away first
+    (None, Form.DIRECT, rf"(?:{_THINGS}) ?names?"),  # names of things; removed first
     (6, Form.DIRECT, r"e ?mails?(?: ?address(?:es)?| ?adressen?)?|mails?(?: ?address| ?adresse)?|mailadresse"),
     (15, Form.DIRECT, r"ip(?: ?v ?[46])?(?: ?addr(?:ess)?(?:es)?| ?adressen?)?|host ?name"),
     (13, Form.DIRECT, r"mac(?: ?addr(?:ess)?| ?adresse)"),
@@ -133,7 +133,7 @@ _LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 def words_of(name: str) -> str:
-    """The words of a column's name, in small letters with one blank between them: `patientID2` is `patient id 2`."""
+    """The words of a column's name, in lower case and separated by blanks: `patientID2` is `patient id 2`."""
     apart = re.sub(r"([a-zäöüß])([A-ZÄÖÜ])", r"\1 \2", name)
     apart = re.sub(r"([A-ZÄÖÜ]+)([A-ZÄÖÜ][a-zäöüß])", r"\1 \2", apart)
     apart = re.sub(r"([A-Za-zäöüß])([0-9])", r"\1 \2", apart).lower().translate(_LETTERS)
@@ -141,7 +141,7 @@ def words_of(name: str) -> str:
 
 
 def told_by_name(name: str) -> list[tuple[int, Form]]:
-    """The classes that the name of a column speaks of."""
+    """The classes that the name of a column suggests."""
     words = words_of(name)
     found: list[tuple[int, Form]] = []
     for number, form, pattern in _PATTERNS:

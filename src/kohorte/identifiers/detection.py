@@ -1,6 +1,6 @@
-"""Which columns look like one of the 18 classes of identifiers, by their names and by their contents.
+"""Detect columns that look like one of the 18 classes of identifiers, by their names and their contents.
 
-What is said about a column never contains one of its values.
+The explanation for a column never contains one of its values.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from kohorte.data.identifier_classes import CLASSES, Form
-from kohorte.data.identifier_contents import CONTENTS, HAS_MONTH_NAME, OLDEST_AGES, YEARS_ONLY, Content
-from kohorte.data.identifier_names import told_by_name
 from kohorte.data.text import as_text
+from kohorte.identifiers.classes import CLASSES, Form
+from kohorte.identifiers.contents import CONTENTS, HAS_MONTH_NAME, OLDEST_AGES, YEARS_ONLY, Content
+from kohorte.identifiers.names import told_by_name
 
 __all__ = ["CLASSES", "EMBEDDED", "MOSTLY", "Cells", "Form", "Suspicion", "form_by_name", "suspects"]
 
@@ -25,13 +25,13 @@ FEW_ROWS = 20
 FREE_TEXT = 0.2
 FEW_TEXTS = 5
 LONG_TEXT = r"\S\s+\S+\s+\S+\s+\S+\s+\S+\s+\S"
-"""Six words, or more."""
+"""At least six words."""
 OLDEST = 89
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """A class that a column seems to belong to; `why` tells what that rests on, in words and counts."""
+    """A class that a column seems to belong to; `why` gives the reason in words and counts."""
 
     number: int
     why: str
@@ -45,7 +45,7 @@ class Suspicion:
 
 @dataclass(frozen=True)
 class Cells:
-    """What a column shows: its distinct texts, without missing and suppressed cells, and how many rows have each."""
+    """The distinct texts of a column, without missing and suppressed cells, and how many rows have each."""
 
     values: pl.Series
     counts: pl.Series
@@ -59,11 +59,11 @@ class Cells:
 
     @property
     def rows(self) -> int:
-        """How many rows show something."""
+        """The number of rows that are neither missing nor suppressed."""
         return int(self.counts.sum())
 
     def with_hit(self, hits: pl.Series) -> int:
-        """How many rows have one of the values that are hit."""
+        """The number of rows that have one of the matching values."""
         return int(self.counts.filter(hits).sum())
 
 
@@ -75,11 +75,11 @@ def suspects(
     mostly: float = MOSTLY,
     sample: int | None = None,
 ) -> list[Suspicion]:
-    """Return the classes that a column of a table of so many rows seems to belong to; none if it shows nothing.
+    """Return the classes that a column seems to belong to; none if all its cells are missing or suppressed.
 
-    Something unmistakable, such as an e-mail address, counts from the share `least` of the rows on (0: in any row),
-    also in the middle of a text. What other things look like, too, has to stand in the share `mostly` of them. Only the
-    first `sample` rows are searched, if that is given.
+    An unmistakable pattern, such as an e-mail address, counts if at least the share `least` of the rows contain it
+    (0: any row), also in the middle of a text. A vague pattern must occur in the share `mostly` of the rows. With
+    `sample`, only the first `sample` rows are searched. `rows` is the number of rows of the whole table.
     """
     text = as_text(column)
     looked_at = text if sample is None else text.head(sample)
@@ -94,7 +94,7 @@ def suspects(
 
 
 def form_by_name(name: str) -> Form | None:
-    """The form that the name of a column speaks of; what names the person comes first."""
+    """The form that the name of a column suggests; direct identifiers take precedence."""
     forms = [form for _, form in told_by_name(name)]
     return Form.DIRECT if Form.DIRECT in forms else next(iter(forms), None)
 
@@ -112,13 +112,13 @@ def _by_name(name: str, cells: Cells) -> list[Suspicion]:
 _SHOWS = {
     Form.ZIP: "it shows codes",
     Form.DATE: "it shows more than the year",
-    Form.BIRTH: "it shows more than the year, or a year that tells an age over 89,",
+    Form.BIRTH: "it shows more than the year, or a year that reveals an age over 89,",
     Form.AGE: "it shows ages over 89",
 }
 
 
 def _unsafe(form: Form, values: pl.Series) -> pl.Series:
-    """Tell which cells of a column with such a name may not stand in a release."""
+    """Return which cells of a column with such a name must not be released."""
     digits = values.str.contains("[0-9]")
     if form is Form.ZIP:
         return digits & (values != "000")
@@ -145,20 +145,20 @@ def _by_contents(cells: Cells, *, least: float, mostly: float, partly: bool) -> 
             if rows and rows >= share * cells.rows:
                 most = rows >= MOSTLY * cells.rows
                 where = "" if most else f" in {'at least ' if partly else ''}{_rows(rows)}"
-                found.append(Suspicion(same[0].number, f"holds {what}{where}", same[0].form))
+                found.append(Suspicion(same[0].number, f"contains {what}{where}", same[0].form))
                 break
     return found
 
 
 def _by_distinct_values(cells: Cells, rows: int) -> list[Suspicion]:
-    """Nearly every row has its own value, or its own text.
+    """Suspect a column in which nearly every row has its own value or a long text.
 
-    All is measured against the rows of the table: suppressing some of them never makes a column suspect.
+    Shares refer to all rows of the table, so that suppressing some rows never makes a column suspect.
     """
     values = cells.values
     long = int(values.str.contains(LONG_TEXT).sum())
     if long >= max(FREE_TEXT * rows, FEW_TEXTS):
-        return [Suspicion(18, "holds free text, which may tell anything", Form.FREE_TEXT)]
+        return [Suspicion(18, "contains free text, which may reveal anything", Form.FREE_TEXT)]
     if rows < FEW_ROWS or len(values) < UNIQUE * rows:
         return []
     whole = values.str.contains(r"^[0-9]{1,18}$")
@@ -169,7 +169,7 @@ def _by_distinct_values(cells: Cells, rows: int) -> list[Suspicion]:
         neighbours = int((numbers + 1).is_in(numbers.implode()).sum())
         if not same_length and neighbours < (UNIQUE - 0.1) * rows:
             return []  # measurements
-    return [Suspicion(18, "nearly every row has a value of its own", Form.UNIQUE)]
+    return [Suspicion(18, "nearly every row has its own value", Form.UNIQUE)]
 
 
 def _rows(count: int) -> str:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohorte.data.identifier_contents import iban, luhn, vin
-from kohorte.data.identifier_names import told_by_name, words_of
-from kohorte.data.identifiers import CLASSES, Form, form_by_name, suspects
+from kohorte.identifiers.contents import iban, luhn, vin
+from kohorte.identifiers.detection import CLASSES, Form, form_by_name, suspects
+from kohorte.identifiers.names import told_by_name, words_of
 
 
 def words(text: str) -> list[str]:
@@ -190,7 +190,7 @@ def test_free_text_is_suspected_and_long_categories_are_not() -> None:
 
 def test_a_sample_says_that_it_is_one() -> None:
     column = pl.Series("x", ["a@example.org", *["y"] * 99])
-    assert [found.why for found in suspects(column, 100, sample=50)] == ["holds e-mail addresses in at least 1 row"]
+    assert [found.why for found in suspects(column, 100, sample=50)] == ["contains e-mail addresses in at least 1 row"]
     assert suspects(column.reverse(), 100, sample=50) == []
 
 
@@ -207,7 +207,7 @@ TEXTS = st.one_of(
 def test_what_is_said_holds_no_value(values: list[str], name: str) -> None:
     for found in suspects(pl.Series(name, values), len(values), least=0.0):
         assert re.fullmatch(
-            r"(by its name|holds [A-Za-z ()-]+|nearly every row|, | in [\d,]+ rows?|[a-z 89,]+)*", found.why
+            r"(by its name|contains [A-Za-z ()-]+|nearly every row|, | in [\d,]+ rows?|[a-z 89,]+)*", found.why
         )
         assert not [value for value in values if len(value) > 5 and value in found.why]
 
