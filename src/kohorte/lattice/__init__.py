@@ -1,4 +1,4 @@
-"""Pure combinatorics of generalization levels."""
+"""The lattice of all combinations of generalization levels."""
 
 from kohorte.lattice.lattice import Lattice, Node, Parts, add_up, half_sums
 

@@ -1,4 +1,4 @@
-"""The lattice of all nodes: pure combinatorics, no data."""
+"""The lattice of all nodes; it knows levels, not data."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Parts: TypeAlias = Sequence[Floats]
 """One number per attribute and level."""
 
 LARGEST = 2**24
-"""More nodes than this are refused: the tags of the search would not fit into memory."""
+"""Larger lattices are refused: the arrays of a search (about 50 bytes per node) would need too much memory."""
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """All nodes below `top`, ordered by "every level at most as high"."""
+    """All nodes up to `top`; a node is below another if none of its levels is higher."""
 
     shape: tuple[int, ...]
 
@@ -43,7 +43,7 @@ class Lattice:
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return math.prod(self.shape)
 
     @property
@@ -53,7 +53,7 @@ class Lattice:
 
     @property
     def top(self) -> Node:
-        """The node that generalizes everything to `*`."""
+        """The node with every attribute at its highest level."""
         return tuple(length - 1 for length in self.shape)
 
     @cached_property
@@ -63,14 +63,14 @@ class Lattice:
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """The place of every node in the one total order that breaks ties: by height, then by levels."""
-        places = np.empty(self.size, dtype=np.int64)
-        heights = self.heights.ravel().astype(np.uint16)  # 16 bits are sorted by radix
-        places[np.argsort(heights, kind="stable")] = np.arange(self.size)
-        return places.reshape(self.shape)
+        """The position of every node in the order that breaks ties: by height, then by levels."""
+        positions = np.empty(self.size, dtype=np.int64)
+        heights = self.heights.ravel().astype(np.uint16)  # NumPy sorts 16-bit numbers by radix
+        positions[np.argsort(heights, kind="stable")] = np.arange(self.size)
+        return positions.reshape(self.shape)
 
     def sum(self, parts: Parts) -> Floats:
-        """Add one number per attribute and level up to one number per node, as `add_up` does for a single node."""
+        """The sum of the numbers of its levels, for every node; `add_up` does the same for a single node."""
         left, right = half_sums(parts)
         return np.add.outer(left, right).reshape(self.shape)
 
@@ -91,7 +91,7 @@ class Lattice:
         return tuple(map(getitem, self._below, node))
 
     def node(self, index: int) -> Node:
-        """The node at a place of a flattened lattice array."""
+        """The node at a position of a flattened lattice array."""
         levels = []
         for length in reversed(self.shape):
             index, level = divmod(index, length)
@@ -115,17 +115,17 @@ class Lattice:
         return [(*node[:axis], level - 1, *node[axis + 1 :]) for axis, level in enumerate(node) if level > 0]
 
     def strategies(self) -> int:
-        """How many paths lead from the bottom to the top."""
+        """The number of paths from the bottom to the top."""
         steps = [length - 1 for length in self.shape]
         return math.factorial(sum(steps)) // math.prod(math.factorial(step) for step in steps)
 
     def sublattices(self) -> int:
-        """How many pairs of a node and a proper generalization of it there are."""
+        """The number of pairs of a node and a proper generalization of it."""
         return math.prod(length * (length + 1) // 2 for length in self.shape) - self.size
 
 
 def half_sums(parts: Parts) -> tuple[Floats, Floats]:
-    """Add up the first and the second half of the attributes: a node's sum is one number of each."""
+    """The sums over the first and over the second half of the attributes; a node's sum is one number of each."""
     middle = len(parts) // 2
     return _outer_sum(parts[:middle]), _outer_sum(parts[middle:])
 
@@ -138,7 +138,7 @@ def _outer_sum(parts: Parts) -> Floats:
 
 
 def add_up(parts: Parts, node: Node) -> float:
-    """Add the numbers of a node's levels in the order of `Lattice.sum`, so that both give the same to the last bit."""
+    """Add the numbers of a node's levels in the order of `Lattice.sum`, so that both are equal to the last bit."""
     middle = len(parts) // 2
     left = right = 0.0
     for part, level in zip(parts[:middle], node[:middle], strict=True):

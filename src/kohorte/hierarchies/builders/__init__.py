@@ -1,0 +1,1 @@
+"""The builders that plans name: one module for each kind of hierarchy."""
