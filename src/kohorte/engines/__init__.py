@@ -1,27 +1,14 @@
-"""Where rows are counted."""
+"""Engines count the classes of a node."""
 
 from kohorte.engines.base import Engine
-from kohorte.engines.encoding import (
-    EncodedColumn,
-    EncodedTable,
-    Missing,
-    People,
-    encode,
-    encode_sensitive,
-    which_rows,
-)
 from kohorte.engines.local import LocalEngine
-from kohorte.engines.sensitive import SensitiveColumn
+from kohorte.sources import EncodedTable
 
-__all__ = [
-    "EncodedColumn",
-    "EncodedTable",
-    "Engine",
-    "LocalEngine",
-    "Missing",
-    "People",
-    "SensitiveColumn",
-    "encode",
-    "encode_sensitive",
-    "which_rows",
-]
+ENGINES: tuple[type[Engine], ...] = (LocalEngine,)
+
+__all__ = ["ENGINES", "Engine", "LocalEngine", "engine_for"]
+
+
+def engine_for(table: EncodedTable) -> Engine:
+    """Create the engine of a table. Engines are created only here."""
+    return LocalEngine(table)

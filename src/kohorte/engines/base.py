@@ -1,42 +1,43 @@
-"""What every engine offers to the layers above."""
+"""The protocol of an engine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
-
-import polars as pl
+from typing import ClassVar, Protocol, runtime_checkable
 
 from kohorte.groups import Groups
-from kohorte.kernels.arrays import Bools, Codes
+from kohorte.kernels.arrays import Codes
 from kohorte.lattice import Node
 
 
+@runtime_checkable
 class Engine(Protocol):
-    """Counts rows where they are, and applies a node to them."""
+    """Counts the classes of one encoded table at any node of its lattice."""
+
+    name: ClassVar[str]
 
     @property
     def rolled_up(self) -> int:
-        """How many nodes were built from a finer node instead of the table itself."""
+        """The number of nodes that were counted from a finer node instead of the table."""
 
     @property
     def distinct_rows(self) -> int:
-        """How many rows are left when identical ones are merged."""
+        """The number of rows after merging those that look the same at the finest node."""
 
     def groups(self, node: Node) -> Groups:
         """Return the classes of the table at a node."""
 
     def sizes(self, node: Node) -> Groups | None:
-        """Return the classes at a node without what models ask for besides, or None where that saves little."""
+        """Return only the class sizes at a node, without histograms and populations; None if that saves little time."""
 
     def use_threads(self, count: int) -> None:
-        """Let so many threads count nodes that are begun; none counts them when they are asked for."""
+        """Let `count` threads count the nodes that `begin` starts; with 0, they are counted when needed."""
 
     def begin(self, node: Node) -> Callable[[], Groups]:
-        """Begin to count a node; the classes are had by calling what is returned, once."""
+        """Start to count a node; call the returned function once for its classes."""
 
     def classes(self, node: Node) -> tuple[Codes, Groups]:
-        """Return the class of every included row at a node, and the classes."""
+        """Return the class of every included tuple at a node, and the classes."""
 
-    def apply(self, frame: pl.DataFrame, node: Node, kept: Bools) -> pl.DataFrame:
-        """Return the quasi-identifiers generalized to a node, with all rows that are not kept suppressed."""
+    def all_rows(self, node: Node) -> Groups:
+        """Return one class of all rows, excluded ones too: the table as it looks if everything is `*`."""

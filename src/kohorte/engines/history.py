@@ -1,4 +1,9 @@
-"""A bounded memory of grouped nodes, from which coarser nodes are rolled up."""
+"""A bounded memory of counted nodes, from which coarser nodes are counted.
+
+The idea is that of Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität,
+2015, section 3.6 (snapshots and their history). The two numbers below are our own choice, without a
+recorded measurement; they change the time and memory that a search takes, never its answer.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +14,22 @@ from kohorte.kernels.arrays import Codes, Counts
 from kohorte.lattice import Node
 
 ENTRIES = 128
+"""The number of nodes that are remembered."""
+
 WORTH_KEEPING = 0.7
-"""A node is kept when it has at most this share of the rows of the node that it was rolled up from."""
+"""A node is remembered if it has at most this share of the rows of the node that it was counted from."""
 
 
 class Snapshot:
-    """The groups of a node as rows: one (packed) row of each group, and the group's size.
+    """The groups of a node: one (packed) row of each group, and the group's size.
 
-    `first` says which of the given rows these are. They are taken out when they are first used; most never are.
+    `first` selects these rows from the given ones. They are copied at the first use; most snapshots are never used.
     """
 
     def __init__(self, node: Node, rows: Rows, first: Codes, sizes: Counts) -> None:
         self.node = node
         self.sizes = sizes
-        self._rows: tuple[Rows, Codes | None] = rows, first  # one tuple, for threads that use it at the same time
+        self._rows: tuple[Rows, Codes | None] = rows, first  # one tuple, so that threads see both or neither
 
     @property
     def rows(self) -> Rows:
@@ -38,7 +45,7 @@ class Snapshot:
 
 
 class History:
-    """Keeps the snapshots that were used last, and finds the smallest one that a node can be built from."""
+    """Keeps the most recently used snapshots and finds the smallest one from which a node can be counted."""
 
     def __init__(self, base: Snapshot) -> None:
         self._base = base
@@ -48,27 +55,27 @@ class History:
         self._lock = threading.Lock()
 
     def source(self, node: Node) -> Snapshot:
-        """Return the smallest snapshot at or below a node; where none is remembered, the base table."""
+        """Return the smallest snapshot at or below a node, or the base table if there is none."""
         with self._lock:
-            place = self._shelf.find(node)
-            if place < 0:
+            position = self._shelf.find(node)
+            if position < 0:
                 return self._base
             self.hits += 1
-            return self._snapshots[place]
+            return self._snapshots[position]
 
     def rows_at_hand(self, node: Node) -> int:
-        """How many rows there are to build a node from."""
+        """The number of rows from which a node would be counted."""
         with self._lock:
-            place = self._shelf.find(node)
-            return len(self._base if place < 0 else self._snapshots[place])
+            position = self._shelf.find(node)
+            return len(self._base if position < 0 else self._snapshots[position])
 
     def keep(self, snapshot: Snapshot, source: Snapshot) -> None:
-        """Remember a node that is much smaller than what it was made from; forget the one used longest ago."""
+        """Remember a node that is much smaller than its source; forget the least recently used one if needed."""
         if len(snapshot) > WORTH_KEEPING * len(source):
             return
         with self._lock:
-            place = self._shelf.put(snapshot.node, len(snapshot))
-            if place < len(self._snapshots):
-                self._snapshots[place] = snapshot
+            position = self._shelf.put(snapshot.node, len(snapshot))
+            if position < len(self._snapshots):
+                self._snapshots[position] = snapshot
             else:
                 self._snapshots.append(snapshot)

@@ -5,33 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
-import polars as pl
 
-from kohorte.engines.encoding import EncodedTable
 from kohorte.engines.history import History, Snapshot
 from kohorte.groups import Groups, Histogram, Population
-from kohorte.hierarchy import SUPPRESSED
 from kohorte.kernels import Grouper, Rows, Workers, sort_cells
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
+from kohorte.sources import EncodedTable
 
 WORTH_SCREENING = 0.5
-"""Where a node has to be counted from at least this share of all rows, its class sizes are worth knowing first."""
+"""If a node is counted from at least this share of all rows, class sizes are counted first, as they may decide.
+
+Our own choice, without a recorded measurement; it changes the time a search takes, never its answer."""
 
 
 class LocalEngine:
-    """Groups the rows of an encoded table at any node, from the nearest finer node that it remembers.
+    """Groups the tuples of an encoded table at a node, from the smallest finer node that it remembers.
 
-    A sensitive attribute is one more column of two levels, its value and `*`, and so is the population that a row
-    comes from (0: the table itself). Rows are merged with these values; at a node, first into cells (class and
-    values), from which coarser nodes are rolled up, then into classes.
+    Each sensitive attribute is one more column with two levels, its value and `*`. So is the population of a tuple
+    (0: the table itself). Tuples are first merged into cells (a class with one combination of sensitive values), from
+    which coarser nodes can be counted, then into classes.
     """
+
+    name: ClassVar[str] = "local"
 
     def __init__(self, table: EncodedTable) -> None:
         self._table = table
-        self._excluded = int((~table.included).sum())
         widths = [len(column.domain.overall) for column in table.sensitive]
         if table.populations:
             widths.append(len(table.populations) + 1)
@@ -40,20 +42,27 @@ class LocalEngine:
         self._extra = len(widths)
         self._grouper = Grouper(maps)
         rows = self._grouper.pack(self._codes())
-        ones = np.ones(len(rows), dtype=np.int64)
+        weights = [table.weights[table.included], *(own.weights for own in table.populations.values())]
         bottom = (0,) * len(table.columns)
-        self._row_ids, first, sizes = self._grouper.group(rows, ones, self._levels(bottom, starred=False), True)
+        finest = self._levels(bottom, starred=False)
+        if table.merged:  # no two tuples look the same
+            first, sizes = np.arange(len(rows), dtype=np.uint32), weights[0]
+            self._base_of = first
+        else:
+            self._base_of, first, sizes = self._grouper.group(rows, np.concatenate(weights), finest, True)
         self._base = Snapshot(bottom, rows, first, sizes)
         self._history = History(self._base)
         self._workers: Workers | None = None
-        plain = replace(table, sensitive=(), populations={})
+        plain = replace(table, sensitive=(), populations={}, merged=False)
         self._plain = LocalEngine(plain) if table.sensitive or table.populations else self
 
     def _codes(self) -> Codes:
-        """The codes of all included rows and of all populations, with those of the extra columns."""
+        """The codes of all included tuples and of all populations, extra columns included."""
         table = self._table
         every = [column.codes for column in table.columns] + [column.codes for column in table.sensitive]
-        codes = np.stack([codes[table.included] for codes in every], axis=1)
+        if not table.included.all():
+            every = [codes[table.included] for codes in every]
+        codes = np.stack(every).T
         if not table.populations:
             return codes
         parts = [np.pad(codes, ((0, 0), (0, 1)))]
@@ -65,16 +74,16 @@ class LocalEngine:
 
     @property
     def distinct_rows(self) -> int:
-        """How many rows are left when identical ones are merged."""
+        """The number of rows after merging those that look the same at the finest node."""
         return len(self._base)
 
     @property
     def rolled_up(self) -> int:
-        """How many nodes were built from a finer node instead of the table itself."""
+        """The number of nodes that were counted from a finer node instead of the table."""
         return self._history.hits + (0 if self._plain is self else self._plain.rolled_up)
 
     def all_rows(self, node: Node) -> Groups:
-        """Return one class of all rows, as they look where everything is `*`: excluded rows cannot be told apart."""
+        """Return one class of all rows, excluded ones too: the table as it looks if everything is `*`."""
         table = self._table
         histograms = {
             column.name: Histogram(
@@ -85,9 +94,9 @@ class LocalEngine:
             )
             for column in table.sensitive
         }
-        own = int(table.included.sum())
+        own = table.rows - table.excluded
         populations = {
-            key: Population(np.array([len(population.codes) + population.includes_table * own]), 0)
+            key: Population(np.array([int(population.weights.sum()) + population.includes_table * own]), 0)
             for key, population in table.populations.items()
         }
         return Groups(
@@ -101,7 +110,7 @@ class LocalEngine:
         )
 
     def use_threads(self, count: int) -> None:
-        """Let so many threads count nodes that are begun; none counts them when they are asked for."""
+        """Let `count` threads count the nodes that `begin` starts; with 0, they are counted when needed."""
         self._workers = Workers(count) if count else None
 
     def groups(self, node: Node) -> Groups:
@@ -114,13 +123,13 @@ class LocalEngine:
         return self._from_cells(node, source, self._grouper.group(source.rows, source.sizes, levels, False))
 
     def sizes(self, node: Node) -> Groups | None:
-        """Return the classes at a node without what models ask for besides, or None where that saves little."""
+        """Return only the class sizes at a node, without histograms and populations; None if that saves little time."""
         if self._plain is self or self._history.rows_at_hand(node) < WORTH_SCREENING * len(self._base):
             return None
         return self._plain.groups(node)
 
     def begin(self, node: Node) -> Callable[[], Groups]:
-        """Begin to count a node; the classes are had by calling what is returned, once."""
+        """Start to count a node; call the returned function once for its classes."""
         if self._workers is None:
             return lambda: self.groups(node)
         source = self._history.source(node)
@@ -144,7 +153,7 @@ class LocalEngine:
     def _with_histogram(
         self, node: Node, source: Snapshot, counted: tuple[Codes, Counts, Counts, Codes, Counts, Codes]
     ) -> Groups:
-        """Make the classes of a table with one sensitive attribute and nothing else beside the quasi-identifiers."""
+        """The classes of a table with one sensitive attribute and no population."""
         first, sizes, starts, values, counts, first_of_cell = counted
         self._history.keep(Snapshot(node, source.rows, first_of_cell, counts), source)
         (column,) = self._table.sensitive
@@ -152,17 +161,18 @@ class LocalEngine:
         return self._groups(node, source.rows, first, sizes, {column.name: histogram})
 
     def classes(self, node: Node) -> tuple[Codes, Groups]:
-        """Return the class of every included row at a node, and the classes."""
+        """Return the class of every included tuple at a node, and the classes."""
         levels = self._levels(node, starred=False)
         cell_of, first, sizes = self._grouper.group(self._base.rows, self._base.sizes, levels, True)
         class_of, groups = self._merge(Snapshot(node, self._base.rows, first, sizes))
-        own = self._row_ids[: int(self._table.included.sum())]
+        own = self._base_of[: int(self._table.included.sum())]
         return class_of[cell_of][own], groups
 
     def _merge(self, cells: Snapshot) -> tuple[Codes, Groups]:
-        """Merge the cells of a node into classes: the class of each cell, and the classes with all that models ask for.
+        """Merge the cells of a node into classes; return the class of each cell, and the classes.
 
-        Classes without a row of the table come last and are left out: cells of the table come first.
+        Cells of the table come before those of populations, so classes without a row of the table come last; they are
+        left out.
         """
         rows, sizes = cells.rows, cells.sizes
         levels = self._levels(cells.node, starred=True)
@@ -187,7 +197,7 @@ class LocalEngine:
         return class_of, replace(groups, histograms=histograms, populations=populations)
 
     def _histograms(self, rows: Rows, sizes: Counts, class_of: Codes, classes: int) -> dict[str, Histogram]:
-        """Count the values of the sensitive attributes in each class; of a single one, each cell is a count."""
+        """Count the values of each sensitive attribute in each class; with a single attribute, each cell is a count."""
         table, found = self._table, {}
         unpacked = self._grouper.unpack(rows) if table.sensitive else None
         for index, column in enumerate(table.sensitive):
@@ -205,7 +215,7 @@ class LocalEngine:
         return found
 
     def _levels(self, node: Node, *, starred: bool) -> Codes:
-        """The levels of all columns: those of the node, and every extra column as it is or starred."""
+        """The levels of all columns: those of the node; extra columns show their value, or `*` if `starred`."""
         return np.array((*node, *(int(starred) for _ in range(self._extra))), dtype=np.uint32)
 
     def _groups(
@@ -217,8 +227,9 @@ class LocalEngine:
         histograms: Mapping[str, Histogram] = MappingProxyType({}),
     ) -> Groups:
         def codes(which: Bools) -> Codes:
-            unpacked: Codes = self._grouper.unpack(rows.take(first[which]))
-            return unpacked[:, : len(node)]
+            unpacked = self._grouper.unpack(rows.take(first[which]))
+            levels = zip(self._table.columns, node, unpacked.T, strict=False)
+            return np.stack([column.maps[level][own] for column, level, own in levels], axis=1)
 
         def joined(attribute: int) -> Codes:
             levels = self._levels(node, starred=True)
@@ -230,25 +241,8 @@ class LocalEngine:
             node,
             sizes,
             codes,
-            excluded=self._excluded,
+            excluded=self._table.excluded,
             histograms=histograms,
             joined=joined,
             attributes=len(node),
         )
-
-    def apply(self, frame: pl.DataFrame, node: Node, kept: Bools) -> pl.DataFrame:
-        """Return the quasi-identifiers generalized to a node, with all rows that are not kept suppressed.
-
-        A column at level 0 of which nothing is suppressed stays as it came, type included.
-        """
-        nothing_suppressed = bool(kept.all())
-        columns = []
-        for column, level in zip(self._table.columns, node, strict=True):
-            if level + column.finest == 0 and nothing_suppressed:
-                columns.append(frame[column.name])
-                continue
-            shown = column.generalized(level)
-            if not nothing_suppressed:
-                shown = shown.zip_with(pl.Series(kept), pl.Series([SUPPRESSED]).new_from_index(0, len(shown)))
-            columns.append(shown.alias(column.name))
-        return pl.DataFrame(columns)

@@ -1,4 +1,4 @@
-"""Equivalence classes: the waist of the package."""
+"""Equivalence classes: all that models and metrics see of a table."""
 
 from kohorte.groups.groups import Groups, Population
 from kohorte.groups.histogram import Domain, Histogram

@@ -1,4 +1,4 @@
-"""The equivalence classes of a table at a node: all that models and metrics ever see."""
+"""The equivalence classes of a table at a node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kohorte.lattice import Node
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """How many people of a population each class stands for, and how many classes of it have no row in the table."""
+    """The number of people of a population in each class, and the number of its classes without a row of the table."""
 
     counts: Counts
     empty_classes: int
@@ -23,13 +23,13 @@ class Population:
 class Groups:
     """The classes of rows that look the same at a node.
 
-    `sizes` counts the rows of each class. `codes(which)` returns the level-0 codes of one row of each of the
-    selected classes, from which metrics read its generalized values. `excluded` rows take part in no class: the
-    policy for missing values suppresses them at every node. `histograms` has the sensitive attributes and
-    `populations` the populations that the models ask for, by name.
+    `sizes` counts the rows of each class. `codes(which)` returns the codes of the selected classes at the levels of the
+    node, one column per quasi-identifier. `excluded` rows are in no class: the policy for missing values suppresses
+    them at every node. `histograms` and `populations` contain the sensitive attributes and the populations that the
+    models need, by name.
 
-    `kept` tells, for models that look at classes together, which of them are to stay; None means all.
-    `joined(attribute)` numbers the classes that would be one if the quasi-identifier of that number were `*`.
+    For models that look at several classes together, `kept` tells which classes are released; None means all.
+    `joined(attribute)` numbers the classes that remain if the quasi-identifier with that index becomes `*`.
     """
 
     node: Node
@@ -44,12 +44,12 @@ class Groups:
 
     @cached_property
     def rows(self) -> int:
-        """All rows, in classes or excluded."""
+        """The number of all rows, in classes or excluded."""
         return int(self.sizes.sum()) + self.excluded
 
     @property
     def kept_sizes(self) -> Counts:
-        """The sizes of the classes that are to stay."""
+        """The sizes of the kept classes."""
         return self.sizes if self.kept is None else self.sizes[self.kept]
 
     def __len__(self) -> int:

@@ -13,10 +13,10 @@ from kohorte.kernels.arrays import Codes, Counts, Floats
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The values of a sensitive attribute, as codes; a missing value is a value of its own.
+    """The values of a sensitive attribute, as codes; missing is a separate value.
 
-    `overall[code]` counts the value in the whole table, suppressed rows included. Where the attribute is `ordered`,
-    the codes follow its order. `maps[level][code]` are the levels of its hierarchy; none where it has no hierarchy.
+    `overall[code]` counts the value in the whole table, suppressed rows included. If the attribute is `ordered`, the
+    codes follow its order. `maps[level][code]` are the groups of its hierarchy; empty without a hierarchy.
     """
 
     overall: Counts
@@ -25,23 +25,23 @@ class Domain:
 
     @cached_property
     def rows(self) -> int:
-        """All rows of the table."""
+        """The number of rows of the table."""
         return int(self.overall.sum())
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of all rows that each value has."""
+        """The share of each value in all rows."""
         shares: Floats = self.overall / max(1, self.rows)
         return shares
 
     @property
     def distinct(self) -> int:
-        """How many different values occur."""
+        """The number of different values that occur."""
         return int(np.count_nonzero(self.overall))
 
     @cached_property
     def tree(self) -> Tree:
-        """The hierarchy, made ready for measuring distances."""
+        """The hierarchy, prepared for computing distances."""
         return Tree([np.ascontiguousarray(level) for level in self.maps], self.overall)
 
     @cached_property
@@ -52,24 +52,24 @@ class Domain:
 
     @cached_property
     def furthest_in_order(self) -> Floats:
-        """How far a class of one row is from the whole table, in order, for each value that it may have."""
+        """For each value, the ordered distance between a class of one row with that value and the whole table."""
         found = np.zeros(len(self.overall))
         found[self.points.values] = self.points.ordered_distance
         return found
 
     @cached_property
     def points(self) -> Histogram:
-        """One class for each value that occurs, of one row."""
+        """One class of a single row for each value that occurs."""
         values = np.flatnonzero(self.overall).astype(np.uint32)
         return Histogram(np.arange(len(values) + 1), values, np.ones(len(values), dtype=np.int64), self)
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Sparse counts, class by class: cells `starts[c]` to `starts[c + 1]` are the values of class `c`.
+    """Sparse counts, class by class: entries `starts[c]` to `starts[c + 1]` belong to class `c`.
 
-    `counts[i]` rows of the class have value `values[i]`; each value stands at most once in a class, and each class has
-    at least one.
+    `counts[i]` rows of the class have value `values[i]`. A value occurs at most once in a class, and each class has at
+    least one value.
     """
 
     starts: Counts
@@ -82,28 +82,28 @@ class Histogram:
 
     @cached_property
     def sizes(self) -> Counts:
-        """The rows of each class."""
+        """The number of rows of each class."""
         sizes: Counts = np.add.reduceat(self.counts, self.starts[:-1]) if len(self) else self.counts
         return sizes
 
     @property
     def distinct(self) -> Counts:
-        """How many different values each class has."""
+        """The number of different values in each class."""
         return np.diff(self.starts)
 
     @cached_property
     def shares(self) -> Floats:
-        """The share that each cell has of its class."""
+        """The share of each entry in its class."""
         shares: Floats = self.counts / np.repeat(self.sizes, self.distinct)
         return shares
 
     def sums(self, cells: Floats) -> Floats:
-        """Add up a number per cell, class by class."""
+        """The sum of one number per entry, for each class."""
         sums: Floats = np.add.reduceat(cells, self.starts[:-1]) if len(self) else np.zeros(0)
         return sums
 
     def largest(self, cells: Floats) -> Floats:
-        """The largest of a number per cell, class by class."""
+        """The maximum of one number per entry, for each class."""
         largest: Floats = np.maximum.reduceat(cells, self.starts[:-1]) if len(self) else np.zeros(0)
         return largest
 
@@ -116,27 +116,27 @@ class Histogram:
     def _tops(self) -> dict[int, tuple[Counts, Counts]]:
         return {}
 
-    def tops(self, places: int) -> tuple[Counts, Counts]:
-        """The largest count of each class, and the sum of its so many largest counts."""
-        if places not in self._tops:
-            self._tops[places] = top_counts(self.starts, self.counts, places)
-        return self._tops[places]
+    def tops(self, number: int) -> tuple[Counts, Counts]:
+        """The largest count of each class, and the sum of its `number` largest counts."""
+        if number not in self._tops:
+            self._tops[number] = top_counts(self.starts, self.counts, number)
+        return self._tops[number]
 
     @cached_property
     def equal_distance(self) -> Floats:
-        """The distance of each class to the whole table where all values are equally far from each other."""
+        """The distance of each class to the whole table if all values are equally far from each other."""
         return equal_distance(self.starts, self.values, self.counts, self.domain.overall)
 
     @cached_property
     def ordered_distance(self) -> Floats:
-        """The distance of each class to the whole table where values are as far apart as their places."""
+        """The distance of each class to the whole table if the distance of two values is that of their ranks."""
         return ordered_distance(self.starts, self.values, self.counts, self.domain.overall)
 
     @cached_property
     def hierarchical_distance(self) -> Floats:
-        """The distance of each class to the whole table where values are as far apart as their hierarchy says."""
+        """The distance of each class to the whole table if the hierarchy gives the distance of two values."""
         return self.domain.tree.distances(self.starts, self.values, self.counts)
 
     def removals(self, tree: Tree, distances: Floats, most: float) -> Floats:
-        """A lower bound for the rows that have to leave each class before its distance in a tree is at most `most`."""
+        """A lower bound for the rows to remove from each class so that its distance in a tree is at most `most`."""
         return tree.removals(self.starts, self.values, self.counts, distances, most)

@@ -1,4 +1,4 @@
-"""What metrics may know about the single columns of a table, before any node is looked at."""
+"""The frequencies of single columns, which metrics may use before any node is counted."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kohorte.kernels.arrays import Codes, Counts, Floats
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One quasi-identifier: how often each code occurs, and what becomes of it level by level.
+    """One quasi-identifier: the frequency of each code, and its generalization at each level.
 
-    `maps[level][code]` is the generalized code, `shares[level][generalized code]` the share of the domain that it
-    no longer tells apart. The levels are those of a hierarchy from its level `finest` on.
+    `maps[level][code]` is the generalized code, and `shares[level][generalized code]` the share of the domain that it
+    covers. Level 0 is level `finest` of the hierarchy.
     """
 
     name: str
@@ -32,11 +32,11 @@ class Column:
 
     @property
     def heights(self) -> Floats:
-        """The levels as the hierarchy counts them."""
+        """The numbers of the levels in the hierarchy."""
         return np.arange(self.finest, self.finest + len(self.maps), dtype=np.float64)
 
     def frequencies(self, level: int) -> Floats:
-        """How many rows share the generalized value of each code."""
+        """For each code, the number of rows with the same generalized value."""
         sums = np.bincount(self.maps[level], weights=self.counts)
         return sums.astype(np.float64)[self.maps[level]]
 

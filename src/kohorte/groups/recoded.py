@@ -1,4 +1,4 @@
-"""A table whose rows are generalized each in its own way: all that metrics see of it."""
+"""What metrics see of a table in which each row is generalized in its own way."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
 
 @dataclass(frozen=True, eq=False)
 class RecodedColumn:
-    """One quasi-identifier: which values became which cells, how often.
+    """One quasi-identifier: how often each value became each cell.
 
-    `counts[i]` rows have value `values[i]` and show cell `cells[i]`, `kept[i]` of them in rows that are not suppressed.
-    Cell `c` leaves the share `shares[c]` of the domain untold, and stands as high as level `heights[c]` of the
-    hierarchy, whose top is `top`.
+    `counts[i]` rows have value `values[i]` and show cell `cells[i]`; `kept[i]` of these rows are not suppressed. Cell
+    `c` covers the share `shares[c]` of the domain and corresponds to level `heights[c]` of the hierarchy, whose top
+    level is `top`.
     """
 
     values: Codes
@@ -38,16 +38,16 @@ class RecodedColumn:
         return told
 
     def suppressed(self) -> Floats:
-        """How many suppressed rows would have shown each cell, where there are any."""
+        """For each cell of suppressed rows, how many of them would have shown it."""
         gone = np.bincount(self.cells, weights=self.counts - self.kept, minlength=len(self.shares))
         return gone[gone > 0].astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """The classes of a recoded table before suppression, which of them are kept, and the single columns.
+    """The classes of a recoded table before suppression, which of them are kept, and its columns.
 
-    `excluded` rows are suppressed because they lack a value; they are in no class and in no column.
+    `excluded` rows are suppressed because a value is missing; they are in no class and in no column.
     """
 
     rows: int
@@ -59,7 +59,7 @@ class Recoded:
 
     @cached_property
     def suppressed(self) -> int:
-        """How many rows are suppressed, the excluded among them."""
+        """The number of suppressed rows, excluded ones included."""
         return self.rows - int(self.sizes[self.kept].sum())
 
     @property
@@ -68,9 +68,9 @@ class Recoded:
         return np.array([column.weight for column in self.columns])
 
     def mean(self, column: RecodedColumn, of_cells: Floats) -> float:
-        """The mean of a number per cell over all rows that are in classes."""
+        """The mean over all rows in classes of one number per cell."""
         return float((column.counts * of_cells[column.cells]).sum()) / max(1, self.rows - self.excluded)
 
     def mean_with_suppression(self, column: RecodedColumn, of_cells: Floats) -> float:
-        """The mean of a number per cell over all rows; in a suppressed row it is 1."""
+        """The mean over all rows of one number per cell; a suppressed row counts as 1."""
         return (float((column.kept * of_cells[column.cells]).sum()) + self.suppressed) / self.rows

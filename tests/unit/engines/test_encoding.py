@@ -2,16 +2,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kohorte.engines import LocalEngine, Missing, encode
+from kohorte.engines import LocalEngine
 from kohorte.errors import InputError
-from kohorte.hierarchy import Hierarchy, Redaction, Tree
+from kohorte.hierarchies import Hierarchy, Redaction, Tree
+from kohorte.sources import FrameSource, Missing, encode, encode_rows
 
 TREE = Tree({"x": ["a", "b"], "y": ["c", "d"]})
 SHOWN = "a canary value"
 
 
 def encode_column(values, hierarchy=TREE, *, missing=Missing.CATEGORY):
-    return encode(pl.DataFrame({"ward": values}), {"ward": hierarchy}, missing=missing)
+    return encode_rows(pl.DataFrame({"ward": values}), {"ward": hierarchy}, missing=missing)
 
 
 def shown(table, level):
@@ -40,7 +41,7 @@ def test_shares_count_all_values_of_the_hierarchy_not_those_of_the_data():
 
 
 def test_numbers_meet_their_hierarchy_as_text():
-    table = encode(pl.DataFrame({"zip": [81667, 81925]}), {"zip": Redaction(length=5)}, missing=Missing.REFUSE)
+    table = encode_rows(pl.DataFrame({"zip": [81667, 81925]}), {"zip": Redaction(length=5)}, missing=Missing.REFUSE)
     assert table.columns[0].generalized(3).to_list() == ["81***", "81***"]
 
 
@@ -71,7 +72,7 @@ def test_a_missing_value_may_share_a_label_with_others():
 
 def test_rows_with_a_missing_value_in_any_column_are_excluded():
     frame = pl.DataFrame({"ward": ["a", None, "b", "c"], "sex": ["m", "m", None, "f"]})
-    table = encode(frame, {"ward": TREE, "sex": Tree(["m", "f"])}, missing=Missing.SUPPRESS)
+    table = encode_rows(frame, {"ward": TREE, "sex": Tree(["m", "f"])}, missing=Missing.SUPPRESS)
     assert table.included.tolist() == [True, False, False, True]
     marginals = table.marginals({})
     assert [int(column.counts.sum()) for column in marginals.columns] == [2, 2]
@@ -98,12 +99,15 @@ def test_a_long_list_of_rows_is_cut_off():
 
 def test_weights_reach_the_marginals_by_name():
     frame = pl.DataFrame({"ward": ["a"], "sex": ["m"]})
-    table = encode(frame, {"ward": TREE, "sex": Tree(["m", "f"])}, missing=Missing.REFUSE)
+    table = encode_rows(frame, {"ward": TREE, "sex": Tree(["m", "f"])}, missing=Missing.REFUSE)
     assert table.marginals({"sex": 0.25}).weights.tolist() == [1.0, 0.25]
 
 
 def test_a_column_at_level_0_keeps_its_type_when_nothing_is_suppressed():
     frame = pl.DataFrame({"age": [3, 4]})
-    engine = LocalEngine(encode(frame, {"age": Tree(["3", "4"])}, missing=Missing.REFUSE))
-    assert engine.apply(frame, (0,), np.array([True, True])).equals(frame)
-    assert engine.apply(frame, (0,), np.array([True, False])).rows() == [("3",), ("*",)]
+    source = FrameSource(frame)
+    tuples = source.distinct(["age"])
+    table = encode(source, tuples, {"age": Tree(["3", "4"])}, missing=Missing.REFUSE)
+    whole, part = (table.shown((0,), np.array(kept)) for kept in ([True, True], [True, False]))
+    assert source.released(tuples, whole, shuffled=False).in_memory("a test").equals(frame)
+    assert source.released(tuples, part, shuffled=False).in_memory("a test").rows() == [("3",), ("*",)]

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.engines import LocalEngine, Missing, encode, encode_sensitive
-from kohorte.hierarchy import Redaction
+from kohorte.engines import LocalEngine
+from kohorte.hierarchies import Ordering, Redaction
 from kohorte.models import PrivacyModel
-from kohorte.release.anonymization import find_release
-from kohorte.release.verification import verify_table
+from kohorte.release.anonymization import find_candidate
+from kohorte.release.verification import verify_source, verify_table
+from kohorte.sources import FrameSource, Missing, encode_rows, encode_sensitive
 
 ROWS = st.lists(
     st.tuples(
@@ -49,7 +50,7 @@ def masked(value: str, level: int) -> str:
 def test_histograms_count_each_sensitive_value_in_each_class_whatever_was_asked_before(rows, first, second):
     frame = frame_of(rows)
     builders = {"zip": Redaction(length=2), "ward": Redaction(length=2)}
-    table = encode(frame, builders, missing=Missing.CATEGORY, sensitive={"diagnosis": None, "blood": None})
+    table = encode_rows(frame, builders, missing=Missing.CATEGORY, sensitive={"diagnosis": None, "blood": None})
     engine = LocalEngine(table)
     for node in ((0, 0), first, second):
         groups = engine.groups(node)
@@ -71,7 +72,7 @@ def test_histograms_count_each_sensitive_value_in_each_class_whatever_was_asked_
 @given(rows=ROWS)
 def test_classes_of_rows_agree_with_the_groups_when_there_are_sensitive_attributes(rows):
     builders = {"zip": Redaction(length=2), "ward": Redaction(length=2)}
-    table = encode(frame_of(rows), builders, missing=Missing.CATEGORY, sensitive={"diagnosis": None})
+    table = encode_rows(frame_of(rows), builders, missing=Missing.CATEGORY, sensitive={"diagnosis": None})
     classes, groups = LocalEngine(table).classes((1, 2))
     assert np.array_equal(np.bincount(classes), groups.sizes)
     labels = [masked(row[0], 1) for row in rows]
@@ -119,9 +120,9 @@ def test_a_model_that_looks_at_histograms_is_searched_and_verified():
     rows = [("11", "11", "flu", "a"), ("11", "11", "hiv", "a"), ("12", "11", "flu", "a"), ("12", "11", "flu", "a")]
     plan = plan_with(AtLeastTwo("diagnosis"))
     assert not verify_table(frame_of(rows), plan, {}).satisfied
-    release = find_release(frame_of(rows), plan)
+    release = find_candidate(FrameSource(frame_of(rows)), plan)
     assert release.levels == {"zip": 1, "ward": 0}
-    verdict = verify_table(release.data, plan, release.populations)
+    verdict = verify_source(release.table, plan, release.populations)
     assert verdict.satisfied
     assert verdict.models[0].reached == 2
 
@@ -139,7 +140,7 @@ def test_a_model_may_only_look_at_sensitive_attributes_of_the_plan():
         (["1", "1.0", "01", "2"], None, True, [3, 1]),
         (["2024-05-01", "2023-01-01", "2024-05-01"], None, True, [1, 2]),
         (["low", "high", "low"], None, False, [1, 2]),
-        (["low", "high", "low"], ko.Ordering(values=["low", "middle", "high"]), True, [2, 1]),
+        (["low", "high", "low"], Ordering(values=["low", "middle", "high"]), True, [2, 1]),
         (["1", None, "2"], None, False, [1, 1, 1]),
         (["1", "x"], None, False, [1, 1]),
         (["1", "1.0", "x", None], None, False, [2, 1, 1]),

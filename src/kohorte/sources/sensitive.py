@@ -1,4 +1,4 @@
-"""The codes of sensitive attributes, in the order of their values where they have one."""
+"""The encoding of sensitive attributes; codes follow the order of the values if there is one."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 
 from kohorte.groups import Domain, Groups, Histogram
-from kohorte.hierarchy import Builder
-from kohorte.hierarchy.decimals import number_parts
-from kohorte.hierarchy.order import sort_keys
+from kohorte.hierarchies import Builder
+from kohorte.hierarchies.decimals import number_parts
+from kohorte.hierarchies.order import sort_keys
 from kohorte.kernels.arrays import Bools, Codes, Counts
 
 
 @dataclass(frozen=True, eq=False)
 class SensitiveColumn:
-    """The codes of a sensitive attribute, and what is known of its values."""
+    """The codes of a sensitive attribute, and its domain."""
 
     name: str
     codes: Codes = field(repr=False)
@@ -34,7 +34,7 @@ def classes_of_rows(
     rows: Bools | Codes | Counts | None = None,
     attributes: int,
 ) -> Groups:
-    """The classes of rows (or of some of them) whose class is given, with the histograms of sensitive attributes."""
+    """The classes of rows (or of some of them) from the class of each row, with histograms of sensitive attributes."""
     histograms = {}
     for column in columns:
         values = column.codes if rows is None else column.codes[rows]
@@ -50,23 +50,31 @@ def _no_codes(which: Bools) -> Codes:
     raise AssertionError(f"classes that were given have no codes ({len(which)})")
 
 
-def in_order(text: pl.Series, codes: Codes, maps: Sequence[Codes], builder: Builder | None) -> SensitiveColumn:
-    """Renumber codes that follow the values as text (missing last), so that they follow the order of the values."""
-    distinct = text.drop_nulls().unique().sort()
-    places = None if text.null_count() else sort_keys(distinct, builder)
-    kinds = list(range(len(distinct))) if maps else _kinds(distinct)  # a hierarchy says what 1 and 1.0 are
+def in_order(
+    name: str,
+    distinct: pl.Series,
+    codes: Codes,
+    *,
+    weights: Counts | None,
+    maps: Sequence[Codes],
+    builder: Builder | None,
+) -> SensitiveColumn:
+    """Renumber codes from alphabetical order (missing last) to the order of the values."""
+    some_missing = bool((codes == len(distinct)).any())
+    keys = None if some_missing else sort_keys(distinct, builder)
+    kinds = list(range(len(distinct))) if maps else _kinds(distinct)  # a hierarchy distinguishes 1 and 1.0
     order = list(dict.fromkeys(kinds))
-    if places is not None:
-        order.sort(key=dict(zip(kinds, places, strict=True)).__getitem__)
+    if keys is not None:
+        order.sort(key=dict(zip(kinds, keys, strict=True)).__getitem__)
         maps = [level[order] for level in maps]
     numbers = {kind: number for number, kind in enumerate(order)}
-    missing = [len(order)] if text.null_count() else []
+    missing = [len(order)] if some_missing else []
     renumbered = np.array([*(numbers[kind] for kind in kinds), *missing], dtype=np.uint32)[codes]
-    overall = np.bincount(renumbered, minlength=len(order) + len(missing))
-    return SensitiveColumn(text.name, renumbered, Domain(overall, ordered=places is not None, maps=tuple(maps)))
+    overall = np.bincount(renumbered, weights, minlength=len(order) + len(missing)).astype(np.int64)
+    return SensitiveColumn(name, renumbered, Domain(overall, ordered=keys is not None, maps=tuple(maps)))
 
 
 def _kinds(distinct: pl.Series) -> list[Any]:
-    """The values, numbers as numbers: however they are written, equal ones are one value."""
+    """The values, with numbers as decimals: 1 and 1.0 are the same value."""
     numeric = number_parts(distinct)["whole"].is_not_null()
     return [Decimal(value) if number else value for value, number in zip(distinct, numeric, strict=True)]

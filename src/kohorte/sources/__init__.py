@@ -1,0 +1,38 @@
+"""Where the rows of a table are: in memory, or in DuckDB. Sources know nothing about privacy."""
+
+from kohorte.sources.base import COUNT, TableSource, Tuples, Written, spread
+from kohorte.sources.duckdb import DuckDbSource
+from kohorte.sources.encoding import (
+    EncodedColumn,
+    EncodedTable,
+    Missing,
+    People,
+    encode,
+    encode_rows,
+    encode_sensitive,
+)
+from kohorte.sources.frame import FrameSource, which_rows
+from kohorte.sources.sensitive import SensitiveColumn, classes_of_rows
+
+SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource)
+
+__all__ = [
+    "COUNT",
+    "SOURCES",
+    "DuckDbSource",
+    "EncodedColumn",
+    "EncodedTable",
+    "FrameSource",
+    "Missing",
+    "People",
+    "SensitiveColumn",
+    "TableSource",
+    "Tuples",
+    "Written",
+    "classes_of_rows",
+    "encode",
+    "encode_rows",
+    "encode_sensitive",
+    "spread",
+    "which_rows",
+]
