@@ -1,4 +1,4 @@
-"""Metrics of information loss; a cost is lower = better."""
+"""Metrics of information loss; a lower cost is better."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import fields
 from typing import Any
 
 from kohorte.errors import InputError, member_named
-from kohorte.quality.aecs import Aecs
-from kohorte.quality.base import Costing, Metric
-from kohorte.quality.classification import Classification
-from kohorte.quality.discernibility import Discernibility, DiscernibilityMonotone
-from kohorte.quality.entropy import Entropy, NonUniformEntropy, NonUniformEntropySuppression
-from kohorte.quality.height import Height
-from kohorte.quality.loss import Loss
-from kohorte.quality.precision import Precision, PrecisionMonotone
+from kohorte.metrics.aecs import Aecs
+from kohorte.metrics.base import Costing, Metric
+from kohorte.metrics.classification import Classification
+from kohorte.metrics.discernibility import Discernibility, DiscernibilityMonotone
+from kohorte.metrics.entropy import Entropy, NonUniformEntropy, NonUniformEntropySuppression
+from kohorte.metrics.height import Height
+from kohorte.metrics.loss import Loss
+from kohorte.metrics.precision import Precision, PrecisionMonotone
 
 METRICS: tuple[type[Metric], ...] = (
     Height,
@@ -26,11 +26,15 @@ METRICS: tuple[type[Metric], ...] = (
     Entropy,
     NonUniformEntropy,
     NonUniformEntropySuppression,
+    Classification,
 )
-"""The metrics without parameters: they can be asked of every table."""
+
+PLAIN_METRICS: tuple[type[Metric], ...] = tuple(metric for metric in METRICS if metric is not Classification)
+"""The metrics without parameters, which apply to every table."""
 
 __all__ = [
     "METRICS",
+    "PLAIN_METRICS",
     "Aecs",
     "Classification",
     "Costing",
@@ -49,9 +53,8 @@ __all__ = [
 
 
 def metric_named(name: str, **parameters: Any) -> Metric:
-    """Return the metric of a plan's name, with its parameters where it has any."""
-    family: tuple[Any, ...] = (*METRICS, Classification)
-    metric: Any = member_named(name, family, what="metric", code="metric-unknown")
+    """Return the metric of this name, with its parameters if it has any."""
+    metric: Any = member_named(name, METRICS, what="metric", code="metric-unknown")
     known = [parameter.name for parameter in fields(metric)]
     if set(parameters) != set(known):
         wanted = f"needs {', '.join(known)}" if known else "takes no parameters"

@@ -1,4 +1,4 @@
-"""What every metric offers to the searches."""
+"""The interface of metrics, used by the searches."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from kohorte.lattice import add_up
 
 
 class Costing:
-    """A metric made ready for one table: cost of a node, and lower bounds that hold without looking at it.
+    """A metric prepared for one table: the cost of a node, and lower bounds for nodes that have not been counted.
 
-    `parts[attribute][level]` add up to a lower bound for every node; where `exact`, to the cost itself.
-    Sums are written as `(a * b).sum()`: BLAS products wake threads, and may add in another order.
-    `monotone` says that among nodes which satisfy the models a generalization never costs less;
-    `rises_with_height`, that this holds for every node with a larger sum of levels. `surplus_lasts` says that rows
-    which are suppressed at a node and at a specialization of it add at least as much to the parts there as here.
+    `parts[attribute][level]` add up to a lower bound for every node; if `exact`, to the cost itself.
+    Sums are written as `(a * b).sum()`, because BLAS products start threads and may add in another order.
+    `monotone`: among nodes that satisfy the models, a generalization never costs less. `rises_with_height`: the same
+    holds for every node with a larger sum of levels. `finer_suppression_costs_more`: rows that are suppressed at a node
+    and at a specialization of it add at least as much to the parts at the specialization as at the node.
     """
 
     exact: bool = False
     monotone: bool = False
     raises_floor: bool = False
     rises_with_height: bool = False
-    surplus_lasts: bool = False
+    finer_suppression_costs_more: bool = False
 
     def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
         self.marginals = marginals
@@ -43,7 +43,7 @@ class Costing:
         return add_up(self.parts, groups.node)
 
     def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
-        """The cost of a node, lower is better; `kept` tells which classes stay."""
+        """The cost of a node; lower is better. `kept` says which classes are kept."""
         del kept, suppressed
         return self.static(groups)
 
@@ -53,12 +53,12 @@ class Costing:
         return -np.inf
 
     def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
-        """Raise static bounds, knowing that at least so many rows are suppressed."""
+        """Raise static bounds, given that at least `suppressed` rows are suppressed."""
         del suppressed
         return static
 
     def most_suppressed(self, cost: float) -> float:
-        """The most suppressed rows that a node may have to cost no more than this."""
+        """The largest number of suppressed rows of a node that costs no more than `cost`."""
         del cost
         return self.rows
 
@@ -70,13 +70,13 @@ class Metric(Protocol):
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The attributes whose histograms the metric looks at."""
+        """The attributes whose histograms the metric needs."""
 
     def recoded(self, table: Recoded, *, smallest_class: int) -> float:
-        """The cost of a table whose rows are generalized each in its own way; of a node, the same as its costing."""
+        """The cost of a table whose rows are generalized individually; for a node, the same as its costing."""
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table, the class size that the models ask for and the suppression limit."""
+        """Prepare the metric for a table, the class size that the models require and the suppression limit."""
 
 
 def constant_parts(marginals: Marginals, value: float) -> tuple[Floats, ...]:

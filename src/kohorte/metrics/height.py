@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from kohorte.groups import Marginals, Recoded
 from kohorte.kernels.arrays import Floats
-from kohorte.quality.base import Costing
+from kohorte.metrics.base import Costing
 
 
 class _HeightCosting(Costing):
@@ -24,19 +24,19 @@ class Height:
     """The (weighted) sum of levels.
 
     Monotone
-        Yes. Looks neither at the data nor at suppressed rows.
+        Yes. Depends neither on the data nor on suppressed rows.
     Source
-        Samarati, Protecting Respondents' Identities in Microdata Release, TKDE 13(6), 2001; equation 2.19.
+        Samarati, Protecting Respondents' Identities in Microdata Release, TKDE 13(6), 2001.
     """
 
     name: ClassVar[str] = "height"
     attributes: ClassVar[tuple[str, ...]] = ()
 
     def recoded(self, table: Recoded, *, smallest_class: int) -> float:
-        """The mean over all rows of the (weighted) sum of the levels that their cells stand at."""
+        """The mean over all rows of the (weighted) sum of the levels of their cells."""
         del smallest_class
         return sum(column.weight * table.mean(column, column.heights) for column in table.columns)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _HeightCosting(marginals, smallest_class=smallest_class, limit=limit)

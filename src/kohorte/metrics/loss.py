@@ -1,4 +1,4 @@
-"""Loss: the share of the domain that a cell no longer tells apart."""
+"""Loss: the share of the domain that a cell no longer distinguishes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.quality.base import Costing
-from kohorte.quality.precision import normalized_weights
+from kohorte.metrics.base import Costing
+from kohorte.metrics.precision import normalized_weights
 
 
 class _LossCosting(Costing):
-    surplus_lasts = True  # a suppressed row adds what it had still told, and finer cells tell more
+    finer_suppression_costs_more = True  # a suppressed row adds the detail it still had: finer cells have more
 
     def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
         self._weights = normalized_weights(marginals)
@@ -24,11 +24,9 @@ class _LossCosting(Costing):
 
     @cached_property
     def _lost(self) -> list[list[Floats]]:
-        """What a cell of each code does not tell, by column and level, weighted."""
-        return [
-            [weight * shares[mapped] for shares, mapped in zip(column.shares, column.maps, strict=True)]
-            for weight, column in zip(self._weights, self.marginals.columns, strict=True)
-        ]
+        """The weighted loss of a cell of each generalized code, by column and level."""
+        columns = zip(self._weights, self.marginals.columns, strict=True)
+        return [[weight * shares for shares in column.shares] for weight, column in columns]
 
     def make_parts(self) -> tuple[Floats, ...]:
         excluded = self.rows - int(self.marginals.columns[0].counts.sum())
@@ -42,7 +40,7 @@ class _LossCosting(Costing):
         return float((column.counts * column.shares[level][column.maps[level]]).sum())
 
     def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
-        """Every suppressed row adds what it had still told."""
+        """Every suppressed row adds the detail it still had."""
         static = self.static(groups)
         if suppressed == groups.excluded:
             return static
@@ -53,7 +51,7 @@ class _LossCosting(Costing):
         return static + float((groups.sizes[gone] * np.maximum(told, 0.0)).sum()) / self.rows
 
     def most_suppressed(self, cost: float) -> float:
-        """A suppressed row costs 1, which is more than at the finest levels by what its cells had told there."""
+        """A suppressed row costs 1, which exceeds its cost at the finest levels by the detail it has there."""
         least = sum(float(part.min()) for part in self.parts)
         vaguest = sum(float(lost[0].max(initial=0.0)) for lost in self._lost)
         excluded = self.rows - int(self.marginals.columns[0].counts.sum())  # they are in the parts
@@ -69,7 +67,7 @@ class Loss:
     Monotone
         Without suppression only.
     Source
-        Iyengar, Transforming Data to Satisfy Privacy Constraints, KDD 2002; equations 2.22 and 2.23.
+        Iyengar, Transforming Data to Satisfy Privacy Constraints, KDD 2002.
     """
 
     name: ClassVar[str] = "loss"
@@ -82,5 +80,5 @@ class Loss:
         return float((normalized_weights(table) * means).sum())
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _LossCosting(marginals, smallest_class=smallest_class, limit=limit)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.quality.base import Costing, constant_parts
+from kohorte.metrics.base import Costing, constant_parts
 
 
 class _AecsCosting(Costing):
@@ -31,9 +31,9 @@ class _AecsCosting(Costing):
         return float(self._size(int(kept.sum()) + (suppressed > 0)))
 
     def floor(self, groups: Groups) -> float:
-        """Let each large class of this node and `smallest_class` other rows be a class: not even that is less.
+        """Count each large class of this node, and each `smallest_class` other rows, as a class: no cost is lower.
 
-        A kept class of a generalization holds a large class of this node, or at least `smallest_class` rows of
+        A kept class of a generalization contains a large class of this node, or at least `smallest_class` rows of
         small ones. With `room = smallest_class * large classes + rows of small classes + excluded rows`, it has
         at most `room / smallest_class` kept classes.
         """
@@ -45,11 +45,11 @@ class _AecsCosting(Costing):
         return self.rows / (room + self.smallest_class)
 
     def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
-        """Take every suppressed row out of the room, and count all of them as one class.
+        """Subtract every suppressed row from the room, and count all of them as one class.
 
-        A row that is suppressed in a class below the smallest size was in such a class here, and leaves the room by
-        itself. One in a class of exactly the smallest size leaves it together with the class. So
-        `smallest_class * kept <= room - suppressed`, and the cost is that of `kept + 1` classes, or, when nothing is
+        A row that is suppressed in a class below the smallest size was in such a class here and is subtracted alone. A
+        row in a class of exactly the smallest size is subtracted together with the class. Therefore
+        `smallest_class * kept <= room - suppressed`, and the cost is that of `kept + 1` classes or, if nothing is
         suppressed, of at most `room / smallest_class`.
         """
         room = np.rint(self.rows / static)  # and one more class
@@ -60,22 +60,22 @@ class _AecsCosting(Costing):
 
 @dataclass(frozen=True)
 class Aecs:
-    """rows / (classes * smallest class size that the models ask for); all suppressed rows count as one more class.
+    """rows / (classes * smallest class size that the models require); all suppressed rows count as one more class.
 
     Monotone
         Without suppression only.
     Source
-        LeFevre et al., Mondrian Multidimensional k-Anonymity, ICDE 2006; equation 2.24.
+        LeFevre, DeWitt and Ramakrishnan, Mondrian Multidimensional k-Anonymity, ICDE 2006.
     """
 
     name: ClassVar[str] = "aecs"
     attributes: ClassVar[tuple[str, ...]] = ()
 
     def recoded(self, table: Recoded, *, smallest_class: int) -> float:
-        """The kept classes, and one more where rows are suppressed."""
+        """The kept classes, and one more if rows are suppressed."""
         classes = int(table.kept.sum()) + (table.suppressed > 0)
         return table.rows / (max(1, classes) * smallest_class)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _AecsCosting(marginals, smallest_class=smallest_class, limit=limit)

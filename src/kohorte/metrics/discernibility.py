@@ -1,4 +1,4 @@
-"""Discernibility: how many rows a row cannot be told from."""
+"""Discernibility: from how many rows a row cannot be distinguished."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.quality.base import Costing, constant_parts
+from kohorte.metrics.base import Costing, constant_parts
 
 
 class _MonotoneCosting(Costing):
@@ -51,10 +51,10 @@ class _DiscernibilityCosting(Costing):
         return float(groups.sizes @ least + self.rows * groups.excluded)
 
     def at_least(self, static: Floats, suppressed: float | Floats) -> Floats:
-        """A suppressed row counts as all rows, where the floor counts the smallest class.
+        """A suppressed row counts as all rows, whereas the floor counts the smallest class.
 
-        That is so for rows that are suppressed in a class no larger than the smallest: they were in such a class at
-        finer nodes, too. Excluded rows count as all rows in the floor already.
+        This holds for rows that are suppressed in a class no larger than the smallest: they were in such a class at
+        finer nodes, too. Excluded rows already count as all rows in the floor.
         """
         raised: Floats = static + (suppressed - self._excluded) * (self.rows - self._least)
         return raised
@@ -73,7 +73,7 @@ class DiscernibilityMonotone:
         Yes.
     Source
         El Emam et al., A Globally Optimal k-Anonymity Method for the De-Identification of Health Data, JAMIA
-        16(5), 2009; equation 2.26, taken over all classes (leaving the suppressed out would not be monotone).
+        16(5), 2009; taken over all classes, because without the suppressed classes it would not be monotone.
     """
 
     name: ClassVar[str] = "discernibility_monotone"
@@ -85,7 +85,7 @@ class DiscernibilityMonotone:
         return float(table.sizes @ table.sizes)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _MonotoneCosting(marginals, smallest_class=smallest_class, limit=limit)
 
 
@@ -96,7 +96,7 @@ class Discernibility:
     Monotone
         Without suppression only.
     Source
-        Bayardo and Agrawal, Data Privacy through Optimal k-Anonymization, ICDE 2005; equation 2.25.
+        Bayardo and Agrawal, Data Privacy through Optimal k-Anonymization, ICDE 2005.
     """
 
     name: ClassVar[str] = "discernibility"
@@ -109,5 +109,5 @@ class Discernibility:
         return float(kept @ kept + table.rows * table.suppressed)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _DiscernibilityCosting(marginals, smallest_class=smallest_class, limit=limit)

@@ -1,6 +1,6 @@
 """The entropy family: how well the original value can be guessed from the generalized one.
 
-Rows that the policy for missing values excludes are the same at every node and are left out.
+Rows that the policy for missing values excludes are the same at every node and are ignored.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from kohorte.groups import Column, Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.quality.base import Costing
+from kohorte.metrics.base import Costing
 
 
 def _guess(column: Column, level: int) -> Floats:
@@ -57,8 +57,8 @@ class _SuppressionCosting(_NonUniformCosting):
             return static
         gone = ~kept
         sizes = groups.sizes[gone]
-        for column, level, codes in zip(self.marginals.columns, groups.node, groups.codes(gone).T, strict=True):
-            counts = np.bincount(column.maps[level][codes], weights=sizes)
+        for column, codes in zip(self.marginals.columns, groups.codes(gone).T, strict=True):
+            counts = np.bincount(codes, weights=sizes)
             counts = counts[counts > 0]
             static += column.weight * abs(float((counts * np.log2(counts / counts.sum())).sum()))
         return static
@@ -71,14 +71,14 @@ class Entropy:
     Monotone
         No. Does not count suppressed rows.
     Source
-        de Waal and Willenborg, Information Loss through Global Recoding and Local Suppression, 1999; equation 2.27.
+        de Waal and Willenborg, Information Loss through Global Recoding and Local Suppression, 1999.
     """
 
     name: ClassVar[str] = "entropy"
     attributes: ClassVar[tuple[str, ...]] = ()
 
     def recoded(self, table: Recoded, *, smallest_class: int) -> float:
-        """The same over cells that are generalized each in its own way."""
+        """The same for rows that are generalized individually."""
         del smallest_class
         return sum(
             column.weight * abs(float((column.counts * column.told * np.log2(column.told)).sum()))
@@ -86,7 +86,7 @@ class Entropy:
         )
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _EntropyCosting(marginals, smallest_class=smallest_class, limit=limit)
 
 
@@ -97,37 +97,38 @@ class NonUniformEntropy:
     Monotone
         Yes. Does not count suppressed rows.
     Source
-        Gionis and Tassa, k-Anonymization with Minimal Loss of Information, TKDE 21(2), 2009; equations 2.29 and 3.2.
+        Gionis and Tassa, k-Anonymization with Minimal Loss of Information, TKDE 21(2), 2009.
     """
 
     name: ClassVar[str] = "non_uniform_entropy"
     attributes: ClassVar[tuple[str, ...]] = ()
 
     def recoded(self, table: Recoded, *, smallest_class: int) -> float:
-        """The same over cells that are generalized each in its own way."""
+        """The same for rows that are generalized individually."""
         del smallest_class
         return sum(column.weight * abs(float((column.counts * np.log2(column.told)).sum())) for column in table.columns)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _NonUniformCosting(marginals, smallest_class=smallest_class, limit=limit)
 
 
 @dataclass(frozen=True)
 class NonUniformEntropySuppression:
-    """Non-uniform entropy, plus what the suppressed rows still told before they were suppressed.
+    """Non-uniform entropy, plus the information that suppressed rows had before they were suppressed.
 
     Monotone
         Without suppression only.
     Source
-        Kohlmayer, dissertation, 2015, equations 3.3 to 3.5.
+        Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation,
+        Technische Universität München, 2015, equations 3.3 to 3.5.
     """
 
     name: ClassVar[str] = "non_uniform_entropy_suppression"
     attributes: ClassVar[tuple[str, ...]] = ()
 
     def recoded(self, table: Recoded, *, smallest_class: int) -> float:
-        """The same over cells that are generalized each in its own way."""
+        """The same for rows that are generalized individually."""
         cost = NonUniformEntropy().recoded(table, smallest_class=smallest_class)
         for column in table.columns:
             gone = column.suppressed()
@@ -135,5 +136,5 @@ class NonUniformEntropySuppression:
         return cost
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _SuppressionCosting(marginals, smallest_class=smallest_class, limit=limit)

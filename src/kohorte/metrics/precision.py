@@ -1,4 +1,4 @@
-"""Precision: how far up its hierarchy a cell went. The cost is 1 - precision."""
+"""Precision: the level of a cell relative to the height of its hierarchy. The cost is 1 - precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.quality.base import Costing
+from kohorte.metrics.base import Costing
 
 
 def normalized_weights(marginals: Marginals | Recoded) -> Floats:
@@ -55,9 +55,9 @@ class PrecisionMonotone:
     """1 minus the (weighted) mean of level / highest level over the attributes.
 
     Monotone
-        Yes. Looks neither at the data nor at suppressed rows.
+        Yes. Depends neither on the data nor on suppressed rows.
     Source
-        Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002; equation 2.21.
+        Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002.
     """
 
     name: ClassVar[str] = "precision_monotone"
@@ -70,7 +70,7 @@ class PrecisionMonotone:
         return float((normalized_weights(table) * means).sum())
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _MonotoneCosting(marginals, smallest_class=smallest_class, limit=limit)
 
 
@@ -81,7 +81,7 @@ class Precision:
     Monotone
         Without suppression only.
     Source
-        Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002; equation 2.20.
+        Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002.
     """
 
     name: ClassVar[str] = "precision"
@@ -94,5 +94,5 @@ class Precision:
         return float((normalized_weights(table) * means).sum())
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _PrecisionCosting(marginals, smallest_class=smallest_class, limit=limit)

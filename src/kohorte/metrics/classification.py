@@ -1,4 +1,4 @@
-"""Classification: how many rows a class label can no longer be told for."""
+"""Classification: the number of rows whose class label can no longer be predicted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Counts, Floats
-from kohorte.quality.base import Costing
+from kohorte.metrics.base import Costing
 
 
 def in_minority(histogram: Histogram) -> Counts:
@@ -32,7 +32,7 @@ class _ClassificationCosting(Costing):
         return float(in_minority(groups.histograms[self._attribute])[kept].sum() + suppressed)
 
     def floor(self, groups: Groups) -> float:
-        """Where classes come together, no fewer rows are in the minority; a suppressed row counts as one that is."""
+        """If classes are merged, no fewer rows are in the minority; a suppressed row counts as one."""
         if self._attribute not in groups.histograms:  # only the sizes were counted
             return float(groups.excluded)
         return float(in_minority(groups.histograms[self._attribute]).sum() + groups.excluded)
@@ -53,7 +53,7 @@ class Classification:
         Without suppression only.
     Source
         Iyengar, Transforming Data to Satisfy Privacy Constraints, KDD 2002; Bayardo and Agrawal, Data Privacy through
-        Optimal k-Anonymization, ICDE 2005 (there not divided by the number of rows, as here).
+        Optimal k-Anonymization, ICDE 2005. As in the latter, the cost is not divided by the number of rows.
     """
 
     attribute: str
@@ -62,18 +62,18 @@ class Classification:
 
     def __post_init__(self) -> None:
         if not isinstance(self.attribute, str):
-            raise InputError("attribute is the column whose value is to be told", code="plan-metric-attribute")
+            raise InputError("attribute is the column whose value shall be predicted", code="plan-metric-attribute")
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The attribute that is to be told."""
+        """The attribute that shall be predicted."""
         return (self.attribute,)
 
     def recoded(self, table: Recoded, *, smallest_class: int) -> float:
-        """The same over classes of cells that are generalized each in its own way."""
+        """The same for rows that are generalized individually."""
         del smallest_class
         return float(in_minority(table.histograms[self.attribute])[table.kept].sum() + table.suppressed)
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
-        """Make the metric ready for a table."""
+        """Prepare the metric for a table."""
         return _ClassificationCosting(marginals, smallest_class=smallest_class, limit=limit, attribute=self.attribute)

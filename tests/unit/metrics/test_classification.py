@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.metrics import Classification, metric_named
 from kohorte.models import DistinctLDiversity, EqualTCloseness, KAnonymity
-from kohorte.quality import Classification, metric_named
 from kohorte.search import SEARCHES, Exhaustive, Optimal, search_named
 from support.model_oracle import classes as classes_of
 from support.model_oracle import kept_classes
