@@ -5,24 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from kohorte.errors import InputError, member_named
-from kohorte.models.alpha_k_anonymity import AlphaKAnonymity
 from kohorte.models.average_risk import AverageRisk
 from kohorte.models.base import PopulationSource, PrivacyModel
-from kohorte.models.beta_likeness_basic import BasicBetaLikeness
-from kohorte.models.beta_likeness_enhanced import EnhancedBetaLikeness
-from kohorte.models.delta_disclosure import DeltaDisclosure
-from kohorte.models.delta_presence import DeltaPresence
+from kohorte.models.closeness.beta_likeness_basic import BasicBetaLikeness
+from kohorte.models.closeness.beta_likeness_enhanced import EnhancedBetaLikeness
+from kohorte.models.closeness.delta_disclosure import DeltaDisclosure
+from kohorte.models.closeness.n_t_closeness import NTCloseness
+from kohorte.models.closeness.t_closeness_equal import EqualTCloseness
+from kohorte.models.closeness.t_closeness_hierarchical import HierarchicalTCloseness
+from kohorte.models.closeness.t_closeness_ordered import OrderedTCloseness
+from kohorte.models.diversity.alpha_k_anonymity import AlphaKAnonymity
+from kohorte.models.diversity.l_diversity_distinct import DistinctLDiversity
+from kohorte.models.diversity.l_diversity_entropy import EntropyLDiversity
+from kohorte.models.diversity.l_diversity_recursive import RecursiveLDiversity
 from kohorte.models.k_anonymity import KAnonymity
-from kohorte.models.k_map import KMap
-from kohorte.models.l_diversity_distinct import DistinctLDiversity
-from kohorte.models.l_diversity_entropy import EntropyLDiversity
-from kohorte.models.l_diversity_recursive import RecursiveLDiversity
-from kohorte.models.n_t_closeness import NTCloseness
-from kohorte.models.population_uniqueness import PopulationUniqueness
+from kohorte.models.populations.delta_presence import DeltaPresence
+from kohorte.models.populations.k_map import KMap
+from kohorte.models.populations.population_uniqueness import PopulationUniqueness
 from kohorte.models.safe_harbor import SafeHarborRule
-from kohorte.models.t_closeness_equal import EqualTCloseness
-from kohorte.models.t_closeness_hierarchical import HierarchicalTCloseness
-from kohorte.models.t_closeness_ordered import OrderedTCloseness
 
 MODELS: tuple[type[PrivacyModel], ...] = (
     KAnonymity,

@@ -15,10 +15,10 @@ class AverageRisk(PrivacyModel):
     """A threshold for the average risk.
 
     Guarantee
-        Whoever links all rows of the release with a table of the same people, by the quasi-identifiers, is right for
-        at most the share `threshold` of them, on average (the marketer's risk: classes / rows).
+        An attacker who links all rows of the release with a table of the same people, by the quasi-identifiers, is
+        right for at most the share `threshold` of them, on average (the marketer's risk: classes / rows).
     Leaves open
-        Single people: a class of one row is allowed, as long as the others are large enough. Combine it with
+        Individual people: a class of one row is allowed as long as the others are large enough. Combine it with
         k-anonymity. Attribute disclosure.
     Monotone
         Without suppression only.
@@ -38,7 +38,7 @@ class AverageRisk(PrivacyModel):
         number("threshold", self.threshold, above=0, most=1)
 
     def holds(self, groups: Groups) -> bool:
-        """Tell whether there are few classes for so many rows."""
+        """Tell whether the number of classes is small enough for the number of rows."""
         sizes = groups.kept_sizes
         return not len(sizes) or len(sizes) / int(sizes.sum()) <= self.threshold
 

@@ -1,4 +1,4 @@
-"""What every privacy model offers to the searches and to the verification."""
+"""The base class of privacy models, used by the searches and by the verification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kohorte.models.parameters import refuse_unknown
 
 @dataclass(frozen=True)
 class PopulationSource:
-    """Where a model's population comes from: a file, or the rows of the table that a column does not flag."""
+    """The population of a model: a file, or the whole table, in which a column flags the rows to release."""
 
     name: str
     folder: Path = Path()
@@ -25,7 +25,7 @@ class PopulationSource:
 
     @property
     def key(self) -> str:
-        """The name under which its counts are found in the groups."""
+        """The key of its counts in `Groups.populations`."""
         return f"{'subset' if self.is_subset else 'population'}: {self.name}"
 
 
@@ -33,11 +33,11 @@ class PopulationSource:
 class PrivacyModel:
     """A condition on the classes of a release; its parameters are its fields.
 
-    `monotone`: without suppression, a generalization of a solution is a solution. `monotone_with_suppression`:
-    the same with suppression, because a class that fails contains no class that holds.
+    `monotone`: without suppression, every generalization of a solution is a solution. `monotone_with_suppression`:
+    the same with suppression, because a class that fails contains no class that satisfies the model.
 
-    Most models look at one class at a time. `about_all`: the model is (also) about all classes that are kept
-    (`holds`). `about_others`: whether a class satisfies it depends on which others are kept.
+    Most models judge one class at a time. `about_all`: the model (also) judges all kept classes together (`holds`).
+    `about_others`: the verdict on a class depends on which other classes are kept.
     """
 
     name: ClassVar[str]
@@ -49,17 +49,17 @@ class PrivacyModel:
     needs_hierarchy: ClassVar[bool] = False
 
     def monotone_under(self, limit: int) -> bool:
-        """Whether every generalization of a solution is a solution when so many rows may be suppressed."""
+        """Whether every generalization of a solution is a solution if up to `limit` rows may be suppressed."""
         return self.monotone_with_suppression or (limit == 0 and self.monotone)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """The sensitive attributes whose histograms the model looks at."""
+        """The sensitive attributes whose histograms the model needs."""
         return ()
 
     @property
     def population_source(self) -> PopulationSource | None:
-        """The population that the model looks at."""
+        """The population that the model needs, or None."""
         return None
 
     @property
@@ -69,31 +69,31 @@ class PrivacyModel:
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class can have and satisfy the model."""
+        """The smallest number of rows of a class that satisfies the model."""
         return 1
 
     def check(self, domains: Mapping[str, Domain]) -> None:
-        """Refuse a table that the model cannot judge, or that it can never hold for."""
+        """Refuse a table that the model cannot judge or that can never satisfy it."""
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it satisfies the model."""
         return np.ones(len(groups), dtype=bool)
 
     def holds(self, groups: Groups) -> bool:
-        """Tell whether all kept classes together satisfy the model, beyond what each of them must."""
+        """Tell whether all kept classes together satisfy the model; each of them is judged by `satisfied`."""
         del groups
         return True
 
     def gone(self, groups: Groups) -> Floats:
-        """A lower bound for the rows of each class that are suppressed, at every specialization of the node.
+        """A lower bound for the rows of each class that are suppressed at every specialization of the node.
 
-        Where nothing better is known, these are the classes that are too small: finer ones are smaller still.
+        The default counts the classes that are too small, because their parts are even smaller.
         """
         fails = ~self.satisfied(groups) if self.monotone_with_suppression else groups.sizes < self.smallest_class
         return np.where(fails, groups.sizes, 0.0)
 
     def reached(self, groups: Groups) -> float | tuple[float, float] | None:
-        """The strongest parameter that all classes satisfy; None where there is no class."""
+        """The strongest parameter that all classes satisfy; None if there is no class."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, object]:

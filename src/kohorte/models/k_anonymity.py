@@ -16,15 +16,16 @@ class KAnonymity(PrivacyModel):
     """k-anonymity.
 
     Guarantee
-        Every row that is not suppressed shares its quasi-identifiers with at least k - 1 others; whoever links the
-        release with other data by the quasi-identifiers finds at least k candidates for each person.
+        Every row that is not suppressed shares its quasi-identifiers with at least k - 1 others: an attacker who links
+        the release with other data by the quasi-identifiers finds at least k candidates for each person.
     Leaves open
-        Attribute disclosure: when all rows of a class share a diagnosis, it is known without finding the row.
-        Whoever knows a person's sensitive values, and any attribute wrongly declared insensitive.
+        Attribute disclosure: if all rows of a class share a diagnosis, it is known without finding the row. Attackers
+        who know sensitive values of a person, and attributes wrongly declared insensitive.
     Monotone
         With and without suppression.
     Source
-        Samarati and Sweeney, Protecting Privacy when Disclosing Information, SRI 1998; equation 2.1.
+        Samarati and Sweeney, Protecting Privacy when Disclosing Information: k-Anonymity and Its Enforcement through
+        Generalization and Suppression, SRI International, 1998.
     """
 
     k: int
@@ -39,12 +40,12 @@ class KAnonymity(PrivacyModel):
 
     @property
     def promises_nothing(self) -> bool:
-        """Every class has one row."""
+        """Every class has at least one row."""
         return self.k < 2
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class can have: k."""
+        """The smallest number of rows of a class: k."""
         return self.k
 
     def satisfied(self, groups: Groups) -> Bools:

@@ -1,4 +1,4 @@
-"""Reading the parameters of models."""
+"""Validate the parameters of models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kohorte.errors import InputError, nearest
 
 
 def integer(name: str, value: object, *, least: int) -> int:
-    """Return a whole number of at least `least`, or refuse it by name."""
+    """Return a whole number of at least `least`; the error message names the parameter."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}", code="model-parameter")
     return value
@@ -18,7 +18,7 @@ def integer(name: str, value: object, *, least: int) -> int:
 def number(
     name: str, value: object, *, above: float = -math.inf, least: float = -math.inf, most: float = math.inf
 ) -> float:
-    """Return a number above `above`, from `least` to `most`, or refuse it by name."""
+    """Return a number above `above` and from `least` to `most`; the error message names the parameter."""
     wanted = [f"above {above:g}"] if above > -math.inf else []
     wanted += [f"at least {least:g}"] if least > -math.inf else []
     wanted += [f"at most {most:g}"] if most < math.inf else []

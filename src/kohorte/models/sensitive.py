@@ -34,31 +34,31 @@ class SensitiveModel(PrivacyModel):
 
     @property
     def fewest_values(self) -> int:
-        """The fewest different values that a class can have and satisfy the model."""
+        """The smallest number of different values of a class that satisfies the model."""
         return 1
 
     def check(self, domains: Mapping[str, Domain]) -> None:
-        """Refuse a table whose attribute has fewer different values than every class has to have."""
+        """Refuse a table whose attribute has fewer different values than the model requires in every class."""
         distinct = domains[self.attribute].distinct
         if distinct < self.fewest_values:
             raise InputError(
-                f"model {self.name} asks for {self.fewest_values:,} different values of {self.attribute!r} in every "
+                f"model {self.name} requires {self.fewest_values:,} different values of {self.attribute!r} in every "
                 f"class, but the whole table has only {distinct:,}",
                 code="model-beyond-values",
             )
 
 
 def above_caps(histogram: Histogram, caps: Floats) -> Floats:
-    """For models that allow each value only a share of every class: by how much each cell exceeds its cap."""
+    """By how much the share of each value in each class exceeds its cap, for models that cap the shares of values."""
     excess: Floats = histogram.shares - caps[histogram.values]
     return excess
 
 
 def gone_above_caps(histogram: Histogram, caps: Floats) -> Floats:
-    """The rows of each class that are suppressed at every specialization, where caps must hold.
+    """A lower bound for the rows of each class that are suppressed at every specialization, if caps must hold.
 
     Let a specialization split a class of n rows, c of them with value v, and suppress s rows of it. Its kept parts
-    have at most cap * (n - s) rows with v, and the suppressed parts at most s. So c <= cap * (n - s) + s.
+    have at most cap * (n - s) rows with v, and the suppressed parts at most s. Therefore c <= cap * (n - s) + s.
     """
     excess = above_caps(histogram, caps)
     room = 1.0 - caps[histogram.values]
@@ -68,13 +68,13 @@ def gone_above_caps(histogram: Histogram, caps: Floats) -> Floats:
 
 
 TOLERANCE = 1e-12
-"""Shares and entropies are floating-point numbers: one that misses its bound by less than this meets it."""
+"""Shares and entropies are floating-point numbers: a bound that is missed by less than this counts as met."""
 
 ROUNDING = 1e-9
-"""Where a bound divides by less than this, it proves nothing."""
+"""A bound that divides by less than this proves nothing, because rounding errors would dominate."""
 
 
 def within(excess: Floats) -> Bools:
-    """Tell where a bound is met."""
+    """Tell which bounds are met, within the tolerance."""
     met: Bools = excess <= TOLERANCE
     return met

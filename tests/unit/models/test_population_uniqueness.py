@@ -4,7 +4,7 @@ import pytest
 from kohorte.errors import InputError
 from kohorte.estimators import Sample, dankar
 from kohorte.groups import Groups
-from kohorte.models.population_uniqueness import PopulationUniqueness
+from kohorte.models.populations.population_uniqueness import PopulationUniqueness
 
 
 def groups_of(*sizes, kept=None):

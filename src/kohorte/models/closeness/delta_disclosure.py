@@ -19,14 +19,15 @@ class DeltaDisclosure(SensitiveModel):
 
     Guarantee
         For every class and every value of the sensitive attribute, |log2(share in the class / share in the whole
-        table)| < delta: seeing a person's class makes no value more than 2^delta times as likely, nor as unlikely.
+        table)| < delta: knowing a person's class makes no value more than 2^delta times as likely, or as unlikely.
     Leaves open
-        What the table as a whole tells about everybody in it.
+        What the table as a whole reveals about everyone in it.
     Monotone
-        Without suppression only. With suppression still: a class has every value of the table.
+        Without suppression only. With suppression, one part remains monotone: a class has every value of the table.
     Source
-        Brickell and Shmatikov, The Cost of Privacy, KDD 2008. The logarithm is to base 2, as in ARX. By the
-        definition a class that lacks a value of the table fails; ARX looks only at the values that a class has.
+        Brickell and Shmatikov, The Cost of Privacy: Destruction of Data-Mining Utility in Anonymized Data Publishing,
+        KDD 2008. The logarithm is to the base 2, as in ARX. By the definition, a class fails if a value of the table
+        does not occur in it; ARX considers only the values that occur in a class.
     """
 
     delta: float
@@ -41,7 +42,7 @@ class DeltaDisclosure(SensitiveModel):
 
     @staticmethod
     def _furthest(histogram: Histogram) -> Floats:
-        """The largest |log2(share in the class / share in the table)| of each class; infinite where a value lacks."""
+        """The largest |log2(share in the class / share in the table)| of each class; infinite if a value is absent."""
         ratios = np.abs(np.log2(histogram.shares / histogram.domain.shares[histogram.values]))
         return np.where(histogram.distinct < histogram.domain.distinct, np.inf, histogram.largest(ratios))
 
@@ -51,9 +52,9 @@ class DeltaDisclosure(SensitiveModel):
         return verdict
 
     def gone(self, groups: Groups) -> Floats:
-        """Both bounds are on shares, and a class that lacks a value has no part that holds.
+        """Both bounds are on shares, and a class without one of the values has no part that satisfies the model.
 
-        Kept parts have at least `least` of each value: where s of n rows are suppressed, c >= least * (n - s).
+        Kept parts have at least the share `least` of each value: if s of n rows are suppressed, c >= least * (n - s).
         """
         histogram = self.histogram(groups)
         shares, factor = histogram.domain.shares, 2.0 ** min(self.delta, 1000.0)
@@ -64,6 +65,6 @@ class DeltaDisclosure(SensitiveModel):
         return np.where(lacking, groups.sizes, np.maximum(above, below))
 
     def reached(self, groups: Groups) -> float | None:
-        """The largest |log2| of a class and value; None where a class lacks a value, so that no delta would do."""
+        """The largest |log2| of a class and value; None if a value is absent from a class: no delta holds."""
         furthest = self._furthest(self.histogram(groups))
         return float(furthest.max()) if len(groups) and np.isfinite(furthest).all() else None

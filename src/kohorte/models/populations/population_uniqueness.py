@@ -17,19 +17,19 @@ class PopulationUniqueness(PrivacyModel):
     """A threshold for the estimated share of the population that is unique in it.
 
     Guarantee
-        By the `estimator`, at most the share `threshold` of the people of the population differ from everybody else in
-        it by their quasi-identifiers, if the rows that are kept are a simple random sample of it, of the share
-        `sampling_fraction`. Where there is no estimate, the model does not hold.
+        According to the `estimator`, at most the share `threshold` of the people of the population are unique in it by
+        their quasi-identifiers, if the kept rows are a simple random sample of it with the fraction
+        `sampling_fraction`. If there is no estimate, the model does not hold.
     Leaves open
-        It is an estimate, which can be too low. Single people: somebody who is unique in the release may be unique in
-        the population. People who are not unique but nearly so. Whoever knows who is in the table. Combine it with
-        k-anonymity. Attribute disclosure.
+        It is an estimate, which can be too low. Individual people: a person who is unique in the release may be unique
+        in the population. People who are not unique but nearly so. Attackers who know who is in the table. Combine it
+        with k-anonymity. Attribute disclosure.
     Monotone
         No: the estimate can be higher for coarser classes.
     Source
         Dankar, El Emam, Neisa and Roffey, Estimating the Re-identification Risk of Clinical Data Sets, BMC Medical
-        Informatics and Decision Making 12:66, 2012. The estimators: Zayatz 1991; Chen and Keller-McNulty 1998; Hoshino
-        2001.
+        Informatics and Decision Making 12:66, 2012. The estimators are those of Zayatz (1991), Chen and Keller-McNulty
+        (1998) and Hoshino (2001); see kohorte.estimators.
     """
 
     threshold: float
@@ -50,18 +50,18 @@ class PopulationUniqueness(PrivacyModel):
             )
 
     def holds(self, groups: Groups) -> bool:
-        """Tell whether few people of the population are unique, as far as can be estimated; in doubt, no."""
+        """Tell whether few people of the population are unique; False if this cannot be estimated."""
         if not len(groups.kept_sizes):
             return True
         share = self.reached(groups)
         return share is not None and share <= self.threshold
 
     def reached(self, groups: Groups) -> float | None:
-        """The estimated share of the population; None where there is no estimate."""
+        """The estimated share of the population; None if there is no estimate."""
         sample = Sample.of(groups.kept_sizes, float(self.sampling_fraction))
         uniques = self.estimate(sample).uniques if sample.rows else None
         return None if uniques is None else uniques / sample.population
 
     def estimate(self, sample: Sample) -> Estimate:
-        """What the estimator says, and why where it says nothing."""
+        """The estimate, with a reason if there is none."""
         return ESTIMATORS[self.estimator](sample)

@@ -14,7 +14,7 @@ from kohorte.models.sensitive import SensitiveModel, above_caps, gone_above_caps
 
 @dataclass(frozen=True)
 class Likeness(SensitiveModel):
-    """No value gains more than so much: its share of a class, relative to its share of the whole table."""
+    """The share of a value in a class exceeds its share in the whole table by at most a certain factor."""
 
     beta: float
 
@@ -23,7 +23,7 @@ class Likeness(SensitiveModel):
         number("beta", self.beta, above=0)
 
     def most_gained(self, domain: Domain) -> Floats:
-        """The most that each value may gain."""
+        """The largest relative gain that each value may have."""
         raise NotImplementedError
 
     def _caps(self, domain: Domain) -> Floats:
@@ -36,12 +36,12 @@ class Likeness(SensitiveModel):
         return within(histogram.largest(above_caps(histogram, self._caps(histogram.domain))))
 
     def gone(self, groups: Groups) -> Floats:
-        """Each value is allowed only a share of every class."""
+        """The share of each value in every class is capped."""
         histogram = self.histogram(groups)
         return gone_above_caps(histogram, self._caps(histogram.domain))
 
     def reached(self, groups: Groups) -> float | None:
-        """The most that a value gains in a class; None where no beta would do."""
+        """The largest relative gain of a value in a class; None if no beta holds."""
         if not len(groups):
             return None
         histogram = self.histogram(groups)

@@ -11,7 +11,7 @@ from kohorte.errors import InputError
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools, Floats
 from kohorte.models.parameters import number
-from kohorte.models.population import PopulationModel
+from kohorte.models.populations.population import PopulationModel
 from kohorte.models.sensitive import ROUNDING
 
 STRICT, IGNORE = "strict", "ignore"
@@ -22,19 +22,20 @@ class DeltaPresence(PopulationModel):
     """delta-presence.
 
     Guarantee
-        Of the people in the population that look like a class, at least the share `minimum` and at most the share
-        `maximum` are in the release: whoever knows a person's quasi-identifiers cannot be surer than `maximum` that the
-        person is in it, nor, with a minimum above 0 and `empty_classes: strict`, surer than 1 - `minimum` that the
-        person is not.
+        Among the people of the population who look like a class, at least the share `minimum` and at most the share
+        `maximum` are in the release: someone who knows a person's quasi-identifiers cannot know with a certainty above
+        `maximum` that the person is in it, nor, with a minimum above 0 and `empty_classes: strict`, with a certainty
+        above 1 - `minimum` that the person is not.
     Leaves open
-        What is known of a person who is in the release: attribute disclosure. With a minimum of 0 or `empty_classes:
-        ignore`, people like whom nobody is in the release are known not to be in it. People of suppressed classes are
-        exempt: they may be among the suppressed rows or not.
+        What is known about a person who is in the release: attribute disclosure. With a minimum of 0 or `empty_classes:
+        ignore`, kinds of people without a row in the release are known not to be in it. People of suppressed classes
+        are exempt: they may or may not be among the suppressed rows.
     Monotone
         Without suppression only, with `empty_classes: strict`.
     Source
-        Nergiz, Atzori and Clifton, Hiding the Presence of Individuals from Shared Databases, SIGMOD 2007; figure 3.4
-        of the dissertation.
+        Nergiz, Atzori and Clifton, Hiding the Presence of Individuals from Shared Databases, SIGMOD 2007. Not monotone
+        with suppression: Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität,
+        dissertation, Technische Universität München, 2015, figure 3.4.
     """
 
     minimum: float
@@ -54,23 +55,23 @@ class DeltaPresence(PopulationModel):
             raise InputError(f"empty_classes is {STRICT} or {IGNORE}", code="model-parameter")
 
     def monotone_under(self, limit: int) -> bool:
-        """Where empty classes are ignored, joining one can bring a class below the minimum."""
+        """Not if empty classes are ignored: merging with one can bring a class below the minimum."""
         return super().monotone_under(limit) and (self.minimum == 0 or self.empty_classes == STRICT)
 
     def _shares(self, groups: Groups) -> Floats:
-        """The share of a class among the people like it; infinite where there are none, which no table may have."""
+        """The share of each class among the people who look like it; infinite if there are none."""
         people = self.people(groups).counts
         shares: Floats = np.divide(groups.sizes, people, out=np.full(len(people), np.inf), where=people > 0)
         return shares
 
     def satisfied(self, groups: Groups) -> Bools:
-        """Tell for each class whether its share of the people like it is within the bounds."""
+        """Tell for each class whether its share of the people who look like it is within the bounds."""
         shares = self._shares(groups)
         verdict: Bools = (shares >= self.minimum) & (shares <= self.maximum)
         return verdict
 
     def holds(self, groups: Groups) -> bool:
-        """Tell whether there is nobody in the population like whom no row is."""
+        """Tell whether every kind of person in the population has a row, if this is required."""
         return not self._empty(groups)
 
     def _empty(self, groups: Groups) -> bool:
@@ -78,9 +79,9 @@ class DeltaPresence(PopulationModel):
         return counts and self.people(groups).empty_classes > 0
 
     def gone(self, groups: Groups) -> Floats:
-        """Where n of N people are in a class, and s of them are suppressed: n <= maximum * N + s * (1 - maximum).
+        """If n of N people are in a class and s of them are suppressed: n <= maximum * N + s * (1 - maximum).
 
-        A class with too few has a part with too few, or one with none. People like whom there is no row remain so.
+        A class with too few rows has a part with too few or with none. Kinds of people without a row stay without one.
         """
         people = self.people(groups).counts
         if self._empty(groups):
@@ -93,7 +94,7 @@ class DeltaPresence(PopulationModel):
         return np.where(shares > self.maximum, excess, np.where(too_few, 1.0, 0.0))
 
     def reached(self, groups: Groups) -> tuple[float, float] | None:
-        """The smallest and the largest share of a class; None where a class is like nobody in the population."""
+        """The smallest and the largest share of a class; None if nobody in the population looks like a class."""
         if not len(groups):
             return None
         shares = self._shares(groups)

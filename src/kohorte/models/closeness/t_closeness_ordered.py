@@ -1,4 +1,4 @@
-"""t-closeness where values are as far apart as their places in an order."""
+"""t-closeness with ordered distance: values are as far apart as their positions in an order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from kohorte.errors import InputError
 from kohorte.groups import Domain, Groups, Histogram
 from kohorte.kernels.arrays import Floats
-from kohorte.models.closeness import Closeness
+from kohorte.models.closeness.closeness import Closeness
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class OrderedTCloseness(Closeness):
     """t-closeness with ordered distance.
 
     Guarantee
-        The distribution of the sensitive attribute in every class differs from that in the whole table (suppressed
-        rows included) by at most t, where moving a row to a value counts by how many values lie between: a class whose
-        salaries are all low is far away, even where they are all different.
+        The distribution of the sensitive attribute in every class differs from that in the whole table (suppressed rows
+        included) by at most t, where moving a row to another value costs more the more values lie between the two: a
+        class in which all salaries are low is far from the table, even if they are all different.
     Leaves open
-        What the table as a whole tells about everybody in it. Values that are close in the order but mean different
-        things. The place in the order counts, not the size: 1, 2 and 1,000,000 are equally far apart.
+        What the table as a whole reveals about everyone in it. Values that are close in the order but mean different
+        things. The position in the order counts, not the numerical distance: 1, 2 and 1,000,000 are equally far apart.
     Monotone
         Without suppression only.
     Source
@@ -39,20 +39,20 @@ class OrderedTCloseness(Closeness):
         """Refuse values without an order."""
         if not domains[self.attribute].ordered:
             raise InputError(
-                f"model {self.name} needs an order of the values of {self.attribute!r}: numbers or ISO dates, none "
-                "missing, or a hierarchy {ordering: {values: [...]}} in the plan that names them in their order",
+                f"model {self.name} needs ordered values of {self.attribute!r}: numbers or ISO dates, none "
+                "missing, or a hierarchy {ordering: {values: [...]}} in the plan that lists them in their order",
                 code="model-no-order",
             )
 
     @staticmethod
     def distances(histogram: Histogram) -> Floats:
-        """The mean difference of the shares up to each place."""
+        """The mean difference of the cumulative shares up to each position."""
         return histogram.ordered_distance
 
     def gone(self, groups: Groups) -> Floats:
-        """The distance D is convex: that of a class is at most the mean of those of its parts.
+        """The distance D is convex: the distance of a class is at most the mean of the distances of its parts.
 
-        Kept parts are within t; no part is further away than F, the furthest single value of the class. Where s of n
+        Kept parts are within t; no part is further away than F, the furthest single value of the class. If s of n
         rows are suppressed, n * D <= (n - s) * t + s * F.
         """
         histogram = self.histogram(groups)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools
 from kohorte.models.parameters import integer
-from kohorte.models.population import PopulationModel
+from kohorte.models.populations.population import PopulationModel
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,11 @@ class KMap(PopulationModel):
     """k-map.
 
     Guarantee
-        Every row that is not suppressed fits at least k people of the population: whoever does not know who is in the
-        table finds at least k candidates for each row.
+        Every row that is not suppressed fits at least k people of the population: an attacker who does not know who is
+        in the table finds at least k candidates for each row.
     Leaves open
-        Whoever knows that a person is in the table: a row may be alone in it. Attribute disclosure. People who are
-        missing in the population table, or of whom it is wrong.
+        Attackers who know that a person is in the table: a row may be unique in it. Attribute disclosure. People who
+        are missing in the population table, or about whom it is wrong.
     Monotone
         With and without suppression.
     Source
@@ -39,10 +39,10 @@ class KMap(PopulationModel):
         integer("k", self.k, least=1)
 
     def satisfied(self, groups: Groups) -> Bools:
-        """Tell for each class whether at least k people of the population are like it."""
+        """Tell for each class whether at least k people of the population look like it."""
         verdict: Bools = self.people(groups).counts >= self.k
         return verdict
 
     def reached(self, groups: Groups) -> float | None:
-        """The fewest people that a class stands for."""
+        """The smallest number of people of the population who look like a class."""
         return int(self.people(groups).counts.min()) if len(groups) else None

@@ -20,18 +20,18 @@ class NTCloseness(SensitiveModel):
     """(n, t)-closeness with equal distance.
 
     Guarantee
-        Every class lies in a large group of the release, of at least n rows, from whose distribution of the sensitive
-        attribute its own differs by at most t: whoever finds a person's class learns little more than what is true for
-        a group too large to point at anybody.
+        Every class is part of a large group of the release, of at least n rows, and the distributions of the sensitive
+        attribute in the class and in the group differ by at most t: knowing a person's class reveals little more than
+        what is true for a group too large to identify a person.
     Leaves open
-        What the large groups tell about everybody in them: a class of n rows or more may have any distribution. The
-        larger n, the nearer to t-closeness.
+        What the large groups reveal about everyone in them: a class of n rows or more may have any distribution. The
+        larger n, the closer the model is to t-closeness.
     Monotone
         No.
     Source
         Li, Li and Venkatasubramanian, Closeness: A New Privacy Measure for Data Publishing, TKDE 22(7), 2010. The
-        groups looked at are the class itself, the rows that agree with it in all quasi-identifiers but one, and all
-        rows of the table; the definition allows more of them, so that this is on the safe side.
+        groups examined are the class itself, the rows that agree with it in all quasi-identifiers but one, and all rows
+        of the table. The definition allows more groups; examining fewer is stricter.
     """
 
     n: int
@@ -48,7 +48,7 @@ class NTCloseness(SensitiveModel):
 
     @property
     def promises_nothing(self) -> bool:
-        """Every class is such a group itself, or no further than 1 from the table."""
+        """Every class is such a group itself, or no distance exceeds t."""
         return self.n <= 1 or self.t >= 1
 
     def check(self, domains: Mapping[str, Domain]) -> None:
@@ -56,21 +56,21 @@ class NTCloseness(SensitiveModel):
         rows = domains[self.attribute].rows
         if rows < self.n:
             raise InputError(
-                f"model {self.name} asks for groups of {self.n:,} rows, but the table has only {rows:,}",
+                f"model {self.name} requires groups of {self.n:,} rows, but the table has only {rows:,}",
                 code="model-beyond-rows",
             )
 
     def satisfied(self, groups: Groups) -> Bools:
-        """Tell for each class whether it is near a large group."""
+        """Tell for each class whether it is close to a large group."""
         return within(self._distances(groups, until=self.t) - self.t)
 
     def reached(self, groups: Groups) -> float | None:
-        """The largest distance of a class from the nearest large group: t; None where a class is in no large one."""
+        """The largest distance of a class from its closest large group: t; None if a class is in no large group."""
         distances = self._distances(groups, until=0.0)
         return float(distances.max()) if len(groups) and np.isfinite(distances).all() else None
 
     def _distances(self, groups: Groups, *, until: float) -> Floats:
-        """The distance of each class to a group of n rows or more; no nearer one is sought from `until` on."""
+        """The distance of each class to its closest group of at least n rows; up to `until` is close enough."""
         histogram = self.histogram(groups)
         large = histogram.domain.rows >= self.n
         found = histogram.equal_distance.copy() if large else np.full(len(groups), np.inf)
@@ -84,14 +84,14 @@ class NTCloseness(SensitiveModel):
         return found
 
     def _to_joined(self, histogram: Histogram, joined: Codes, kept: Bools) -> Floats:
-        """The distance of each class to the group that it is joined to, of kept classes; infinite to small groups."""
+        """The distance of each class to the kept rows of its group; infinite if the group is small."""
         sizes = np.bincount(joined, weights=np.where(kept, histogram.sizes, 0)).astype(np.int64)
         distances = _distances_between(histogram, joined, kept, sizes)
         return np.where(sizes[joined] >= self.n, distances, np.inf)
 
 
 def _distances_between(histogram: Histogram, joined: Codes, kept: Bools, sizes: Counts) -> Floats:
-    """Half the sum of all differences between a class and its group: the sum of what it has more than the group."""
+    """Half the sum of all differences between a class and its group, which is the sum of the positive differences."""
     width = len(histogram.domain.overall)
     class_of = np.repeat(np.arange(len(histogram)), histogram.distinct)
     keys, cells = np.unique(joined[class_of].astype(np.int64) * width + histogram.values, return_inverse=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kohorte.groups import Domain
 from kohorte.kernels.arrays import Floats
-from kohorte.models.likeness import Likeness
+from kohorte.models.closeness.likeness import Likeness
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,10 @@ class EnhancedBetaLikeness(Likeness):
     """Enhanced beta-likeness.
 
     Guarantee
-        In every class, a value of the sensitive attribute that has share q of the whole table gains at most the
-        smaller of beta and -ln q: also a frequent value never has a class to itself.
+        In every class, the relative gain of a value of the sensitive attribute with share q of the whole table is at
+        most the smaller of beta and -ln q: even a frequent value is never the only value of a class.
     Leaves open
-        Values that become less likely, or impossible. What the table as a whole tells about everybody in it.
+        Values that become less likely, or impossible. What the table as a whole reveals about everyone in it.
     Monotone
         Without suppression only.
     Source
@@ -32,5 +32,5 @@ class EnhancedBetaLikeness(Likeness):
     monotone: ClassVar[bool] = True
 
     def most_gained(self, domain: Domain) -> Floats:
-        """The most that each value may gain: beta, or -ln of its share."""
+        """The largest relative gain that each value may have: the smaller of beta and -ln of its share."""
         return np.minimum(self.beta, -np.log(np.where(domain.shares > 0, domain.shares, 1.0)))

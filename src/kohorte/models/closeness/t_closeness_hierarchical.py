@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from kohorte.groups import Groups, Histogram
 from kohorte.kernels.arrays import Floats
-from kohorte.models.closeness import Closeness
+from kohorte.models.closeness.closeness import Closeness
 
 
 @dataclass(frozen=True)
@@ -16,16 +16,17 @@ class HierarchicalTCloseness(Closeness):
 
     Guarantee
         The distribution of the sensitive attribute in every class differs from that in the whole table (suppressed
-        rows included) by at most t, where moving a row to a value counts by the level at which the two meet in the
-        hierarchy: a class with only lung diseases is far away, even where they are all different.
+        rows included) by at most t, where moving a row to another value costs more the higher the two meet in the
+        hierarchy: a class with only lung diseases is far from the table, even if they are all different.
     Leaves open
-        What the table as a whole tells about everybody in it. Single values: two values that meet at a low level may
-        be exchanged at little cost, so that one may be much more frequent than in the table.
+        What the table as a whole reveals about everyone in it. Single values: two values that meet at a low level can
+        replace each other at little cost, so one may be much more frequent than in the table.
     Monotone
         Without suppression only.
     Source
-        Li, Li and Venkatasubramanian, t-Closeness: Privacy Beyond k-Anonymity and l-Diversity, ICDE 2007; equations
-        2.4 to 2.8 and figure 3.3 of the dissertation.
+        Li, Li and Venkatasubramanian, t-Closeness: Privacy Beyond k-Anonymity and l-Diversity, ICDE 2007; Kohlmayer,
+        Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
+        Universität München, 2015, equations 2.4 to 2.8 and figure 3.3.
     """
 
     name: ClassVar[str] = "t-closeness_hierarchical"
@@ -39,5 +40,5 @@ class HierarchicalTCloseness(Closeness):
         return histogram.hierarchical_distance
 
     def gone(self, groups: Groups) -> Floats:
-        """At least as many rows as must leave a class."""
+        """The fewest rows that must leave each class."""
         return self.gone_in_tree(groups, self.histogram(groups).domain.tree)

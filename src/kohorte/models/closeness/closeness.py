@@ -23,7 +23,7 @@ class Closeness(SensitiveModel):
 
     @property
     def promises_nothing(self) -> bool:
-        """No class is further away than 1."""
+        """No distance exceeds 1."""
         return self.t >= 1
 
     @staticmethod
@@ -37,7 +37,7 @@ class Closeness(SensitiveModel):
         return verdict
 
     def gone_in_tree(self, groups: Groups, tree: Tree) -> Floats:
-        """The kept parts of a class are together within t, too: enough rows must leave it for that."""
+        """The fewest rows that must leave each class: the kept parts of a class together are within t, too."""
         histogram = self.histogram(groups)
         return histogram.removals(tree, self.distances(histogram), self.t)
 

@@ -13,7 +13,7 @@ from kohorte.models.parameters import integer, number
 from kohorte.models.sensitive import SensitiveModel
 
 MOST = 2.0**53
-"""With c above this, only classes with too few values fail."""
+"""With a larger c, only classes with too few values fail, because no class has so many rows."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,16 @@ class RecursiveLDiversity(SensitiveModel):
 
     Guarantee
         In every class the most frequent value of the sensitive attribute has fewer rows than c times all values from
-        the l-th on: no value is too frequent, and it stays so for whoever can exclude l - 2 values.
+        the l-th on: no value is too frequent, even for an attacker who can exclude l - 2 values.
     Leaves open
-        Values that differ but mean the same. Classes that differ much from the whole table, so that somebody in them
-        is known to have a rare disease far more likely than others.
+        Values that differ but mean the same. Classes that differ greatly from the whole table, so that a rare disease
+        is far more likely for people in them than for others.
     Monotone
-        Without suppression only. With suppression still: a class has at least l rows and l different values.
+        Without suppression only. With suppression, one part remains monotone: a class has at least l rows and l values.
     Source
-        Machanavajjhala et al., l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006; figure 3.2 of the dissertation.
+        Machanavajjhala, Gehrke, Kifer and Venkitasubramaniam, l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006. Not
+        monotone with suppression: Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für
+        Anonymität, dissertation, Technische Universität München, 2015, figure 3.2.
     """
 
     c: float
@@ -46,17 +48,17 @@ class RecursiveLDiversity(SensitiveModel):
 
     @property
     def promises_nothing(self) -> bool:
-        """The most frequent value is always less than c times all rows."""
+        """The most frequent value always has fewer rows than c times all rows."""
         return self.l < 2 and self.c > 1
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class can have: l."""
+        """The smallest number of rows of a class: l."""
         return self.l
 
     @property
     def fewest_values(self) -> int:
-        """The fewest different values of a class: l."""
+        """The smallest number of different values of a class: l."""
         return self.l
 
     def _largest_and_tail(self, groups: Groups) -> tuple[Counts, Counts]:
@@ -75,19 +77,19 @@ class RecursiveLDiversity(SensitiveModel):
         return verdict
 
     def gone(self, groups: Groups) -> Floats:
-        """How much r1 exceeds c * (r_l + ...) is at most the sum of that over all parts of a class.
+        """The excess of r1 over c * (r_l + ...) of a class is at most the sum of the excesses of its parts.
 
-        (r1 and the sum of the l - 1 largest counts are convex.) It is below 0 for parts that are kept, and at most
-        their size for others. A class with too few different values has no part that holds.
+        (r1 and the sum of the l - 1 largest counts are convex.) The excess is below 0 for parts that are kept, and at
+        most their size for others. A class with too few different values has no part that satisfies the model.
         """
         largest, tail = self._largest_and_tail(groups)
         excess = largest - min(self.c, MOST) * tail
         return np.where(tail == 0, groups.sizes, np.maximum(excess, 0.0))
 
     def reached(self, groups: Groups) -> float | None:
-        """The largest r1 / (r_l + ... + r_m): with every greater c, the classes are recursive-(c, l)-diverse.
+        """The largest r1 / (r_l + ... + r_m): with every larger c, the classes are recursive-(c, l)-diverse.
 
-        None where a class has fewer than l different values, so that no c would do.
+        None if a class has fewer than l different values, because then no c holds.
         """
         ratios = self._ratios(*self._largest_and_tail(groups))
         return float(ratios.max()) if len(groups) and np.isfinite(ratios).all() else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from kohorte.groups import Domain
 from kohorte.kernels.arrays import Floats
-from kohorte.models.likeness import Likeness
+from kohorte.models.closeness.likeness import Likeness
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class BasicBetaLikeness(Likeness):
 
     Guarantee
         In every class, no value of the sensitive attribute is more than 1 + beta times as frequent as in the whole
-        table: whoever finds a person's class gains at most that much for each value, the rare ones included.
+        table, including rare values: knowing a person's class makes no value more than 1 + beta times as likely.
     Leaves open
-        Frequent values: a value with a share above 1 / (1 + beta) of the table may have whole classes to itself; the
-        enhanced kind prevents that. Values that become less likely. What the table as a whole tells.
+        Frequent values: a value with a share above 1 / (1 + beta) of the table may be the only value of a class; the
+        enhanced kind prevents this. Values that become less likely. What the table as a whole reveals.
     Monotone
         Without suppression only.
     Source
@@ -33,5 +33,5 @@ class BasicBetaLikeness(Likeness):
     monotone: ClassVar[bool] = True
 
     def most_gained(self, domain: Domain) -> Floats:
-        """The most that each value may gain: beta."""
+        """The largest relative gain that each value may have: beta."""
         return np.full(len(domain.overall), float(self.beta))

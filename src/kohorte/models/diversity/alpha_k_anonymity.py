@@ -20,14 +20,16 @@ class AlphaKAnonymity(SensitiveModel):
 
     Guarantee
         Every class has at least k rows, and no value of the sensitive attribute has more than the share alpha of it:
-        nobody's value is known from the class with more certainty than alpha.
+        the class reveals no person's value with more certainty than alpha.
     Leaves open
-        Values that differ but mean the same. Rare values: alpha is the same for all, so that a rare disease may be far
-        more frequent in a class than in the table. Whoever can exclude some of the values.
+        Values that differ but mean the same. Rare values: alpha is the same for all values, so a rare disease may be
+        far more frequent in a class than in the table. Attackers who can exclude some of the values.
     Monotone
-        Without suppression only. With suppression still: a class has at least k and 1 / alpha rows.
+        Without suppression only. With suppression, one part remains monotone: a class has at least k and 1 / alpha
+        rows.
     Source
-        Wong et al., (alpha, k)-Anonymity, KDD 2006; the general form, for all values.
+        Wong, Li, Fu and Wang, (alpha, k)-Anonymity: An Enhanced k-Anonymity Model for Privacy Preserving Data
+        Publishing, KDD 2006; the general form, for all values.
     """
 
     alpha: float
@@ -44,17 +46,17 @@ class AlphaKAnonymity(SensitiveModel):
 
     @property
     def promises_nothing(self) -> bool:
-        """A value may have a whole class; k remains."""
+        """A class may have a single value; only k remains."""
         return self.alpha >= 1
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class can have: k, and enough different values."""
+        """The smallest number of rows of a class: k, or the number of different values if that is larger."""
         return max(self.k, self.fewest_values)
 
     @property
     def fewest_values(self) -> int:
-        """The fewest different values of a class: 1 / alpha."""
+        """The smallest number of different values of a class: 1 / alpha."""
         return math.ceil(min(1.0 / self.alpha, 2.0**62) - TOLERANCE)
 
     def satisfied(self, groups: Groups) -> Bools:
@@ -65,12 +67,12 @@ class AlphaKAnonymity(SensitiveModel):
         return verdict
 
     def gone(self, groups: Groups) -> Floats:
-        """Each value is allowed only a share of every class; small classes have no part that holds."""
+        """The share of each value in every class is capped; small classes have no part that satisfies the model."""
         histogram = self.histogram(groups)
         above = gone_above_caps(histogram, np.full(len(histogram.domain.overall), float(self.alpha)))
         return np.where(groups.sizes < self.smallest_class, groups.sizes, above)
 
     def reached(self, groups: Groups) -> float | None:
-        """The largest share that a value has of a class: alpha."""
+        """The largest share of a value in a class: alpha."""
         largest, _ = self.histogram(groups).tops(1)
         return float((largest / groups.sizes).max()) if len(groups) else None

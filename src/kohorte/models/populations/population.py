@@ -13,7 +13,7 @@ from kohorte.models.parameters import column
 
 @dataclass(frozen=True, kw_only=True)
 class PopulationModel(PrivacyModel):
-    """A model with a population: a file, or the whole table of which the column `subset` flags the rows to release."""
+    """A model with a population: a file, or the whole table, in which the column `subset` flags the rows to release."""
 
     population: str | None = None
     subset: str | None = None

@@ -16,15 +16,15 @@ class DistinctLDiversity(SensitiveModel):
     """Distinct l-diversity.
 
     Guarantee
-        Every class has at least l different values of the sensitive attribute, so that nobody's value is known from
-        the class alone.
+        Every class has at least l different values of the sensitive attribute, so the class alone does not reveal any
+        person's value.
     Leaves open
         Likely values: one value may still have nearly all rows of a class. Values that differ but mean the same
-        (three forms of one disease). Whoever can exclude l - 1 of the values.
+        (three forms of one disease). Attackers who can exclude l - 1 of the values.
     Monotone
         With and without suppression.
     Source
-        Machanavajjhala et al., l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006; section 3.2 of the dissertation.
+        Machanavajjhala, Gehrke, Kifer and Venkitasubramaniam, l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006.
     """
 
     l: int  # noqa: E741 - the published letter
@@ -40,17 +40,17 @@ class DistinctLDiversity(SensitiveModel):
 
     @property
     def promises_nothing(self) -> bool:
-        """Every class has one value."""
+        """Every class has at least one value."""
         return self.l < 2
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class can have: l."""
+        """The smallest number of rows of a class: l."""
         return self.l
 
     @property
     def fewest_values(self) -> int:
-        """The fewest different values of a class: l."""
+        """The smallest number of different values of a class: l."""
         return self.l
 
     def satisfied(self, groups: Groups) -> Bools:

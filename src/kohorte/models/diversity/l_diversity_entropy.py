@@ -22,12 +22,15 @@ class EntropyLDiversity(SensitiveModel):
         The entropy of the sensitive attribute in every class is at least log l: its values are as hard to guess as l
         equally frequent ones, on average.
     Leaves open
-        A single frequent value, as long as the others are many. Values that differ but mean the same. Classes that
-        differ much from the whole table. The whole table must reach log l itself, which a rare disease often prevents.
+        A single frequent value, as long as there are many others. Values that differ but mean the same. Classes that
+        differ greatly from the whole table. The whole table must reach log l itself, which one frequent value often
+        prevents.
     Monotone
-        Without suppression only. With suppression still: a class has at least l rows and l different values.
+        Without suppression only. With suppression, one part remains monotone: a class has at least l rows and l values.
     Source
-        Machanavajjhala et al., l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006; figure 3.2 of the dissertation.
+        Machanavajjhala, Gehrke, Kifer and Venkitasubramaniam, l-Diversity: Privacy Beyond k-Anonymity, ICDE 2006. Not
+        monotone with suppression: Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für
+        Anonymität, dissertation, Technische Universität München, 2015, figure 3.2.
     """
 
     l: float  # noqa: E741 - the published letter
@@ -42,12 +45,12 @@ class EntropyLDiversity(SensitiveModel):
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class can have: l, rounded up."""
+        """The smallest number of rows of a class: l, rounded up."""
         return math.ceil(self.l - TOLERANCE)
 
     @property
     def fewest_values(self) -> int:
-        """The fewest different values of a class: l."""
+        """The smallest number of different values of a class: l."""
         return self.smallest_class
 
     def satisfied(self, groups: Groups) -> Bools:
@@ -57,8 +60,8 @@ class EntropyLDiversity(SensitiveModel):
     def gone(self, groups: Groups) -> Floats:
         """Entropy is concave: the mean entropy of a class's parts is at most its own.
 
-        Where a share w of its rows is kept in parts of entropy log l or more, w * log l <= H. A class with too few
-        different values has no part that holds.
+        If a share w of its rows is kept in parts of entropy log l or more, w * log l <= H. A class with too few
+        different values has no part that satisfies the model.
         """
         histogram = self.histogram(groups)
         missing = np.where(self.satisfied(groups), 0.0, 1.0 - histogram.entropies / math.log(self.l))

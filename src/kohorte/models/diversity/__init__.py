@@ -1,0 +1,1 @@
+"""Models that require several sensitive values in every class."""

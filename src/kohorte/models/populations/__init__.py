@@ -1,0 +1,1 @@
+"""Models that compare the table with the population it was drawn from."""
