@@ -10,10 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.models import MODELS
+from kohorte.hierarchies import Intervals
+from kohorte.models import MODELS, KAnonymity
 from kohorte.recoding import RECODERS
-from kohorte.release.algorithms import recoding_problem
-from kohorte.release.preparation import encode_for
+from kohorte.release.preparation import encode_problem
+from kohorte.release.recoding import recoding_problem
+from kohorte.sources import FrameSource
 from support.model_oracle import CONDITIONS, Seen
 from support.shown_cells import QUASIS, STAR
 
@@ -232,7 +234,7 @@ def check_valid(case, release):
 
 
 def refused(case):
-    problem = recoding_problem(encode_for(case.frame, case.plan()))
+    problem = recoding_problem(encode_problem(FrameSource(case.frame), case.plan()))
     return next(recoder for recoder in RECODERS if recoder.name == case.algorithm)().refuse(problem)
 
 
@@ -425,10 +427,10 @@ def test_an_interval_of_groups_loses_what_it_covers():
     frame = pl.DataFrame({"age": ["20", "20", "39", "39", "90", "90"]})
     attribute = ko.Attribute(
         "quasi-identifying",
-        hierarchy=ko.Intervals(lower=0, upper=100, widths=[10], integer=True),
+        hierarchy=Intervals(lower=0, upper=100, widths=[10], integer=True),
         minimum_level=1,
     )
-    plan = ko.Plan({"age": attribute}, [ko.KAnonymity(k=3)], search="mondrian_relaxed", order="input")
+    plan = ko.Plan({"age": attribute}, [KAnonymity(k=3)], search="mondrian_relaxed", order="input")
     release = ko.anonymize(frame, plan)
     assert release.data["age"].to_list() == ["[20-29 – 30-39]"] * 3 + ["[30-39 – 90-99]"] * 3
     assert release.cost == pytest.approx((3 * 0.2 + 3 * 0.7) / 6)

@@ -1,4 +1,4 @@
-"""What a recoded table shows, cell by cell."""
+"""The cells of a recoded table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from kohorte.errors import InternalError
 from kohorte.groups import RecodedColumn
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes, Floats
 from kohorte.recoding.line import Line
@@ -20,10 +20,10 @@ from kohorte.recoding.line import Line
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One quasi-identifier: row `r` shows the kind of cell `kinds[r]`.
+    """The cells of one quasi-identifier: row `r` shows a cell of the kind `kinds[r]`.
 
-    A kind covers the places from `lows[kind]` to `highs[kind]` of the line and shows `labels[kind]`, which no other
-    kind does.
+    A kind covers the positions from `lows[kind]` to `highs[kind]` of the line. Its label is `labels[kind]`; all labels
+    are different.
     """
 
     line: Line = field(repr=False)
@@ -33,15 +33,15 @@ class Cells:
     labels: tuple[str | None, ...] = field(repr=False)
     shares: Floats = field(repr=False)
     heights: Floats = field(repr=False)
-    shows_ends: bool = False  # as intervals of values that occur in the data
-    ambiguous: bool = False  # a label stands for different things in different rows
+    shows_ends: bool = False  # the labels are intervals that end at values of the data
+    ambiguous: bool = False  # a label has different meanings in different rows
 
     @classmethod
     def of_intervals(cls, line: Line, lows: Codes, highs: Codes, which: Codes, *, snapped: bool = False) -> Cells:
-        """Cells that cover an interval of places each, shown by its ends or by what it consists of.
+        """Cells that cover an interval of positions each, shown by its ends or by its groups.
 
-        A row shows the interval of number `which[row]`. Where they are `snapped`, a cell of values that are no measures
-        grows to whole groups of the hierarchy.
+        Row `r` shows interval `which[r]`. If `snapped`, intervals on a line that is not measured grow to whole groups
+        of the hierarchy.
         """
         keys, kinds = np.unique(lows.astype(np.int64) * line.length + highs, return_inverse=True)
         lows, highs = (keys // line.length).astype(np.uint32), (keys % line.length).astype(np.uint32)
@@ -61,7 +61,7 @@ class Cells:
 
     @classmethod
     def of_levels(cls, line: Line, levels: Codes, codes: Codes) -> Cells:
-        """Cells that stand at a level of the hierarchy each, one per row; level 0 is the finest that may be shown."""
+        """Cells at one level of the hierarchy per row; level 0 is the finest that may be shown."""
         column = line.column
         widest = max(len(labels) for labels in column.labels)
         groups = np.zeros(len(codes), dtype=np.int64)
@@ -69,15 +69,15 @@ class Cells:
             here = levels == level
             groups[here] = column.maps[level][codes[here]]
         keys, kinds = np.unique(levels.astype(np.int64) * widest + groups, return_inverse=True)
-        places = [(int(key) // widest, int(key) % widest) for key in keys]
+        positions = [(int(key) // widest, int(key) % widest) for key in keys]
         return cls._merged(
             line,
             kinds.astype(np.uint32),
-            np.array([line.ends[level][0][group] for level, group in places], dtype=np.uint32),
-            np.array([line.ends[level][1][group] for level, group in places], dtype=np.uint32),
-            labels=[column.labels[level][group] for level, group in places],
-            shares=np.array([column.shares[level][group] for level, group in places]),
-            heights=np.array([float(level + column.finest) for level, _ in places]),
+            np.array([line.ends[level][0][group] for level, group in positions], dtype=np.uint32),
+            np.array([line.ends[level][1][group] for level, group in positions], dtype=np.uint32),
+            labels=[column.labels[level][group] for level, group in positions],
+            shares=np.array([column.shares[level][group] for level, group in positions]),
+            heights=np.array([float(level + column.finest) for level, _ in positions]),
         )
 
     @classmethod
@@ -92,7 +92,7 @@ class Cells:
         shares: Floats,
         heights: Floats,
     ) -> Cells:
-        """Make one kind of all that look the same: it covers what any of them covers."""
+        """Merge kinds that have the same label; the merged kind covers all that they cover."""
         numbers: dict[str | None, int] = {}
         renumber = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.uint32)
         first, last = np.full(len(numbers), line.length - 1, dtype=np.uint32), np.zeros(len(numbers), dtype=np.uint32)
@@ -117,7 +117,7 @@ class Cells:
         return is_star[self.kinds]
 
     def with_stars(self, rows: Bools) -> Cells:
-        """The same with `*` in these rows."""
+        """The same cells, with `*` in these rows."""
         if not rows.any():
             return self
         tops = np.full(len(self.kinds), len(self.line.column.maps) - 1, dtype=np.uint32)
@@ -135,17 +135,17 @@ class Cells:
         )
 
     def refuse_untrue(self, rows: Bools) -> None:
-        """Refuse cells that do not cover the values of their rows: that would be a bug."""
-        places = self.line.places[self.line.column.codes[rows]]
+        """Raise an error if a cell does not cover the value of its row; that would be a bug."""
+        positions = self.line.positions[self.line.column.codes[rows]]
         kinds = self.kinds[rows]
-        if ((places < self.lows[kinds]) | (places > self.highs[kinds])).any():
+        if ((positions < self.lows[kinds]) | (positions > self.highs[kinds])).any():
             raise InternalError(
                 f"column {self.line.column.name!r}: a cell does not cover the value it stands for; please report this",
                 code="recoding-untrue",
             )
 
     def shown(self, kept: Bools) -> pl.Series:
-        """The column as the output shows it, `*` where a row is not kept."""
+        """The released column, with `*` in rows that are not kept."""
         labels = pl.Series(self.line.column.name, self.labels, dtype=pl.String).gather(self.kinds)
         if kept.all():
             return labels
@@ -173,12 +173,12 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """A table recoded: what each quasi-identifier shows, and which rows are kept. The others are suppressed.
+    """A recoded table: the cells of each quasi-identifier, and which rows are kept. The others are suppressed.
 
-    `optimal`: nothing of the kind that the algorithm looks at costs less; otherwise nothing costs less than
-    `lower_bound`, which is of use where the algorithm is no `heuristic`. `checked` counts what was looked at, `what`
-    names it (in the plural), and `facts` is what the algorithm has to tell besides. `remedy` is what to do if the
-    models turn out not to hold.
+    `optimal`: no recoding of the kind that the algorithm considers costs less; otherwise none costs less than
+    `lower_bound` (minus infinity for a heuristic). `checked` is the number of things that were considered, and `what`
+    names them (in the plural). `facts` are further results of the algorithm. `remedy` is advice for the case that the
+    models do not hold.
     """
 
     columns: tuple[Cells, ...]
@@ -193,19 +193,19 @@ class Recoding:
 
     @cached_property
     def all_starred(self) -> Bools:
-        """Tell for each row whether it shows nothing but `*`, or is suppressed, which looks the same."""
+        """Tell for each row whether it shows only `*`, as suppressed rows do."""
         starred: Bools = np.logical_and.reduce([column.starred for column in self.columns])
         return starred | ~self.kept
 
     def settled(self, limit: int) -> Recoding:
-        """Decide about rows that show nothing but `*`: suppressed where so many may be, otherwise one class.
+        """Suppress the rows that show only `*` if the limit allows as many; otherwise keep them as one class.
 
-        Where all rows do, and are kept, that is a class of everybody, as at the highest node of a lattice.
+        If all rows show only `*` and some are kept, they remain one class, as at the top node of a lattice.
         """
-        alone = self.all_starred
-        if alone.all() and self.kept.any():
+        starred = self.all_starred
+        if starred.all() and self.kept.any():
             return self
-        if int(alone.sum()) <= limit:
-            return replace(self, kept=~alone)
+        if int(starred.sum()) <= limit:
+            return replace(self, kept=~starred)
         columns = tuple(column.with_stars(~self.kept) for column in self.columns)
-        return replace(self, columns=columns, kept=np.ones(len(alone), dtype=bool))
+        return replace(self, columns=columns, kept=np.ones(len(starred), dtype=bool))

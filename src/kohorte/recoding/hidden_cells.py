@@ -1,4 +1,4 @@
-"""A table at one level per attribute, some of whose cells are hidden: what mu-Argus works on."""
+"""A table at one level per attribute in which some cells are hidden, for mu-Argus."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from kohorte.recoding.cells import Cells, Recoding
 from kohorte.search import OutOfTime, Progress
 
 Combination: TypeAlias = tuple[int, ...]
-"""The positions of some attributes."""
+"""The indices of some attributes."""
 
 
 class HiddenCells:
     """Distinct rows at one level per attribute, and which of their cells are hidden: those show `*`.
 
-    Rows that are equal at these levels stay so, whatever is hidden. An attribute at its top level is hidden everywhere.
-    Of several cells that might as well be hidden, it is that of the attribute with the lowest rank; of equals, that
-    with the most distinct values, then the first of the plan.
+    Rows that are equal at these levels have the same cells hidden. An attribute at its top level is always hidden.
+    Among cells that could equally be hidden, the attribute with the lowest rank is chosen, then the one with the most
+    distinct values, then the first of the plan.
     """
 
     def __init__(self, problem: RecodingProblem, ranks: Sequence[int]) -> None:
@@ -34,7 +34,7 @@ class HiddenCells:
         shown = np.stack([mapped[problem.codes[:, axis]] for axis, mapped in enumerate(maps)], axis=1)
         widths = [int(mapped.max(initial=0)) + 1 for mapped in maps]
         self.star: Codes = np.array(widths, dtype=np.uint32)
-        alone, together = (  # what is hidden is one value more; what is not looked at is one and the same value
+        alone, together = (  # level 0: all values and the hidden one; level 1: the attribute is ignored
             [np.arange(width + 1, dtype=np.uint32) for width in widths],
             [np.zeros(width + 1, dtype=np.uint32) for width in widths],
         )
@@ -50,7 +50,7 @@ class HiddenCells:
         self.tested = 0
 
     def _safe_level(self, axis: int) -> int:
-        """The lowest level at which every value of an attribute occurs at least k times, or its top."""
+        """The lowest level at which every value of an attribute occurs at least k times, or its top level."""
         column, codes = self.problem.table.columns[axis], self.problem.codes[:, axis]
         for level, mapped in enumerate(column.maps):
             counts = np.bincount(mapped[codes])
@@ -69,24 +69,24 @@ class HiddenCells:
 
     @property
     def suppressed(self) -> int:
-        """How many cells are hidden that their attribute's level would show."""
+        """The number of hidden cells, without attributes at their top level."""
         return int((self.hidden[:, ~self.tops].sum(axis=1) * self.weights).sum())
 
     # Combinations
 
     def make_safe(self, every: Sequence[Combination]) -> bool:
-        """Hide cells until none of these combinations is unsafe; tell whether there was time enough for that."""
+        """Hide cells until none of these combinations is unsafe; return False if time runs out."""
         wanted = [chosen for chosen in every if not self.tops[list(chosen)].any()]
         self.tested = len(wanted)
         try:
-            while self._hide_culprits(wanted):
+            while self._hide_worst_cells(wanted):
                 pass
         except OutOfTime:
             return False
         return True
 
-    def _hide_culprits(self, wanted: Sequence[Combination]) -> bool:
-        """Hide the cell of each row that is in most of the unsafe combinations; tell whether there was any."""
+    def _hide_worst_cells(self, wanted: Sequence[Combination]) -> bool:
+        """Hide in each row the cell that is in the most unsafe combinations; return whether there was any."""
         rows = self._grouper.pack(self._shown())
         unsafe = np.zeros(self.codes.shape, dtype=np.int64)
         levels = np.ones(self.codes.shape[1], dtype=np.uint32)
@@ -103,14 +103,14 @@ class HiddenCells:
         at_risk = unsafe.any(axis=1)
         safe = int(self.weights[~at_risk].sum())
         self.problem.report(Progress(self.checked, max(1, len(self.problem.rows)), safe, None, -math.inf))
-        culprits = np.array(self.priority)[unsafe[:, self.priority].argmax(axis=1)]
-        self.hidden[at_risk, culprits[at_risk]] = True
+        worst = np.array(self.priority)[unsafe[:, self.priority].argmax(axis=1)]
+        self.hidden[at_risk, worst[at_risk]] = True
         return bool(at_risk.any())
 
     # Classes
 
     def leave_no_small_class(self) -> None:
-        """Hide cells until every class has k rows, or shows nothing."""
+        """Hide cells until every class has k rows or shows only `*`."""
         while (small := self._class_sizes() < self.k).any():
             gained = np.full((int(small.sum()), self.codes.shape[1]), -1, dtype=np.int64)
             here = self._shown()
@@ -124,17 +124,17 @@ class HiddenCells:
             gained[self.hidden[small]] = -1
             choice = np.array(self.priority)[gained[:, self.priority].argmax(axis=1)]
             self.hidden[np.flatnonzero(small), choice] = True
-        self._join_those_that_show_nothing()
+        self._enlarge_hidden_class()
 
     def _class_sizes(self) -> Counts:
-        """The size of every row's class; that of rows that show nothing counts as large enough."""
+        """The class size of every row; rows that show only `*` count as a class that is large enough."""
         class_of, _, sizes = self._group(self._shown(), self.weights)
         found: Counts = sizes[class_of]
         found[self.hidden.all(axis=1)] = max(self.k, len(self.problem.rows))
         return found
 
-    def _join_those_that_show_nothing(self) -> None:
-        """Make a class of rows that show nothing, where they are too many to be suppressed and too few for a class."""
+    def _enlarge_hidden_class(self) -> None:
+        """Hide the smallest class as well if the rows that show only `*` are too many to suppress and fewer than k."""
         excluded = self.problem.table.rows - len(self.problem.rows)
         nothing = self.hidden.all(axis=1)
         count = int(self.weights[nothing].sum())
@@ -144,7 +144,7 @@ class HiddenCells:
             self.hidden[class_of == class_of[sizes.argmin()]] = True
 
     def recoding(self, *, complete: bool, remedy: str = "") -> Recoding:
-        """The table as the cells show it."""
+        """The recoded table."""
         problem = self.problem
         columns = []
         suppressed: dict[str, int] = {}

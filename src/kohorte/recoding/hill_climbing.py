@@ -14,29 +14,29 @@ from kohorte.recoding.cells import Recoding
 from kohorte.recoding.split_points import SplitPoints, refuse_beyond_k
 
 STEPS = 2000
-"""So many steps are taken where the plan says nothing."""
+"""The number of steps if the plan does not set it; our own choice."""
 
 
 class Phase(Enum):
-    """What a step does to the set of splits."""
+    """What a step does with the set of splits."""
 
-    COARSER = 1  # takes a split out, if the cost falls
-    ALLOWED = 2  # takes a split out, as long as too many rows are suppressed
-    FINER = 3  # adds a split, if the cost falls and no more rows are suppressed than allowed
+    COARSER = 1  # removes a split if the cost falls
+    ALLOWED = 2  # removes a split while too many rows are suppressed
+    FINER = 3  # adds a split if the cost falls and the suppression limit holds
 
 
 class HillClimbing:
     """Stochastic search for split points: from many random sets, first coarser and then finer.
 
-    Each round starts with a random set of splits, the first one with none. In the first phase the split is taken out
-    that lowers the cost most, and further ones while too many rows are suppressed; in the second phase the one is added
-    that lowers it most, until no step helps. The best set of all rounds is released. What is minimized is as for
-    k_optimize. It ends after `steps` steps or when time is over; the same `seed` gives the same answer.
+    Each round starts with a random set of splits, the first with the empty set. The first phase removes the split
+    whose removal lowers the cost most, and further ones while too many rows are suppressed. The second phase adds the
+    split that lowers the cost most, until no step helps. The best set of all rounds is released. The minimized cost is
+    that of k_optimize. It ends after `steps` steps or at the time limit; the same `seed` gives the same result.
 
     Optimal or heuristic
         Heuristic; it never returns a set that suppresses more than the limit allows.
     Complexity
-        One look at all neighbours of a set for each step.
+        Each step evaluates all neighbours of a set.
     Source
         The search that Bayardo and Agrawal, Data Privacy through Optimal k-Anonymization, ICDE 2005, compare
         k-Optimize with (section 6).
@@ -46,7 +46,7 @@ class HillClimbing:
     options: ClassVar[tuple[str, ...]] = ("steps", "seed")
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """Neighbours are judged by the sizes of their classes."""
+        """The costs of neighbours are computed from class sizes alone."""
         return refuse_beyond_k(problem)
 
     def run(self, problem: RecodingProblem) -> Recoding:
@@ -71,7 +71,7 @@ class HillClimbing:
 
 
 def climb(points: SplitPoints, start: Bools, most_steps: int) -> tuple[Bools, int]:
-    """Take splits out as long as that helps, then add some; return where it ends and how many steps were taken."""
+    """Remove splits while that helps, then add some; return the resulting set and the number of steps."""
     limit = points.problem.goal.limit
     current, taken = start.copy(), 0
     for phase in (Phase.COARSER, Phase.ALLOWED, Phase.FINER):

@@ -1,4 +1,4 @@
-"""k-Optimize: the best set of split points, by searching all of them."""
+"""k-Optimize: the best set of split points, by branch and bound."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from kohorte.recoding.cells import Recoding
 from kohorte.recoding.split_points import SplitPoints, refuse_beyond_k
 
 MOST_SPLITS = 4_000
-"""Memory grows with the square of this."""
+"""Memory grows with the square of the number of split points; the limit is our own choice."""
 
 
 class KOptimize:
-    """The best way to cut every attribute into intervals, the same for all rows.
+    """Finds the best way to cut every attribute into intervals, the same for all rows.
 
     It starts with one interval for each attribute and adds split points. A set of splits and all larger sets are
-    excluded when too many rows would be suppressed, or when a lower bound on their cost is not below the best found;
-    splits that cannot lead to anything better leave the search (useless values), and those that tell most classes apart
-    come first (tail ordering). Attributes that are no numbers are in the order of their hierarchy. What is minimized is
-    discernibility, or the classification cost if the plan's metric is `classification`; with any other metric the
-    release is the best by discernibility. Suppression is none, limited or free, as the plan's limit says. With
-    `minimum_level` an attribute enters with the groups of that level (ages in steps of five years).
+    excluded when too many rows would be suppressed, or when a lower bound on their cost is not below the best found.
+    Splits that cannot improve the result are removed (useless values), and splits that divide the most classes are
+    tried first (tail ordering). Values that are not numbers or dates are in the order of their hierarchy. The minimized
+    cost is the classification cost if the plan's metric is `classification`, and discernibility otherwise. With
+    `minimum_level`, an attribute is cut between the groups of that level (ages in steps of five years).
 
     Optimal or heuristic
-        Optimal among all sets of split points; when time is over, the best found, with a bound on the optimum.
+        Optimal among all sets of split points; at the time limit, the best set found and a bound for the optimum.
     Complexity
-        Exponential in the number of values; large k are easier.
+        Exponential in the number of values; a large k is easier.
     Source
         Bayardo, Agrawal, Data Privacy through Optimal k-Anonymization, ICDE 2005.
     """
@@ -35,7 +34,7 @@ class KOptimize:
     options: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """It was made for k-anonymity, cuts along orders, and looks at all pairs of split points."""
+        """It needs k-anonymity, ordered values, and not too many split points."""
         reason = refuse_beyond_k(problem)
         splits = sum(line.length - 1 for line in problem.lines)
         if reason is None and splits > MOST_SPLITS:

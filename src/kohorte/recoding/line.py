@@ -1,4 +1,4 @@
-"""The values of a quasi-identifier on a line, so that a cell of a recoded table is an interval of it."""
+"""The values of a quasi-identifier in a fixed order: a cell of a recoded table is an interval of this line."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kohorte.engines import EncodedColumn
-from kohorte.hierarchy import SUPPRESSED, Builder, Intervals, Ordering
-from kohorte.hierarchy.labels import quoted
-from kohorte.hierarchy.order import dates, numbers, sort_keys
+from kohorte.hierarchies import SUPPRESSED, Builder, Intervals, Ordering
+from kohorte.hierarchies.labels import quoted
+from kohorte.hierarchies.order import dates, numbers, sort_keys
 from kohorte.kernels.arrays import Codes, Floats
+from kohorte.sources import EncodedColumn
 
 SIGNS = "-–[]"
-"""Signs that must not stand in the ends of an interval that is written [a-b]."""
+"""Signs that the ends of an interval written as [a-b] must not contain."""
 OR_MISSING = " or missing"
-"""What a cell shows besides where some of the values that it stands for are missing."""
+"""Added to a label if the cell also covers missing values."""
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
     """The values of a column in an order in which every group of its hierarchy is an interval.
 
-    A place of the line is a group of the finest level that may be shown. Missing values come last. `measured`: the
-    values are numbers or dates, so that an interval of places is shown by its ends (or by the groups at its ends, where
-    values may not be shown); otherwise it is shown by the labels of the groups that it consists of. `ordered`:
-    neighbours on the line belong together, by their order or by a hierarchy; without either, the order is that of the
-    text and means nothing.
+    Each position of the line is a group of the finest level that may be shown. Missing values come last. `measured`:
+    the values are numbers or dates, and an interval is shown by its ends (or by the groups at its ends, if values may
+    not be shown); otherwise an interval is shown by the labels of its groups. `ordered`: neighbours belong together,
+    by their order or by a hierarchy; without either, the order is alphabetical and has no meaning.
     """
 
     column: EncodedColumn = field(repr=False)
@@ -41,34 +40,34 @@ class Line:
     ordered: bool
 
     @cached_property
-    def places(self) -> Codes:
-        """The place of every code."""
+    def positions(self) -> Codes:
+        """The position of every code."""
         groups = self.column.maps[0][self.order]
         steps = np.concatenate([[0], np.cumsum(groups[1:] != groups[:-1])]) if len(groups) else groups
-        places = np.empty(len(self.order), dtype=np.uint32)
-        places[self.order] = steps
-        return places
+        positions = np.empty(len(self.order), dtype=np.uint32)
+        positions[self.order] = steps
+        return positions
 
     @cached_property
     def length(self) -> int:
-        """How many places there are."""
-        return int(self.places.max(initial=0)) + 1
+        """The number of positions."""
+        return int(self.positions.max(initial=0)) + 1
 
     @cached_property
     def groups(self) -> tuple[Codes, ...]:
-        """The group that every place falls into, level by level."""
+        """The group of every position, level by level."""
         first = np.full(self.length, -1, dtype=np.int64)
-        first[self.places[self.order[::-1]]] = self.order[::-1]
+        first[self.positions[self.order[::-1]]] = self.order[::-1]
         return tuple(level[first] for level in self.column.maps)
 
     @cached_property
     def ends(self) -> tuple[tuple[Codes, Codes], ...]:
-        """The first and the last place of every group, level by level."""
+        """The first and the last position of every group, level by level."""
         return tuple(_ends(level) for level in self.groups)
 
     @cached_property
     def cut_levels(self) -> Codes:
-        """For every place but the first: the highest level that tells it from the place before; of measures, 0."""
+        """The highest level that separates each position from the one before it; 0 on a measured line."""
         levels = np.zeros(max(0, self.length - 1), dtype=np.uint32)
         if not self.measured:
             for level, groups in enumerate(self.groups):
@@ -77,23 +76,23 @@ class Line:
 
     @cached_property
     def measures(self) -> Floats:
-        """How far each place lies from the beginning of the line, as a share of the line."""
+        """The distance of each position from the beginning of the line, as a share of its length."""
         if self.measured and self._range:
             along = self._measures[1] - self._measures[0][0]
             measures: Floats = np.nan_to_num(np.minimum(1.0, along / self._range), nan=1.0)
             return measures
         return np.arange(self.length) / max(1, self.length - 1)
 
-    # What a cell shows
+    # Labels, shares and heights of cells
 
     def labels(self, lows: Codes, highs: Codes) -> list[str | None]:
-        """What cells show that cover the places from `lows` to `highs`."""
+        """The labels of cells that cover the positions from `lows` to `highs`."""
         return [self._label(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
     def _label(self, low: int, high: int) -> str | None:
         if low == high:
-            return self._alone[low]
-        if self._alone[high] is None:  # missing values, which labels do not name unless a hierarchy does
+            return self._single_labels[low]
+        if self._single_labels[high] is None:  # missing values, without a label in the hierarchy
             if not self.measured and high - low + 1 == self.length:
                 return SUPPRESSED
             return f"{self._label(low, high - 1)}{OR_MISSING}"
@@ -109,7 +108,7 @@ class Line:
         return text + OR_MISSING if None in names else text
 
     def snapped(self, low: int, high: int) -> tuple[int, int]:
-        """The cell as whole groups: those of the level below the lowest at which one group covers it all."""
+        """Extend a cell to whole groups, one level below the lowest level at which a single group covers it."""
         if self.measured or low == high:
             return low, high
         level = next(level for level, groups in enumerate(self.groups) if groups[low] == groups[high])
@@ -118,14 +117,14 @@ class Line:
         return int(firsts[groups[low]]), int(lasts[groups[high]])
 
     @cached_property
-    def _alone(self) -> list[str | None]:
-        """What every place shows by itself."""
+    def _single_labels(self) -> list[str | None]:
+        """The label of every single position."""
         labels = self.column.labels[0]
         return [labels[group] for group in self.groups[0].tolist()]
 
     def shares(self, lows: Codes, highs: Codes) -> Floats:
-        """The share of the domain that each cell does not tell apart; that a value may be missing adds nothing."""
-        missing = np.array([label is None for label in self._alone])
+        """The share of the domain that each cell covers; missing values add nothing."""
+        missing = np.array([label is None for label in self._single_labels])
         starred = (lows < highs) & (highs - lows + 1 == self.length) & missing[highs] & (not self.measured)
         highs = np.where(lows < highs, highs - missing[highs], highs)
         if self.measured and self._range:
@@ -143,20 +142,20 @@ class Line:
         return min(1.0, covered / leaves) if leaves else 0.0
 
     def _widths(self, lows: Codes, highs: Codes) -> Floats:
-        """How far the ends of cells are apart; where groups are shown, from the beginning of one to the end of one."""
+        """The distance between the ends of each cell: from the beginning of its first group to the end of its last."""
         firsts, lasts = self._measures
         apart: Floats = lasts[highs] - firsts[lows]
         return apart
 
     def heights(self, lows: Codes, highs: Codes) -> Floats:
-        """The lowest level, as the hierarchy counts them, with a group that covers each cell."""
+        """The lowest level of the hierarchy with a group that covers each cell."""
         heights = np.full(len(lows), float(self.column.hierarchy.top))
         for level in reversed(range(len(self.groups))):
             heights[self.groups[level][lows] == self.groups[level][highs]] = level + self.column.finest
         return heights
 
     def _parts(self, low: int, high: int) -> tuple[int, list[int]]:
-        """The finest group that is all of the cell, or the groups of the highest level of which it is a union."""
+        """The level and the groups that make up a cell: one group, or groups of the highest possible level."""
         for level, (firsts, lasts) in enumerate(self.ends):
             group = int(self.groups[level][low])
             if (firsts[group], lasts[group]) == (low, high):
@@ -169,23 +168,23 @@ class Line:
 
     @cached_property
     def _texts(self) -> tuple[list[str | None], list[str | None]]:
-        """The first and the last value of every place."""
+        """The first and the last value of every position."""
         firsts: list[str | None] = [None] * self.length
         lasts: list[str | None] = [None] * self.length
         for code in self.order.tolist():
-            place = self.places[code]
-            firsts[place] = firsts[place] or self.column.values[code]
-            lasts[place] = self.column.values[code]
+            position = self.positions[code]
+            firsts[position] = firsts[position] or self.column.values[code]
+            lasts[position] = self.column.values[code]
         return firsts, lasts
 
-    def _ends_in_text(self, place: int) -> tuple[str, str]:
-        """What stands at the lower and at the upper end of an interval that begins or ends with a place."""
-        firsts, lasts = self._texts if not self.column.finest else (self._alone, self._alone)
-        return str(firsts[place]), str(lasts[place])
+    def _ends_in_text(self, position: int) -> tuple[str, str]:
+        """The text of the lower end of an interval that begins here, and of the upper end of one that ends here."""
+        firsts, lasts = self._texts if not self.column.finest else (self._single_labels, self._single_labels)
+        return str(firsts[position]), str(lasts[position])
 
     @cached_property
     def _measures(self) -> tuple[Floats, Floats]:
-        """Where every place begins and ends, as a number: that of its values, or of its group where that is shown."""
+        """The numbers at which every position begins and ends: those of its values, or of its group if shown."""
         measure = self._measure_of_value
         firsts, lasts = (
             np.array([np.nan if text is None else measure[text] for text in texts]) for texts in self._texts
@@ -195,9 +194,9 @@ class Line:
         return self._ends_of_groups(firsts, lasts)
 
     def _ends_of_groups(self, firsts: Floats, lasts: Floats) -> tuple[Floats, Floats]:
-        """Where the group of each place begins and ends, be it with values that the data do not have."""
-        known = [place for place, text in enumerate(self._texts[0]) if text is not None]
-        texts = pl.Series([self._texts[0][place] for place in known], dtype=pl.String)
+        """The numbers at which the group of each position begins and ends; the data need not contain these values."""
+        known = [position for position, text in enumerate(self._texts[0]) if text is not None]
+        texts = pl.Series([self._texts[0][position] for position in known], dtype=pl.String)
         if isinstance(self.builder, Intervals):
             firsts[known], lasts[known] = self.builder.ends(texts, self.column.finest)
             return firsts, lasts
@@ -219,7 +218,7 @@ class Line:
             exact = numbers(known, self.builder) or []
             return {value: float(number) for value, number in zip(known, exact, strict=True)}
         keys = sort_keys(known, self.builder)
-        if keys is None:  # the hierarchy knows more than numbers and dates: rank what the data have
+        if keys is None:  # the hierarchy has other values, too: rank those of the data
             values = (self.column.values[code] for code in self.order.tolist())
             return {value: float(rank) for rank, value in enumerate(values) if value is not None}
         ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
@@ -235,21 +234,21 @@ class Line:
 def _ends(groups: Codes) -> tuple[Codes, Codes]:
     count = int(groups.max(initial=0)) + 1
     firsts, lasts = np.zeros(count, dtype=np.uint32), np.zeros(count, dtype=np.uint32)
-    places = np.arange(len(groups), dtype=np.uint32)
-    firsts[groups[::-1]] = places[::-1]
-    lasts[groups] = places
+    positions = np.arange(len(groups), dtype=np.uint32)
+    firsts[groups[::-1]] = positions[::-1]
+    lasts[groups] = positions
     return firsts, lasts
 
 
 def _interval(low: str, high: str) -> str:
-    """An interval by its ends, as published: [25-28]; with blanks where the ends have such signs themselves."""
+    """An interval as LeFevre et al. (2006) write it: [25-28]; with blanks if the ends contain such signs."""
     if any(sign in low or sign in high for sign in SIGNS):
         return f"[{quoted(low, '–[]')} – {quoted(high, '–[]')}]"
     return f"[{low}-{high}]"
 
 
 def line_of(column: EncodedColumn, builder: Builder | None) -> Line:
-    """Put the values of a column on a line: by number or date where its hierarchy allows, else as that lists them."""
+    """Put the values of a column on a line: by number or date if its hierarchy allows, otherwise in its order."""
     known = [code for code, value in enumerate(column.values) if value is not None]
     texts = pl.Series([column.values[code] for code in known], dtype=pl.String)
     keys = sort_keys(texts, builder)
@@ -264,20 +263,20 @@ def line_of(column: EncodedColumn, builder: Builder | None) -> Line:
 
 
 def _ranks(column: EncodedColumn, known: Sequence[int], keys: Sequence[Any]) -> NDArray[np.int64]:
-    """A number for every code to sort by; equal keys share it, missing comes last."""
-    places = {key: rank for rank, key in enumerate(sorted(set(keys)))}
-    ranks = np.full(len(column.values), len(places), dtype=np.int64)
-    ranks[list(known)] = [places[key] for key in keys]
+    """The rank of every code; equal keys have the same rank, missing comes last."""
+    positions = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    ranks = np.full(len(column.values), len(positions), dtype=np.int64)
+    ranks[list(known)] = [positions[key] for key in keys]
     return ranks
 
 
 def _contiguous(groups: Codes) -> bool:
-    """Tell whether equal groups stand together."""
+    """Tell whether each group is an interval."""
     return int(np.count_nonzero(groups[1:] != groups[:-1])) + 1 == len(np.unique(groups)) if len(groups) else True
 
 
 def _by_hierarchy(column: EncodedColumn, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The codes as a walk through the hierarchy meets them, each group where its first member is."""
+    """The codes in the order of a walk through the hierarchy; groups are ordered by their first members."""
     keys = [ranks]
     for level in column.maps:
         first = np.full(int(level.max(initial=0)) + 1, len(ranks) + 1, dtype=np.int64)

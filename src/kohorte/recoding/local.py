@@ -1,4 +1,4 @@
-"""Local recoding: the best levels for most rows, then other levels for the rows that are left."""
+"""Local recoding: the best levels for most rows, then other levels for the remaining rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kohorte.engines import EncodedTable
 from kohorte.errors import NoSolution
 from kohorte.kernels.arrays import Bools, Codes
-from kohorte.quality import (
+from kohorte.metrics import (
     Aecs,
     Classification,
     Discernibility,
@@ -23,49 +22,50 @@ from kohorte.quality import (
 from kohorte.recoding.base import RecodingProblem, refuse_models
 from kohorte.recoding.cells import Cells, Recoding
 from kohorte.search import Goal, OutOfTime, full_domain, search_named
+from kohorte.sources import EncodedTable
 
 COUNT_SUPPRESSED = (Loss, Precision, Aecs, Discernibility, Classification, NonUniformEntropySuppression)
-"""The metrics that can weigh coarser levels for all rows against suppressing some."""
+"""The metrics that count suppressed rows, and so can compare coarser levels with suppression."""
 
 
 class LocalRecoding:
-    """Repeated optimal search: rows that it would suppress are searched again, until nothing is gained.
+    """Repeats an optimal search on the rows that the previous search suppressed, until no more rows can be released.
 
-    The first search may suppress all but one class: it weighs coarser levels for everybody against leaving rows to the
-    next search. So most rows stay fine, and the few that stand apart get levels of their own. In the end every class
-    takes the finest levels at which its rows agree. Where too many rows are left, the last searches are undone and
-    what they released is searched together with the rest.
+    Each search may suppress all but one class: the metric compares coarser levels for all rows with leaving rows to
+    the next search. So most rows keep fine levels, and the few unusual rows get other levels. In the end every class
+    takes the finest levels at which its rows agree. If too many rows remain, the last searches are undone, and their
+    rows are searched together with the remaining ones.
 
-    Metrics that do not count suppressed rows (height, entropies) cannot weigh; the passes use loss instead.
+    If the metric does not count suppressed rows (height, entropies), the searches use loss instead.
 
     Optimal or heuristic
         Heuristic; each search is optimal, and by the plan's metric the release is never worse than that of a single
-        search, unless that suppresses everybody.
+        search, unless that search suppresses all rows.
     Complexity
-        As many searches as there are passes, rarely more than ten; each has fewer rows than the one before.
+        One optimal search per pass, rarely more than ten; each has fewer rows than the one before.
     Source
-        The practice of ARX (Prasser, Kohlmayer, Kuhn, Efficient and Effective Pruning Strategies for Health Data
-        De-Identification, 2016); seed: cell generalization and suppression.
+        The method of ARX: Prasser, Kohlmayer, Kuhn, Efficient and Effective Pruning Strategies for Health Data
+        De-Identification, 2016.
     """
 
     name: ClassVar[str] = "local_recoding"
     options: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """Classes come from several searches, so that each must be judged for itself."""
+        """Classes come from several searches, so the models must judge each class on its own."""
         return refuse_models(problem.goal.models)
 
     def levels(self, table: EncodedTable) -> tuple[tuple[int, ...], ...]:
-        """The levels of each attribute that cells may stand at."""
+        """The levels that the cells of each attribute may have."""
         return tuple(tuple(range(len(column.maps))) for column in table.columns)
 
     def run(self, problem: RecodingProblem) -> Recoding:
-        """Search until nothing is gained."""
+        """Search until no more rows can be released."""
         searches = _Searches(problem, self.levels(problem.table))
         many = searches.passes()
         one = searches.single()
         candidates = [_recoding(problem, releases, searches) for releases in (many, one) if releases]
-        if one:  # a metric that is not monotone may like coarser cells better
+        if one:  # with a metric that is not monotone, coarser cells can cost less
             candidates.append(_recoding(problem, one, searches, refined=False))
         if not candidates:
             raise NoSolution(
@@ -79,7 +79,7 @@ class LocalRecoding:
 
     @staticmethod
     def _fitting(candidates: list[Recoding], problem: RecodingProblem) -> list[Recoding]:
-        """Rows that lack a value look like those that show nothing: together they may be too many, or must be all."""
+        """The candidates in which the rows that show only `*`, excluded ones too, are within the limit or all rows."""
         limit = problem.goal.limit
         if problem.table.included.all():
             return candidates
@@ -89,9 +89,9 @@ class LocalRecoding:
 
 
 class CellSuppression(LocalRecoding):
-    """Cell suppression: every cell shows its value or `*`, and nothing between.
+    """Cell suppression: every cell shows its value or `*`.
 
-    The same as local recoding with the finest and the highest level of every attribute alone. With `minimum_level` in
+    The same as local recoding with only the finest and the highest level of every attribute. With `minimum_level` in
     the plan, the value is shown at that level.
 
     Optimal or heuristic
@@ -99,8 +99,8 @@ class CellSuppression(LocalRecoding):
     Complexity
         At most 2^d combinations in each pass, for d attributes.
     Source
-        Seed 003, section 3.2.5 (value, record and cell suppression); Meyerson, Williams, On the Complexity of Optimal
-        K-Anonymity, PODS 2004.
+        Meyerson, Williams, On the Complexity of Optimal K-Anonymity, PODS 2004; Leitner, Datenschutzgerechte
+        Forschungsschnittstelle für medizinische Daten, KIT, 2020, section 3.2.5.
     """
 
     name: ClassVar[str] = "cell_suppression"
@@ -112,7 +112,7 @@ class CellSuppression(LocalRecoding):
 
 @dataclass(frozen=True, eq=False)
 class _Release:
-    """What one search releases: rows by number among those that take part, and the class of each."""
+    """The result of one search: indices of the released rows among the included ones, and the class of each."""
 
     rows: Codes
     class_of: Codes
@@ -132,15 +132,15 @@ class _Searches:
 
     @property
     def everybody(self) -> Codes:
-        """The numbers of all rows that take part."""
+        """The indices of all included rows."""
         return np.arange(len(self.problem.rows), dtype=np.uint32)
 
     def passes(self) -> list[_Release]:
-        """Search what is left again and again; none where too many rows are left in the end."""
+        """Search the remaining rows repeatedly; empty if too many rows remain in the end."""
         found: list[_Release] = []
         left = self.everybody
         try:
-            for release in self._one_after_the_other():
+            for release in self._successive_searches():
                 found.append(release)
                 left = np.setdiff1d(left, release.rows, assume_unique=True)
         except OutOfTime:
@@ -153,7 +153,7 @@ class _Searches:
                 return [*found, last]
         return found
 
-    def _one_after_the_other(self) -> Iterator[_Release]:
+    def _successive_searches(self) -> Iterator[_Release]:
         left = self.everybody
         least = self.problem.goal.smallest_class
         while len(left) >= least:
@@ -165,58 +165,52 @@ class _Searches:
             left = np.setdiff1d(left, release.rows, assume_unique=True)
 
     def single(self) -> list[_Release]:
-        """Search once, for all rows, within the limit: the plan's own question, with rows that lack a value."""
+        """Search once, for all rows, within the limit of the plan; excluded rows count towards it."""
         table, goal = self.problem.table, self.problem.goal
-        whole = self._table(np.arange(table.rows, dtype=np.uint32), table.included)
+        whole = self._table(np.arange(table.rows, dtype=np.uint32))
         release = self._best(whole, self.everybody, self._with_time_left(goal, goal.limit))
         return [] if release is None else [release]
 
     def search(self, rows: Codes, limit: int) -> _Release | None:
-        """Find the best node of some rows when so many of them may be suppressed; None where there is none."""
+        """Find the best node of some rows, of which `limit` may be suppressed; None if there is no solution."""
         if limit < 0 or not len(rows):
             return None
-        table = self._table(self.problem.rows[rows], np.ones(len(rows), dtype=bool))
+        table = self._table(self.problem.rows[rows])
         return self._best(table, rows, self._with_time_left(self._goal, limit))
 
     def _best(self, table: EncodedTable, rows: Codes, goal: Goal) -> _Release | None:
-        """Find the best node of a table whose included rows have these numbers; None where there is none."""
-        found = full_domain(table, goal)
-        result = search_named("optimal").run(found.problem)
+        """Find the best node of a table whose included rows have these indices; None if there is no solution."""
+        evaluator, problem = full_domain(table, goal, self.problem.make_engine(table))
+        result = search_named("optimal").run(problem)
         best = result.best
-        if best is None and not result.optimal:  # out of time: the top node is the likeliest solution of all
-            found.problem.time_limit = None
-            found.problem.evaluate(found.problem.lattice.top)
-            best = found.problem.best
-        self.checked += found.problem.checked
+        if best is None and not result.optimal:  # out of time: the top node is the most likely solution
+            problem.time_limit = None
+            problem.evaluate(problem.lattice.top)
+            best = problem.best
+        self.checked += problem.checked
         if best is None:
             return None
-        class_of, groups = found.engine.classes(best.node)
-        kept = found.evaluator.kept(groups)
+        class_of, groups = evaluator.engine.classes(best.node)
+        kept = evaluator.kept(groups)
         released: Bools = kept[class_of]
         if not released.any():
             return None
         levels = tuple(own[level] for own, level in zip(self.levels, best.node, strict=True))
         return _Release(rows[released], class_of[released], levels)
 
-    def _table(self, of_table: Codes, included: Bools) -> EncodedTable:
-        table = self.problem.table
+    def _table(self, rows: Codes) -> EncodedTable:
+        """These rows of the table, with the levels that are searched."""
+        table = self.problem.table.chosen(rows)
         columns = tuple(
             replace(
                 column,
-                codes=column.codes[of_table],
                 maps=tuple(column.maps[level] for level in levels),
                 labels=tuple(column.labels[level] for level in levels),
                 shares=tuple(column.shares[level] for level in levels),
             )
             for column, levels in zip(table.columns, self.levels, strict=True)
         )
-        return replace(
-            table,
-            rows=len(of_table),
-            columns=columns,
-            included=included,
-            sensitive=tuple(replace(column, codes=column.codes[of_table]) for column in table.sensitive),
-        )
+        return replace(table, columns=columns)
 
     def _with_time_left(self, goal: Goal, limit: int) -> Goal:
         left = self.problem.goal.time_limit
@@ -228,7 +222,7 @@ class _Searches:
 def _recoding(
     problem: RecodingProblem, releases: list[_Release], searches: _Searches, *, refined: bool = True
 ) -> Recoding:
-    """The table as all releases together show it, with the finest levels at which the rows of a class agree."""
+    """Combine all releases; if `refined`, each class takes the finest levels at which its rows agree."""
     class_of = np.zeros(len(problem.rows), dtype=np.uint32)
     kept: Bools = np.zeros(len(problem.rows), dtype=bool)
     classes = 0
@@ -241,7 +235,7 @@ def _recoding(
     if not refined:
         finest = [np.full(classes + 1, level, dtype=np.uint32) for level in releases[0].levels]
     for axis, level in enumerate(releases[-1].levels):
-        finest[axis][classes] = level  # suppressed rows count as the last search left them
+        finest[axis][classes] = level  # for the metric, suppressed rows have the levels of the last search
     columns = tuple(
         Cells.of_levels(line, problem.whole(finest[axis][class_of]), line.column.codes)
         for axis, line in enumerate(problem.lines)

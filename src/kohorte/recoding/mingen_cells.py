@@ -1,4 +1,4 @@
-"""MinGen on the level of cells: the best of all ways to generalize every cell of a tiny table."""
+"""MinGen for single cells: the best of all ways to generalize every cell of a small table."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from kohorte.search import OutOfTime
 MOST_ROWS = 16
 METRICS = ("precision", "loss")
 SMALL = 8
-"""Tables of so many rows are solved in one step, larger ones are taken apart."""
+"""Sets of up to so many rows are solved in one step, larger ones are divided; our choice, affects only the time."""
 CHUNK = 1 << 13
 
 
 class MinGenCells:
-    """MinGen as the source means it: every cell may be generalized to a level of its own.
+    """MinGen as published: each cell can be generalized to its own level.
 
-    Rows of one class look the same, so the best a class can do is to take in every attribute the lowest level at which
-    its rows agree. What is left to find is the cheapest partition of the rows into classes that satisfy the models.
-    No row is suppressed to save others.
+    Rows of one class look the same, so a class is cheapest if every attribute takes the lowest level at which its rows
+    agree. The search therefore looks for the cheapest partition of the rows into classes that satisfy the models. No
+    row is suppressed to save others.
 
     Optimal or heuristic
-        Optimal for models that judge every class for itself and are monotone, and for metrics that add up what single
-        cells lose, precision and loss; everything else is refused.
+        Optimal for monotone models that judge each class on its own, and for metrics that are sums over cells
+        (precision and loss); everything else is refused.
     Complexity
-        O(3^n) for n rows, by dynamic programming over the sets of rows; at most 16 rows that take part in classes.
+        O(3^n) for n rows, by dynamic programming over the sets of rows; at most 16 included rows.
     Source
         Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002, section 5.
     """
@@ -41,7 +41,7 @@ class MinGenCells:
     options: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """Tiny tables only, and costs that add up."""
+        """It needs a small table and a metric that is a sum over cells."""
         if problem.goal.metric.name not in METRICS:
             return f"it needs a metric that adds up what cells lose: {' or '.join(METRICS)}"
         if len(problem.rows) > MOST_ROWS:
@@ -52,7 +52,7 @@ class MinGenCells:
         return refuse_models(problem.goal.models)
 
     def run(self, problem: RecodingProblem) -> Recoding:
-        """Find the cheapest partition of the rows; when time is over, one class of all rows is taken."""
+        """Find the cheapest partition of the rows; at the time limit, return one class of all rows."""
         rows = len(problem.rows)
         together = np.zeros(rows, dtype=np.uint32)
         if not problem.satisfied(problem.groups(together, 1)).all():
@@ -70,7 +70,7 @@ class MinGenCells:
 
 
 class _Sets:
-    """All sets of rows: number `s` has row `r` if bit `r` of it is set."""
+    """All sets of rows: set `s` contains row `r` if bit `r` of `s` is 1."""
 
     def __init__(self, problem: RecodingProblem) -> None:
         self.problem = problem
@@ -81,7 +81,7 @@ class _Sets:
         self.firsts: NDArray[np.int64] = self.bits.argmax(axis=1)
 
     def costs_of_allowed(self) -> Floats:
-        """What each set costs as a class; infinite where it does not satisfy the models."""
+        """The cost of each set as a class; infinite if it does not satisfy the models."""
         allowed = np.flatnonzero(self.sizes >= max(1, self.problem.goal.smallest_class))
         verdicts: list[Bools] = []
         for begin in range(0, len(allowed), CHUNK):
@@ -96,7 +96,7 @@ class _Sets:
         return costs
 
     def _costs(self) -> Floats:
-        """What the cells of each set lose where all its rows look the same."""
+        """The cost of each set if all its rows look the same."""
         weights = np.array([self.problem.goal.weights.get(line.column.name, 1.0) for line in self.problem.lines])
         costs = np.zeros(len(self.sizes))
         for axis, weight in enumerate(weights / (weights.sum() or 1.0)):
@@ -104,7 +104,7 @@ class _Sets:
         return costs
 
     def levels(self, axis: int) -> NDArray[np.int64]:
-        """The lowest level at which the rows of each set agree: that of the first row and the one furthest from it."""
+        """The lowest level at which the rows of each set agree: the highest at which its first row meets another."""
         codes = self.problem.codes[:, axis]
         maps = self.problem.table.columns[axis].maps
         pairs = np.full((len(codes), len(codes)), len(maps) - 1)
@@ -119,7 +119,7 @@ class _Sets:
         return levels
 
     def _lost(self, axis: int) -> Floats:
-        """What a cell of each level (first index) and row loses."""
+        """The information loss of a cell, by level (first index) and row."""
         column = self.problem.table.columns[axis]
         codes = self.problem.codes[:, axis]
         if self.problem.goal.metric.name == "loss":
@@ -128,7 +128,7 @@ class _Sets:
         return np.repeat(heights[:, None], len(codes), axis=1)
 
     def recoding(self, class_of: Codes, cost: float | None = None) -> Recoding:
-        """The table as classes show it, which cost so much where they are the best."""
+        """The recoded table; `cost` is the cost of the optimum, or None if it was not found in time."""
         problem = self.problem
         numbers = np.bincount(class_of, weights=1 << np.arange(len(class_of))).astype(np.int64)[class_of]
         columns = tuple(
@@ -142,7 +142,7 @@ class _Sets:
         excluded = problem.table.rows - len(problem.rows)
         bound = (cost + excluded) / problem.table.rows
         found = Recoding(columns, kept, len(self.sizes) - 1, "generalizations of cells", heuristic=False, facts=facts)
-        optimal = problem.cost(found) <= bound + 1e-9  # labels that stand for several things could have cost more
+        optimal = problem.cost(found) <= bound + 1e-9  # a label with several meanings can raise the cost
         return Recoding(
             columns,
             kept,
@@ -163,12 +163,12 @@ class _Partitions:
         self._rows = len(costs).bit_length() - 1
         self.best: Floats = np.full(len(costs), np.inf)
         self.best[0] = 0.0
-        for row in reversed(range(self._rows)):  # sets whose first row is this one; what they leave begins later
+        for row in reversed(range(self._rows)):  # all sets whose first row is this one
             problem.watch_time()
             self.best[1 << row :: 2 << row] = _cheapest(costs[1 << row :: 2 << row], self.best[:: 2 << row])
 
     def classes(self) -> Codes:
-        """The class of every row in the cheapest partition of all."""
+        """The class of every row in the cheapest partition of all rows."""
         class_of = np.zeros(self._rows, dtype=np.uint32)
         left, number = len(self._costs) - 1, 0
         while left:
@@ -182,7 +182,7 @@ class _Partitions:
 
 
 def _cheapest(costs: Floats, rest: Floats) -> Floats:
-    """For every set the least of `costs` of a part of it and `rest` of the other part."""
+    """For every set, the minimum over its subsets of `costs` of the subset plus `rest` of the complement."""
     half = len(costs) // 2
     if half < 1 << SMALL:
         parts, others, begins = _divided(len(costs).bit_length() - 1)
@@ -194,6 +194,6 @@ def _cheapest(costs: Floats, rest: Floats) -> Floats:
 
 @lru_cache(maxsize=SMALL + 2)
 def _divided(rows: int) -> tuple[Counts, Counts, Counts]:
-    """All ways to divide each set of so many rows in two: the parts, the others, and where those of a set begin."""
+    """All ways to divide each set in two: the first parts, the second parts, and where those of each set begin."""
     sets, parts = np.nonzero((np.arange(1 << rows)[:, None] | np.arange(1 << rows)) == np.arange(1 << rows)[:, None])
     return parts, sets ^ parts, np.searchsorted(sets, np.arange(1 << rows))

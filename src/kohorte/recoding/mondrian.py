@@ -1,4 +1,4 @@
-"""Mondrian: cutting the space of the quasi-identifiers into regions, again and again."""
+"""Mondrian: cuts the space of the quasi-identifiers into smaller and smaller regions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from kohorte.search import OutOfTime, Progress
 class Mondrian:
     """Strict Mondrian: every region is cut in two as long as both parts satisfy the models.
 
-    The attribute in which a region is widest is cut first, at the boundary nearest to the median; where the models do
-    not allow that, the other attributes are tried, then boundaries further from the median, eight in each attribute.
-    Numbers and dates are cut anywhere, other attributes between the groups of their hierarchy, those of the highest
-    level that tells the rows of the region apart. A cell shows what its region covers: the interval from the least to
-    the greatest value that occurs in it, or the groups of the hierarchy.
+    The attribute in which a region is widest is cut first, at the boundary nearest to the median. If the models do not
+    allow this cut, the other attributes are tried, then boundaries further from the median, eight in each attribute.
+    Numbers and dates are cut between any two values, other attributes between groups of the highest hierarchy level
+    that separates rows of the region. A cell shows the interval from the lowest to the highest value in its region, or
+    the groups of the hierarchy.
 
     Optimal or heuristic
-        Heuristic; with k-anonymity no region that has a cut is left uncut, so that none is larger than 2d(k-1)+m rows
-        (d attributes, m the most equal rows).
+        Heuristic; with k-anonymity, no region has more than 2d(k-1)+m rows (d attributes, m the largest number of
+        equal rows).
     Complexity
         O(n log n) for n rows, times the attributes.
     Source
@@ -40,11 +40,11 @@ class Mondrian:
     relaxed: ClassVar[bool] = False
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """Every attribute needs an order or a hierarchy, and every class is judged for itself."""
+        """Every attribute needs an order or a hierarchy, and the models must judge each class on its own."""
         return refuse_unordered(problem) or refuse_models(problem.goal.models)
 
     def run(self, problem: RecodingProblem) -> Recoding:
-        """Cut until nothing can be cut, or time is over."""
+        """Cut until no region can be cut or time runs out."""
         partition = _Partition(problem, relaxed=self.relaxed)
         if not partition.satisfied(np.zeros(len(problem.rows), dtype=np.uint32), 1):
             raise NoSolution(
@@ -62,8 +62,8 @@ class Mondrian:
 class MondrianRelaxed(Mondrian):
     """Relaxed Mondrian: regions that have no strict cut left are cut in the middle of their rows.
 
-    Then rows of the same value go to both sides, and regions overlap. With k-anonymity none has more than 2k-1 rows.
-    Regions that show the same are one class of the release.
+    Rows with equal values can then be on both sides, so regions can overlap. With k-anonymity, no region has more than
+    2k-1 rows. Regions with equal cells are one class of the release.
 
     Optimal or heuristic
         Heuristic; with k-anonymity, rows / (regions * k) is below 2.
@@ -79,7 +79,7 @@ class MondrianRelaxed(Mondrian):
 
 @dataclass
 class _Regions:
-    """Stretches of the rows, and how many cuts of each were refused."""
+    """Ranges of the rows, and how many cuts of each were refused."""
 
     begins: Counts
     ends: Counts
@@ -93,13 +93,13 @@ class _Regions:
 
 
 class _Partition:
-    """The rows in regions. Those that may have a cut left are cut all at once, round by round."""
+    """The regions of a table. In each round, all regions that may still have a cut are cut together."""
 
     def __init__(self, problem: RecodingProblem, *, relaxed: bool) -> None:
         self.problem = problem
         weights = [problem.goal.weights.get(line.column.name, 1.0) for line in problem.lines]
         self._cutter = Cutter(
-            problem.places,
+            problem.positions,
             [line.measures * weight for line, weight in zip(problem.lines, weights, strict=True)],
             [np.concatenate([[0], line.cut_levels]).astype(np.uint32) for line in problem.lines],
             problem.goal.smallest_class,
@@ -107,12 +107,12 @@ class _Partition:
         )
         everything = np.array([0]), np.array([len(problem.rows)]), np.array([0])
         self._open = _Regions(*everything)
-        self._ends: list[Counts] = []  # of regions that are done
+        self._ends: list[Counts] = []  # of regions that cannot be cut further
         self._sizes_suffice = all(isinstance(model, KAnonymity) for model in problem.goal.models)
         self.checked = 1
 
     def cut_all(self) -> None:
-        """Cut until no region has a cut left."""
+        """Cut until no region can be cut further."""
         while len(self._open):
             self.problem.watch_time()
             done = sum(len(ends) for ends in self._ends)
@@ -140,15 +140,15 @@ class _Partition:
         )
 
     def _allowed(self, regions: _Regions, attributes: np.ndarray, boundaries: Codes, left: Counts) -> Bools:
-        """Tell which cuts leave two parts that satisfy the models; the kernel sees to the sizes."""
+        """Tell for which cuts both parts satisfy the models; the kernel has already checked the sizes."""
         if self._sizes_suffice or not len(regions):
             return np.ones(len(regions), dtype=bool)
         sizes = regions.ends - regions.begins
         firsts = np.cumsum(sizes) - sizes
         region_of = np.repeat(np.arange(len(regions)), sizes)
         rows = self._cutter.ids()[np.arange(len(region_of)) + np.repeat(regions.begins - firsts, sizes)]
-        places = self.problem.places[rows, attributes[region_of]]
-        below, at = places < boundaries[region_of], places == boundaries[region_of]
+        positions = self.problem.positions[rows, attributes[region_of]]
+        below, at = positions < boundaries[region_of], positions == boundaries[region_of]
         at_so_far = np.cumsum(at) - np.repeat((np.cumsum(at) - at)[firsts], sizes)
         at_left = left - np.add.reduceat(below.astype(np.int64), firsts)
         is_left = below | (at & (at_so_far <= at_left[region_of]))
@@ -165,7 +165,7 @@ class _Partition:
         return bool(self.satisfied_each(class_of, classes).all())
 
     def recoding(self, *, complete: bool) -> Recoding:
-        """The table as the regions show it."""
+        """The recoded table."""
         problem = self.problem
         ends = np.sort(np.concatenate([*self._ends, self._open.ends]))
         begins = np.concatenate([[0], ends[:-1]])
@@ -174,12 +174,12 @@ class _Partition:
         region_of[order] = np.repeat(np.arange(len(ends)), ends - begins)
         columns = []
         for axis, line in enumerate(problem.lines):
-            sorted_places = problem.places[order, axis]
+            sorted_positions = problem.positions[order, axis]
             columns.append(
                 Cells.of_intervals(
                     line,
-                    np.minimum.reduceat(sorted_places, begins),
-                    np.maximum.reduceat(sorted_places, begins),
+                    np.minimum.reduceat(sorted_positions, begins),
+                    np.maximum.reduceat(sorted_positions, begins),
                     problem.whole(region_of),
                     snapped=True,
                 )

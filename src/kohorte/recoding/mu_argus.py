@@ -1,4 +1,4 @@
-"""mu-Argus: recode attributes as a whole, then suppress cells that are in unsafe combinations."""
+"""mu-Argus: generalize whole attributes, then suppress cells that are in unsafe combinations."""
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ MOST_ATTRIBUTES = 12
 
 
 class MuArgus:
-    """mu-Argus as published: combinations of two and three attributes are tested, by how identifying these are.
+    """mu-Argus as published: tests pairs and triples of attributes, depending on how identifying they are.
 
-    Every attribute is generalized until each of its values occurs at least k times; a `minimum_level` of the plan is
-    what the user of the original recodes by hand. Then pairs and triples of attributes are tested. Which, depends on
-    how identifying they are (option `identification`: most, more, identifying; those that it does not name are
-    identifying, and where it names none, all are most, so that all pairs and triples are tested): identifying
-    with more with most, identifying with most with most, three of most; identifying with more, identifying with most,
-    more with most, two of most; and, where several attributes are identifying, more with more with most, more with
-    most with most, two of more. What fewer than k rows show is unsafe; a suppressed cell shows nothing. In every row
-    the cell that is in most unsafe combinations is suppressed, until none is left.
+    Every attribute is generalized until each of its values occurs at least k times; `minimum_level` in the plan
+    replaces the manual recoding of the original. Then pairs and triples of attributes are tested. The option
+    `identification` says how identifying an attribute is (most, more, identifying); attributes that it does not name
+    are identifying. Without the option all are most, so that all pairs and triples are tested. `ALWAYS` lists the
+    tested pairs and triples; those of `WITH_SEVERAL_IDENTIFYING` are added if several attributes are identifying. A
+    combination of values that fewer than k rows show is unsafe; a suppressed cell shows nothing. In every row the cell
+    that is in the most unsafe combinations is suppressed, until no combination is unsafe.
 
-    The result may fail k-anonymity, because larger combinations and many small ones are never tested. It is judged
-    like every other, and refused when it fails.
+    The result may fail k-anonymity, because many combinations are never tested. A result that fails is refused.
 
     Optimal or heuristic
         Heuristic, and without a guarantee; for k-anonymity only.
@@ -53,14 +51,14 @@ class MuArgus:
     options: ClassVar[tuple[str, ...]] = ("identification",)
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """It counts rows, and nothing else."""
+        """It counts rows, so it can be used with k-anonymity only."""
         for model in problem.goal.models:
             if not isinstance(model, KAnonymity):
                 return f"it counts how many rows show a combination, which says nothing about model {model.name}"
         return None
 
     def run(self, problem: RecodingProblem) -> Recoding:
-        """Recode, then suppress cells."""
+        """Generalize, then suppress cells."""
         names = [column.name for column in problem.table.columns]
         stated = problem.goal.options.identification
         kinds = [stated.get(name, "identifying" if stated else "most") for name in names]
@@ -74,27 +72,27 @@ class MuArgus:
 
 
 class MuArgusComplete(MuArgus):
-    """mu-Argus with a complete test: combinations of any number of attributes are tested, single ones as well.
+    """mu-Argus with a complete test: tests all combinations of attributes, of any size.
 
-    When none is unsafe, rows that suppressed different cells can still be told apart by their `*`. So rows in classes
-    of fewer than k rows go on to suppress cells, always the one whose suppression leads into the largest class, until
-    they are in a class of k rows or show nothing. Should fewer than k rows show nothing, and more than the plan allows
-    to suppress, the smallest class joins them. So the result is k-anonymous.
+    When no combination is unsafe, rows with different suppressed cells still differ in their `*`. Rows in classes of
+    fewer than k rows therefore suppress further cells, always the one that leads to the largest class, until the class
+    has k rows or the row shows only `*`. If fewer than k rows show only `*`, but more than the limit allows to
+    suppress, the smallest class suppresses all its cells, too. So the result is k-anonymous.
 
     Optimal or heuristic
         Heuristic; the result is always k-anonymous. For k-anonymity only.
     Complexity
         2^n groupings of the rows per round for n attributes, at most 12; a row has at most n rounds.
     Source
-        The remedy that Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002,
-        section 7, names for what mu-Argus leaves out.
+        Suggested by Sweeney, Achieving k-Anonymity Privacy Protection Using Generalization and Suppression, 2002,
+        section 7.
     """
 
     name: ClassVar[str] = "mu_argus_complete"
     options: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """As the original, and not too many attributes."""
+        """The conditions of mu_argus, and at most 12 attributes."""
         attributes = len(problem.table.columns)
         if attributes > MOST_ATTRIBUTES:
             return (
@@ -104,7 +102,7 @@ class MuArgusComplete(MuArgus):
         return super().refuse(problem)
 
     def run(self, problem: RecodingProblem) -> Recoding:
-        """Recode, suppress cells, and leave no class too small."""
+        """Generalize, suppress cells, and enlarge classes that are too small."""
         axes = range(len(problem.table.columns))
         cells = HiddenCells(problem, [0] * len(axes))
         complete = cells.make_safe([chosen for size in axes for chosen in combinations(axes, size + 1)])
@@ -113,7 +111,7 @@ class MuArgusComplete(MuArgus):
 
 
 def combinations_to_test(kinds: Sequence[str]) -> list[Combination]:
-    """The combinations that the original tests, given how identifying each attribute is."""
+    """The combinations that the published algorithm tests, given how identifying each attribute is."""
     wanted = ALWAYS | (WITH_SEVERAL_IDENTIFYING if kinds.count("identifying") > 1 else set())
     every = [chosen for size in (2, 3) for chosen in combinations(range(len(kinds)), size)]
     return [chosen for chosen in every if tuple(sorted(kinds[axis] for axis in chosen)) in wanted]

@@ -1,4 +1,4 @@
-"""One table, one set of split points per attribute: what k-Optimize and hill climbing share."""
+"""Sets of split points of a table, for k-Optimize and hill climbing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from kohorte.errors import NoSolution
 from kohorte.kernels import Grouper, SplitSets
 from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.metrics import Classification, Discernibility
 from kohorte.models import KAnonymity
-from kohorte.quality import Classification, Discernibility
 from kohorte.recoding.base import RecodingProblem, refuse_unordered
 from kohorte.recoding.cells import Cells, Recoding
 from kohorte.search import Progress
@@ -21,19 +21,19 @@ WHAT = "sets of split points"
 
 
 def refuse_beyond_k(problem: RecodingProblem) -> str | None:
-    """Split points need orders, and their bounds know nothing but the sizes of classes."""
+    """Return why split points cannot be used: they need ordered values, and models that are class sizes."""
     for model in problem.goal.models:
         if not isinstance(model, KAnonymity):
-            return f"model {model.name} is more than a class size, and it was made for k-anonymity alone"
+            return f"it supports k-anonymity only, and model {model.name} is more than a class size"
     if not problem.table.included.all():
         return "rows that lack a value would be suppressed beforehand; count missing as a value (missing: category)"
     return refuse_unordered(problem)
 
 
 class SplitPoints:
-    """A table whose rows fall into intervals of the lines: a split tells the places before it from the others.
+    """A table whose lines are cut into intervals; a split point separates the positions before it from the others.
 
-    What is minimized is the discernibility of the classes, or the classification cost where the plan says so.
+    The minimized cost is discernibility, or the classification cost if that is the metric of the plan.
     """
 
     def __init__(self, problem: RecodingProblem) -> None:
@@ -43,7 +43,7 @@ class SplitPoints:
         self.measured_by_plan = isinstance(metric, Classification | Discernibility)
         self._row_of, first, people = self._distinct_rows()
         self.sets = SplitSets(
-            problem.places[first],
+            problem.positions[first],
             people,
             np.array([line.length for line in problem.lines], dtype=np.uint32),
             self._labels(len(first)),
@@ -60,14 +60,14 @@ class SplitPoints:
 
     @property
     def nothing(self) -> Bools:
-        """The set without any split: everybody in one class."""
+        """The empty set of splits: one class of all rows."""
         return np.zeros(self.sets.splits, dtype=bool)
 
     def _distinct_rows(self) -> tuple[Codes, Codes, Counts]:
-        return _grouped(self.problem.places, [line.length for line in self.problem.lines])
+        return _grouped(self.problem.positions, [line.length for line in self.problem.lines])
 
     def _labels(self, rows: int) -> Counts:
-        """How many people of each distinct row have each value of the attribute that is to be told."""
+        """For each distinct row, the number of people with each value of the attribute that is to be predicted."""
         if not isinstance(self.problem.goal.metric, Classification):
             return np.zeros((rows, 0), dtype=np.int64)
         name = self.problem.goal.metric.attribute
@@ -78,29 +78,29 @@ class SplitPoints:
 
     @cached_property
     def metric_name(self) -> str:
-        """What is minimized."""
+        """The name of the minimized cost."""
         return Classification.name if self.by_label else Discernibility.name
 
     @property
     def seconds_left(self) -> float:
-        """How long the search may still take."""
+        """The seconds until the time limit."""
         limit = self.problem.goal.time_limit
         return math.inf if limit is None else max(0.0, limit - (time.monotonic() - self.problem.started))
 
     def report(self, visited: int, best: float, bound: float) -> bool:
-        """Tell the progress callback; False when it asks to stop."""
+        """Call the progress callback; return False if it asks to stop."""
         callback = self.problem.goal.progress
         share = int(1000 * bound / best) if best > 0 and bound > 0 else 0
         return callback is None or callback(Progress(visited, 1000, share, best, bound)) is not False
 
     def _large_enough(self, intervals: Codes) -> Bools:
-        """Tell which rows are in a class that may be kept."""
+        """Tell which rows are in a class that is large enough."""
         class_of, _, sizes = _grouped(intervals, [line.length for line in self.problem.lines])
         kept = sizes[class_of] >= self.problem.goal.smallest_class
         return self.problem.whole(kept.astype(np.uint32)).astype(bool)
 
     def recoding(self, chosen: Bools, visited: int, bound: float, *, proven: bool, heuristic: bool) -> Recoding:
-        """The table as a set of splits shows it."""
+        """The table recoded by a set of splits."""
         problem = self.problem
         columns, intervals = [], []
         begin = 0
@@ -109,7 +109,7 @@ class SplitPoints:
             begin += line.length - 1
             starts = np.concatenate([[0], np.flatnonzero(own) + 1])
             ends = np.append(starts[1:] - 1, line.length - 1)
-            interval_of = (np.searchsorted(starts, problem.places[:, axis], side="right") - 1).astype(np.uint32)
+            interval_of = (np.searchsorted(starts, problem.positions[:, axis], side="right") - 1).astype(np.uint32)
             intervals.append(interval_of)
             lows, highs = starts.astype(np.uint32), ends.astype(np.uint32)
             columns.append(Cells.of_intervals(line, lows, highs, problem.whole(interval_of)))
@@ -135,7 +135,7 @@ class SplitPoints:
 
 
 def _grouped(rows: Codes, lengths: list[int]) -> tuple[Codes, Codes, Counts]:
-    """The group of each row, the first row of each group and how many it has."""
+    """The group of each row, the first row of each group and the size of each group."""
     grouper = Grouper([[np.arange(length, dtype=np.uint32)] for length in lengths])
     ones = np.ones(len(rows), dtype=np.int64)
     return grouper.group(grouper.pack(rows), ones, np.zeros(len(lengths), dtype=np.uint32), True)

@@ -1,7 +1,8 @@
-"""Finding the best node."""
+"""Algorithms that choose one level per attribute for the whole table."""
 
 from __future__ import annotations
 
+from kohorte.algorithm_names import SEARCH_NAMES
 from kohorte.errors import member_named
 from kohorte.search.base import (
     Evaluation,
@@ -18,7 +19,7 @@ from kohorte.search.evaluator import Evaluator
 from kohorte.search.exhaustive import Exhaustive
 from kohorte.search.flash import Flash, FlashDepthFirst, FlashTwoPhase
 from kohorte.search.flash_parallel import FlashParallel
-from kohorte.search.full_domain import FullDomain, Goal, all_starred, full_domain
+from kohorte.search.full_domain import Goal, all_starred, full_domain
 from kohorte.search.incognito import Incognito, IncognitoCube
 from kohorte.search.mingen import MinGen
 from kohorte.search.ola import Ola
@@ -42,6 +43,7 @@ SEARCHES: tuple[type[Search], ...] = (
     MinGen,
     Datafly,
 )
+assert tuple(search.name for search in SEARCHES) == SEARCH_NAMES, "algorithm_names lists the searches in this order"
 
 __all__ = [
     "SEARCHES",
@@ -55,7 +57,6 @@ __all__ = [
     "FlashDepthFirst",
     "FlashParallel",
     "FlashTwoPhase",
-    "FullDomain",
     "Goal",
     "Incognito",
     "IncognitoCube",
@@ -77,5 +78,5 @@ __all__ = [
 
 
 def search_named(name: str) -> Search:
-    """Return the search of a plan's name."""
+    """Return the search with this name, as a plan writes it."""
     return member_named(name, SEARCHES, what="algorithm", code="algorithm-unknown")()

@@ -1,4 +1,4 @@
-"""What every search gets and gives: a lattice and a way to evaluate a node. No search sees rows."""
+"""The input and the output of every search. A search sees a lattice and evaluates nodes; it never sees rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import ClassVar, Protocol
 
 from kohorte.groups import Marginals
 from kohorte.lattice import Lattice, Node
-from kohorte.quality import Costing
+from kohorte.metrics import Costing
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What is known of a node after counting it; `cost` is infinite where the node is no solution.
+    """What is known about a node after counting it; `cost` is infinite if the node is not a solution.
 
-    Of a node that is none, a search may know only some of the suppressed rows, and nothing of its classes.
+    If it is not a solution, `suppressed` may be only a lower bound and the classes may be unknown.
     """
 
     node: Node
@@ -27,14 +27,14 @@ class Evaluation:
     suppressed: int
     classes: int
     smallest_class: int | None
-    floor: float = -math.inf  # no generalization costs less
-    gone: int = 0  # so many rows are suppressed here and at every specialization, at least
-    small: int = 0  # so many of them are in classes below the size that the models ask for
+    floor: float = -math.inf  # a lower bound for the cost of every generalization
+    gone: int = 0  # a lower bound for the rows that are suppressed here and at every specialization
+    small: int = 0  # how many of them are in classes smaller than the models require
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search has come: the optimum costs at least `lower_bound` and at most `best_cost`."""
+    """The progress of a search: the optimum costs at least `lower_bound` and at most `best_cost`."""
 
     checked: int
     nodes: int
@@ -44,7 +44,7 @@ class Progress:
 
 
 ProgressCallback = Callable[[Progress], object]
-"""Called now and then; returning False stops the search, which then returns the best found."""
+"""Called several times a second; if it returns False, the search stops and returns the best node found."""
 
 
 class OutOfTime(Exception):
@@ -53,10 +53,10 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """What single algorithms let a user choose.
+    """The options of single algorithms.
 
     `weights` (Datafly): how readily each attribute is generalized, from 0 (never) to 1. `identification` (mu-Argus):
-    how identifying each attribute is. `steps` and `seed` (hill climbing): when it stops, and where it starts.
+    how identifying each attribute is. `steps` and `seed` (hill climbing): the number of steps and the random seed.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Options:
 
 @dataclass
 class Problem:
-    """One search: evaluates nodes, keeps the best solution, counts, watches the clock, reports progress."""
+    """One search: evaluates nodes, keeps the best solution, checks the time limit and reports progress."""
 
     lattice: Lattice
     count: Callable[[Node], Evaluation]
@@ -79,60 +79,60 @@ class Problem:
     time_limit: float | None = None
     progress: ProgressCallback | None = None
     begin: Callable[[Node], Callable[[], Evaluation]] | None = None
-    ahead: int = 1  # so many nodes may be begun before the first of them is finished
+    ahead: int = 1  # how many nodes may be started before the first one is finished
     best: Evaluation | None = None
     checked: int = 0
     started: float = field(default_factory=time.monotonic)
     _reported: float = 0.0
 
     def evaluate(self, node: Node) -> Evaluation:
-        """Count a node, and remember it when it is the best solution so far."""
+        """Count a node, and remember it if it is the best solution so far."""
         self.watch_time()
         self.checked += 1
         return self.accept(self.count(node))
 
     def watch_time(self) -> None:
-        """End the search when its time is over; one node is always counted."""
+        """Raise `OutOfTime` if the time limit has passed and at least one node has been counted."""
         if self.time_limit is not None and self.checked and time.monotonic() - self.started > self.time_limit:
             raise OutOfTime
 
     def count_ahead(self, nodes: Iterator[Node]) -> Iterator[Evaluation]:
-        """Count nodes in their order; the next ones are begun while one is looked at. Nothing is remembered yet."""
-        under_way: deque[Callable[[], Evaluation]] = deque()
+        """Count nodes in the given order; up to `ahead` are counted at the same time. The best node is not updated."""
+        counting: deque[Callable[[], Evaluation]] = deque()
         try:
             for node in nodes:
                 self.watch_time()
-                under_way.append(self.start(node))
-                if len(under_way) >= self.ahead:
-                    yield under_way.popleft()()
+                counting.append(self.start(node))
+                if len(counting) >= self.ahead:
+                    yield counting.popleft()()
         except OutOfTime:
-            while under_way:
-                yield under_way.popleft()()
+            while counting:
+                yield counting.popleft()()
             raise
-        while under_way:
-            yield under_way.popleft()()
+        while counting:
+            yield counting.popleft()()
 
     def start(self, node: Node) -> Callable[[], Evaluation]:
-        """Begin to count a node; it is finished by calling what is returned, once. Nothing is remembered yet."""
+        """Start to count a node; call the returned function once for the result. The best node is not updated."""
         self.checked += 1
         if self.begin is None or self.ahead == 1:
             return lambda: self.count(node)
         return self.begin(node)
 
     def accept(self, evaluation: Evaluation) -> Evaluation:
-        """Remember an evaluation when it is the best solution so far."""
+        """Remember an evaluation if it is the best solution so far."""
         if evaluation.solution and self.better(evaluation.cost, evaluation.node):
             self.best = evaluation
         return evaluation
 
     def better(self, cost: float, node: Node) -> bool:
-        """Tell whether a solution of this cost at this node beats the best: by cost, then height, then levels."""
+        """Whether a solution of this cost at this node is better than the best: by cost, then height, then levels."""
         if self.best is None or cost != self.best.cost:
             return self.best is None or cost < self.best.cost
         return bool(self.lattice.order[node] < self.lattice.order[self.best.node])
 
     def report(self, settled: Callable[[], int], lower_bound: Callable[[], float]) -> None:
-        """Tell the progress callback where the search is, a few times a second."""
+        """Call the progress callback, at most ten times a second."""
         if self.progress is None:
             return
         now = time.monotonic()
@@ -146,10 +146,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The best node found. `optimal`: no node of the lattice is better; otherwise none costs less than `lower_bound`.
+    """The best node found. `optimal`: no node is better; otherwise no node costs less than `lower_bound`.
 
-    `heuristic`: the search never asked whether there is a better one.
-    `checked` nodes were counted, `tagged` nodes were settled without counting them.
+    `heuristic`: the search does not try to prove that its result is optimal.
+    `checked` nodes were counted; `tagged` nodes were decided without counting them.
     """
 
     best: Evaluation | None
@@ -161,12 +161,14 @@ class SearchResult:
 
 
 class Search(Protocol):
-    """A way through the lattice, by its published name."""
+    """An algorithm that searches the lattice; `name` is its published name."""
 
     name: ClassVar[str]
 
     def refuse(self, problem: Problem) -> str | None:
-        """Say why this search cannot solve the problem, or None when it can."""
+        """Return why this search cannot solve the problem; None if it can, which is the default."""
+        del problem
+        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""

@@ -1,4 +1,4 @@
-"""Datafly: generalize the attribute with the most distinct values, again and again, then suppress what is left."""
+"""Datafly: repeatedly generalize the attribute with the most distinct values, then suppress the remaining rows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 from kohorte.errors import NoSolution
 from kohorte.groups import Marginals
 from kohorte.lattice import Node
-from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
+from kohorte.search.base import Evaluation, OutOfTime, Problem, Search, SearchResult
 
 
-class Datafly:
+class Datafly(Search):
     """Datafly: one path upwards, always along the attribute with the most distinct values.
 
-    As long as more than k rows are in classes that fail, the attribute with the most distinct values at its present
-    level is generalized by one level; of equals, the first of the plan. Then the classes that fail are suppressed.
-    k is the class size that the models ask for. Published are those k rows, whatever the table's size; here the
-    suppression limit of the plan applies as well, so that the path ends where both are kept. Where nothing is left to
-    generalize, the limit of the plan alone decides.
+    While more than k rows are in classes that fail, the attribute with the most distinct values at its current level
+    is generalized by one level; among equals, the first of the plan. Then the classes that fail are suppressed.
+    k is the class size that the models require. The published algorithm suppresses up to k rows, whatever the size of
+    the table; here the suppression limit of the plan must be met as well. If no attribute can be generalized further,
+    only the limit of the plan applies.
 
-    A weight from 0 to 1 (option `weights`, 1 without one) is a factor of the distinct values: an attribute of weight 0
-    is never generalized. No node beside the path is counted, also when time is over: then the end of the path is
-    taken, where everything that may be generalized is at its top.
+    The number of distinct values is multiplied by a weight from 0 to 1 (option `weights`, default 1): an attribute of
+    weight 0 is never generalized. If the time limit passes, the end of the path is the result: the node at which all
+    attributes with a weight above 0 are at their top level.
 
     Optimal or heuristic
-        Heuristic: the result satisfies the models, but may be generalized far more than needed. Where it finds nothing,
-        there may be a solution beside its path (`NoSolution`), unless the path ends at the top of the lattice and the
-        models are monotone (a result without a best).
+        Heuristic: the result satisfies the models, but may be generalized far more than needed. If the path has no
+        solution, another node may have one (`NoSolution`). If the path ends at the top of the lattice and the models
+        are monotone, there is none (a result whose `best` is None).
     Complexity
         At most one check per level of each hierarchy.
     Source
@@ -40,13 +40,8 @@ class Datafly:
     name: ClassVar[str] = "datafly"
     options: ClassVar[tuple[str, ...]] = ("weights",)
 
-    def refuse(self, problem: Problem) -> str | None:
-        """Nothing is refused."""
-        del problem
-        return None
-
     def run(self, problem: Problem) -> SearchResult:
-        """Climb until few enough rows are left in classes that fail, or nothing can be generalized."""
+        """Generalize until few enough rows are in classes that fail, or nothing can be generalized."""
         weights = [problem.options.weights.get(column.name, 1.0) for column in problem.marginals.columns]
         try:
             last = self._climb(problem, weights)
@@ -54,7 +49,7 @@ class Datafly:
             last = problem.start(_end(problem, weights))()
         if last.solution:
             return SearchResult(problem.accept(last), False, -math.inf, problem.checked, tagged=0, heuristic=True)
-        if problem.monotone and last.node == problem.lattice.top:  # then there is no solution anywhere
+        if problem.monotone and last.node == problem.lattice.top:  # then the lattice has no solution
             return SearchResult(None, True, -math.inf, problem.checked, tagged=0, heuristic=True)
         raise NoSolution(
             f"datafly found no release: with everything generalized that may be, at least {last.suppressed:,} rows "
@@ -65,7 +60,7 @@ class Datafly:
 
     @staticmethod
     def _climb(problem: Problem, weights: list[float]) -> Evaluation:
-        """Follow the path to its end; nodes on it that satisfy the plan are not yet accepted as its answer."""
+        """Follow the path and return its last node; no node is accepted as the best here."""
         excluded = problem.marginals.rows - int(problem.marginals.columns[0].counts.sum())
         node = problem.lattice.bottom
         while True:
@@ -81,7 +76,7 @@ class Datafly:
 
 
 def _most_distinct(marginals: Marginals, node: Node, weights: list[float]) -> int | None:
-    """The attribute to generalize next, or None where all that may be generalized are at their tops."""
+    """The attribute to generalize next; None if all attributes that may be generalized are at their top level."""
     distinct = {
         axis: weights[axis] * len(np.unique(column.maps[level][column.counts > 0]))
         for axis, (column, level) in enumerate(zip(marginals.columns, node, strict=True))
@@ -91,5 +86,5 @@ def _most_distinct(marginals: Marginals, node: Node, weights: list[float]) -> in
 
 
 def _end(problem: Problem, weights: list[float]) -> Node:
-    """The node at which every path ends."""
+    """The last node of every path."""
     return tuple(top if weight > 0 else 0 for top, weight in zip(problem.lattice.top, weights, strict=True))

@@ -1,4 +1,4 @@
-"""From a node to its verdict and cost."""
+"""The evaluation of a node: its verdict and its cost."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kohorte.groups import Groups
 from kohorte.kernels import summarize
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
+from kohorte.metrics import Costing
 from kohorte.models import PrivacyModel
-from kohorte.quality import Costing
 from kohorte.search.base import Evaluation
 
 
 @dataclass
 class Screens:
-    """How often a verdict was sought by class sizes alone, and found."""
+    """How often class sizes alone were tried for a verdict, and how often they were sufficient."""
 
     tried: int = 0
     found: int = 0
@@ -35,8 +35,8 @@ class Evaluator:
     models: Sequence[PrivacyModel]
     costing: Costing
     limit: int
-    starred: Groups | None = None  # at the node of nothing but `*`: all rows, where some are excluded
-    bounds: bool = True  # what a search excludes nodes by; whoever counts all of them does without
+    starred: Groups | None = None  # the class of all rows at the node that shows only `*`, if some rows are excluded
+    bounds: bool = True  # compute `floor` and `gone`, which are not needed if all nodes are counted
     _screens: Screens = field(default_factory=Screens, init=False, repr=False, compare=False)
 
     def __call__(self, node: Node) -> Evaluation:
@@ -44,9 +44,10 @@ class Evaluator:
         return self._screened(node) or self.judge(self.engine.groups(node))
 
     def _screened(self, node: Node) -> Evaluation | None:
-        """The verdict on a node with too many rows in classes too small for every model, known by their sizes alone.
+        """The verdict on a node where too many rows are in classes that are too small, from class sizes alone.
 
-        That is not looked for where it saves little, or is rarely found.
+        None if the sizes do not decide, or if they are not tried: when counting them saves little, or when fewer than
+        a quarter of the attempts succeeded. The quarter is our own choice; it affects the time, not the verdict.
         """
         least = self.costing.smallest_class
         worth_it = self.bounds and least > 1 and self._screens.found >= self._screens.tried // 4 - 2
@@ -61,7 +62,7 @@ class Evaluator:
         return self._too_small(groups, small)
 
     def _too_small(self, groups: Groups, small: int) -> Evaluation:
-        """The verdict on a node with too many rows in classes that are too small for every model."""
+        """The evaluation of a node where too many rows are in classes that are too small."""
         return Evaluation(
             node=groups.node,
             solution=False,
@@ -75,7 +76,7 @@ class Evaluator:
         )
 
     def begin(self, node: Node) -> Callable[[], Evaluation]:
-        """Begin to count a node; its verdict and cost are had by calling what is returned, once."""
+        """Start to count a node; call the returned function once for its verdict and cost."""
         groups = self.engine.begin(node)
         return lambda: self.judge(groups())
 
@@ -89,7 +90,7 @@ class Evaluator:
         kept = self.kept(groups)
         kept_rows, classes, smallest, small = summarize(groups.sizes, kept, self.costing.smallest_class)
         suppressed = self.costing.rows - kept_rows
-        solution = suppressed <= self.limit and not self._betrayed(groups)
+        solution = suppressed <= self.limit and not self._excluded_rows_reveal(groups)
         return Evaluation(
             node=groups.node,
             solution=solution,
@@ -102,8 +103,8 @@ class Evaluator:
             small=groups.excluded + small,
         )
 
-    def _betrayed(self, groups: Groups) -> bool:
-        """Whether a node of nothing but `*` fails because excluded rows cannot be told from the others there."""
+    def _excluded_rows_reveal(self, groups: Groups) -> bool:
+        """Whether the node that shows only `*` fails: there, excluded rows look the same as all others."""
         if self.starred is None or groups.node != self.starred.node or self.limit >= self.costing.rows:
             return False
         return not self._all_starred_hold
@@ -114,17 +115,17 @@ class Evaluator:
         return bool(self._satisfying(self.starred).all()) and self._hold(self.starred)
 
     def _gone(self, groups: Groups, suppressed: int) -> int:
-        """The rows that are suppressed at every specialization: of each class as many as the strictest model says."""
+        """A lower bound for the rows suppressed at every specialization: per class, the largest bound of the models."""
         if self.monotone:
             return suppressed
         total = float(np.maximum.reduce([model.gone(groups) for model in self.models]).sum())
         return groups.excluded + math.ceil(total - ROUNDING * (1.0 + total))
 
     def kept(self, groups: Groups) -> Bools:
-        """Tell for each class whether it satisfies all models and so stays in the release.
+        """Tell for each class whether it satisfies all models and is therefore released.
 
-        Where the models are about all classes together, the smallest ones are taken out, all of one size at a time,
-        until the others hold.
+        For models about all classes together, the smallest classes are removed, one size at a time, until the models
+        hold for the rest.
         """
         kept = self._satisfying(groups)
         if not any(model.about_all for model in self.models):
@@ -139,18 +140,19 @@ class Evaluator:
         return all(model.holds(groups) for model in self.models if model.about_all)
 
     def _satisfying(self, groups: Groups, among: Bools | None = None) -> Bools:
-        """Tell which classes satisfy all models; where that depends on the others, leave out until it is stable.
+        """Tell which classes satisfy all models.
 
-        Models that look at one class come first: what they leave out is out for the others.
+        Models about single classes come first. For models that compare a class with the other kept classes, classes
+        that fail are removed until the result no longer changes.
         """
         verdicts = [model.satisfied(groups) for model in self.models if not model.about_others]
         kept = np.logical_and.reduce(verdicts) if verdicts else np.ones(len(groups), dtype=bool)
         if among is not None:
             kept = kept & among
-        looking_around = [model for model in self.models if model.about_others]
-        while looking_around:
+        comparing = [model for model in self.models if model.about_others]
+        while comparing:
             left = replace(groups, kept=kept)
-            fewer = np.logical_and.reduce([kept, *(model.satisfied(left) for model in looking_around)])
+            fewer = np.logical_and.reduce([kept, *(model.satisfied(left) for model in comparing)])
             if np.array_equal(fewer, kept):
                 break
             kept = fewer
@@ -158,4 +160,4 @@ class Evaluator:
 
 
 ROUNDING = 1e-9
-"""How far a sum of bounds may be off."""
+"""A tolerance for rounding errors in sums of bounds."""

@@ -1,28 +1,23 @@
-"""Exhaustive search: the oracle."""
+"""Exhaustive search, with which tests compare all other searches."""
 
 from __future__ import annotations
 
 import math
 from typing import ClassVar
 
-from kohorte.search.base import OutOfTime, Problem, SearchResult
+from kohorte.search.base import OutOfTime, Problem, Search, SearchResult
 
 
-class Exhaustive:
+class Exhaustive(Search):
     """Counts every node.
 
     Optimal or heuristic
-        Optimal for every model and metric, by looking at everything.
+        Optimal for every model and metric.
     Complexity
         One check per node of the lattice.
     """
 
     name: ClassVar[str] = "exhaustive"
-
-    def refuse(self, problem: Problem) -> str | None:
-        """Nothing is refused."""
-        del problem
-        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""

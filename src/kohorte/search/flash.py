@@ -8,22 +8,24 @@ from functools import partial
 from typing import ClassVar
 
 from kohorte.lattice import Node
-from kohorte.search.base import Problem, SearchResult
+from kohorte.search.base import Problem, Search, SearchResult
 from kohorte.search.tags import Tags, flash_sequence, monotone_only
 
 Queue = list[tuple[int, Node]]
-"""A heap of nodes that failed, from which further paths start; the first in Flash's order comes first."""
+"""A heap of nodes that failed, in the order of Flash; further paths start at their generalizations."""
 
 
-class Flash:
-    """Basic Flash: bisects greedy paths from untagged nodes upwards (algorithms 7 to 9).
+class Flash(Search):
+    """Basic Flash: bisects greedy paths that lead upwards from untagged nodes.
 
     Optimal or heuristic
         Optimal for monotone models with monotone metrics (case 1); everything else is refused.
     Complexity
         At most one check per node; O(log height) checks per path.
     Source
-        Kohlmayer et al., Flash: Efficient, Stable and Optimal K-Anonymity, PASSAT 2012.
+        Kohlmayer et al., Flash: Efficient, Stable and Optimal K-Anonymity, PASSAT 2012;
+        Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015,
+        algorithms 7 to 9.
     """
 
     name: ClassVar[str] = "flash"
@@ -37,23 +39,19 @@ class Flash:
         return _search_paths(problem)
 
 
-class FlashDepthFirst:
+class FlashDepthFirst(Search):
     """Depth-first Flash: counts every node that it cannot exclude, always after a finer neighbour.
 
     Optimal or heuristic
-        Optimal for every model and metric: it excludes only what monotone models and metrics allow.
+        Optimal for every model and metric: nodes are excluded by monotonicity only.
     Complexity
         At most one check per node.
     Source
-        Kohlmayer, dissertation, 2015, sections 3.5.5 and 3.7.3.
+        Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015,
+        sections 3.5.5 and 3.7.3.
     """
 
     name: ClassVar[str] = "flash_depth_first"
-
-    def refuse(self, problem: Problem) -> str | None:
-        """Nothing is refused."""
-        del problem
-        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
@@ -61,29 +59,24 @@ class FlashDepthFirst:
         return tags.visit(tags.descend)
 
 
-class FlashTwoPhase:
-    """Two-phase Flash: bisects paths by what is monotone, then searches depth first what may be a solution.
+class FlashTwoPhase(Search):
+    """Two-phase Flash: bisects paths by monotone conditions, then searches depth first above them.
 
-    Where a node of a path has too many rows that are suppressed for good, it fails with all its specializations.
-    The lowest other node of the path is the start of the second phase, which settles all that lies above it.
+    If too many rows are suppressed at a node and at all its specializations, all these nodes fail. The second phase
+    starts at the lowest other node of the path and decides all nodes above it.
 
     Optimal or heuristic
-        Optimal for every model and metric. Where both are monotone it is basic Flash, since the second phase finds
-        nothing left to do; where nothing is, it is depth-first Flash from the end of the first path, which leads
-        down to the bottom.
+        Optimal for every model and metric. If both are monotone, it is the same as basic Flash. If neither is, the
+        first path leads down to the bottom, and the search is the same as depth-first Flash.
     Complexity
         At most one check per node.
     Source
-        Kohlmayer, dissertation, 2015, section 3.7.4, algorithm 13. A path starts at the untagged node itself, as in
-        algorithm 7: as printed, a node whose generalizations are all tagged would never be counted.
+        Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015,
+        section 3.7.4, algorithm 13. A path starts at the untagged node itself, as in algorithm 7: as printed, a node
+        whose generalizations are all tagged would never be counted.
     """
 
     name: ClassVar[str] = "flash_two_phase"
-
-    def refuse(self, problem: Problem) -> str | None:
-        """Nothing is refused."""
-        del problem
-        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
@@ -91,7 +84,7 @@ class FlashTwoPhase:
 
 
 def find_path(tags: Tags, start: Node, *, taken: AbstractSet[Node] = frozenset()) -> list[Node]:
-    """Go up from a node to one without untagged generalizations, always to the first that is not taken."""
+    """Follow the first untagged generalization that is not `taken`, until there is none."""
     path = [start]
     while free := [up for up in tags.untagged_successors(path[-1]) if up not in taken]:
         path.append(free[0])
@@ -99,7 +92,7 @@ def find_path(tags: Tags, start: Node, *, taken: AbstractSet[Node] = frozenset()
 
 
 def middle(path: list[Node]) -> int:
-    """The place of the node that is counted first."""
+    """The position of the node of a path that is counted first."""
     return (len(path) - 1) // 2
 
 
@@ -119,19 +112,19 @@ def _search_from(tags: Tags, start: Node) -> None:
 
 
 def _check_path(tags: Tags, path: list[Node], queue: Queue) -> None:
-    """Bisect a path, then settle what lies above its lowest node that does not fail for good.
+    """Bisect a path, then search above its lowest node that does not exclude all its specializations.
 
-    With monotone models and metrics that node is a solution, and all above it is tagged already.
+    With monotone models and metrics that node is a solution, and all nodes above it are tagged already.
     """
     head: Node | None = None
     while path:
-        place = middle(path)
-        node = path[place]
+        position = middle(path)
+        node = path[position]
         if tags.excludes_finer(tags.check(node)):
             heapq.heappush(queue, (int(tags.order[node]), node))
-            path = path[place + 1 :]
+            path = path[position + 1 :]
         else:
-            head, path = node, path[:place]
+            head, path = node, path[:position]
     if head is not None:
         for successor in tags.untagged_successors(head):
             tags.descend(successor)

@@ -8,25 +8,26 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from kohorte.lattice import Node
-from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
+from kohorte.search.base import Evaluation, OutOfTime, Problem, Search, SearchResult
 from kohorte.search.flash import Flash, Queue, find_path, middle
 from kohorte.search.tags import Tags, flash_sequence, monotone_only
 
 
-class FlashParallel:
-    """Parallel Flash: each thread bisects a path of its own, of nodes that are in no other current path.
+class FlashParallel(Search):
+    """Parallel Flash: each thread counts nodes of its own path; current paths have no node in common.
 
-    Tags, priority queue and history are shared. The threads count; paths are built and tags are set in between by
-    the thread that called the search, so that nothing needs a lock and a callback runs where the caller runs.
+    Tags, priority queue and history are shared. The worker threads only count; the calling thread builds the paths,
+    sets the tags and calls the progress callback, so no locks are needed.
 
     Optimal or heuristic
         Optimal for monotone models with monotone metrics (case 1); everything else is refused. The answer is the
         same for any number of threads.
     Complexity
-        As basic Flash, which it is with one thread; a few checks more, since a path cannot wait for what the others
-        are about to find.
+        With one thread it is basic Flash; with more it checks a few nodes more, because a path does not wait for the
+        results of the others.
     Source
-        Kohlmayer, dissertation, 2015, section 3.7.2, algorithms 10 to 12.
+        Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015,
+        section 3.7.2, algorithms 10 to 12.
     """
 
     name: ClassVar[str] = "flash_parallel"
@@ -44,7 +45,7 @@ class FlashParallel:
 
 
 class _Paths:
-    """The current paths, each with its middle node that is being counted."""
+    """The current paths; the middle node of each is being counted."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -55,18 +56,18 @@ class _Paths:
         self.counting: deque[tuple[list[Node], Callable[[], Evaluation]]] = deque()
 
     def search(self) -> None:
-        """Bisect paths until every node is tagged; when the time is over, what was begun is still counted."""
+        """Bisect paths until every node is tagged; if time runs out, finish the nodes that were started."""
         try:
             while self._start_paths():
                 path, finish = self.counting.popleft()
-                self._go_on(path, self._accept(finish))
+                self._continue(path, self._accept(finish))
         except OutOfTime:
             while self.counting:
                 self._accept(self.counting.popleft()[1])
             raise
 
     def _start_paths(self) -> bool:
-        """Give every idle thread a path, where there is one; tell whether any thread is busy."""
+        """Give every idle thread a path, if there is one; return whether any thread is busy."""
         while len(self.counting) < self.problem.ahead and (start := self._next_start()) is not None:
             path = find_path(self.tags, start, taken=self.taken)
             self.taken.update(path)
@@ -74,9 +75,9 @@ class _Paths:
         return bool(self.counting)
 
     def _next_start(self) -> Node | None:
-        """A generalization of a node that failed, or else the next node, that is neither tagged nor in a path.
+        """The next node that is neither tagged nor in a path; generalizations of nodes that failed come first.
 
-        All nodes of a path are tagged when it ends, so one that is passed over here need not be looked at again.
+        All nodes of a path are tagged when it ends, so a node that is skipped here need not be considered again.
         """
         while self.queue:
             for successor in self.tags.untagged_successors(self.queue[0][1]):
@@ -94,12 +95,12 @@ class _Paths:
         self.tags.conclude(evaluation)
         return evaluation
 
-    def _go_on(self, path: list[Node], evaluation: Evaluation) -> None:
-        """Go on with the half of a path that is still open, but for what other paths have settled of it."""
-        place = middle(path)
+    def _continue(self, path: list[Node], evaluation: Evaluation) -> None:
+        """Continue with the undecided half of a path, without nodes that other paths have tagged."""
+        position = middle(path)
         if not evaluation.solution:
             heapq.heappush(self.queue, (int(self.tags.order[evaluation.node]), evaluation.node))
-        rest = path[:place] if evaluation.solution else path[place + 1 :]
+        rest = path[:position] if evaluation.solution else path[position + 1 :]
         rest = [node for node in rest if not self.tags.tagged[node]]
         self.taken.difference_update(path)
         self.taken.update(rest)

@@ -1,22 +1,23 @@
-"""A table made ready for a search of its lattice: engine, models and metric together."""
+"""The search problem of a table: lattice, engine, models and metric together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kohorte.engines import EncodedTable, LocalEngine
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.engines import Engine
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.lattice import Lattice, Node
+from kohorte.metrics import Metric
 from kohorte.models import PrivacyModel
-from kohorte.quality import Metric
 from kohorte.search.base import Options, Problem, ProgressCallback
 from kohorte.search.evaluator import Evaluator
+from kohorte.sources import EncodedTable
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a release, in rows of its table: models, metric, weights, and how many may be suppressed."""
+    """The requirements of a plan for one table; `limit` is the number of rows that may be suppressed."""
 
     models: Sequence[PrivacyModel]
     metric: Metric
@@ -28,27 +29,16 @@ class Goal:
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class can have and satisfy all models."""
+        """The fewest rows that a class needs to satisfy all models."""
         return max(model.smallest_class for model in self.models)
 
 
-@dataclass(frozen=True, eq=False)
-class FullDomain:
-    """A table, its engine, and the problem that a search has to solve."""
-
-    table: EncodedTable = field(repr=False)
-    engine: LocalEngine = field(repr=False)
-    evaluator: Evaluator = field(repr=False)
-    problem: Problem = field(repr=False)
-
-
-def full_domain(table: EncodedTable, goal: Goal) -> FullDomain:
-    """Set up the search for the best node of a table's lattice."""
+def full_domain(table: EncodedTable, goal: Goal, engine: Engine) -> tuple[Evaluator, Problem]:
+    """Set up the search for the best node of a table's lattice; the engine counts the nodes."""
     marginals = table.marginals(goal.weights)
     lattice = Lattice(table.shape)
     costing = goal.metric.costing(marginals, smallest_class=goal.smallest_class, limit=goal.limit)
-    engine = LocalEngine(table)
-    some_excluded = not table.included.all() and all_starred(table, lattice.top)
+    some_excluded = table.excluded and all_starred(table, lattice.top)
     starred = engine.all_rows(lattice.top) if some_excluded else None
     evaluator = Evaluator(engine, goal.models, costing, goal.limit, starred)
     problem = Problem(
@@ -63,7 +53,7 @@ def full_domain(table: EncodedTable, goal: Goal) -> FullDomain:
         time_limit=goal.time_limit,
         progress=goal.progress,
     )
-    return FullDomain(table, engine, evaluator, problem)
+    return evaluator, problem
 
 
 def all_starred(table: EncodedTable, node: Node) -> bool:

@@ -10,32 +10,33 @@ from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
-from kohorte.search.base import Problem, SearchResult
+from kohorte.search.base import Problem, Search, SearchResult
 from kohorte.search.tags import Tags, drawn_sequence, monotone_only
 
 
-class Incognito:
-    """Incognito with superroots: what fails for some attributes fails with any more of them.
+class Incognito(Search):
+    """Incognito with superroots: if a subset of the attributes fails, every larger subset fails, too.
 
-    The lattice of a subset of the attributes are the nodes with all others at their top level. A node that fails
-    there tags all its specializations in the whole lattice, and with them what the a-priori step would leave out of
-    all larger subsets. (This needs no top level of a single group: finer nodes fail in any case.) What is left of a
-    subset is searched level by level. Where that has several roots, their greatest common specialization, the
-    superroot, is counted first, though it is known to fail: the engine then rolls the roots up from it.
+    The lattice of a subset consists of the nodes with all other attributes at their top level. A node that fails there
+    tags all its specializations in the whole lattice, which includes the nodes that the a-priori step removes from all
+    larger subsets. The remaining nodes of a subset are searched level by level. If they have several roots, their
+    greatest common specialization, the superroot, is counted first, although it is known to fail: the engine then
+    counts the roots from it.
 
     Optimal or heuristic
         Optimal for monotone models with monotone metrics (case 1); everything else is refused.
     Complexity
-        At most one check per node, but a look at the lattices of all 2^n subsets of n attributes.
+        At most one check per node; the lattices of all 2^n subsets of n attributes are visited.
     Source
         LeFevre, DeWitt, Ramakrishnan, Incognito: Efficient Full-Domain K-Anonymity, SIGMOD 2005; Kohlmayer,
-        dissertation, 2015, section 3.5.2, algorithm 2.
+        Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015, section
+        3.5.2, algorithm 2.
     """
 
     name: ClassVar[str] = "incognito"
 
     def refuse(self, problem: Problem) -> str | None:
-        """Only monotone models let a subset speak for all attributes."""
+        """With models that are not monotone, the failure of a subset says nothing about larger ones."""
         return monotone_only(problem)
 
     def run(self, problem: Problem) -> SearchResult:
@@ -49,9 +50,8 @@ class Incognito:
 class IncognitoCube(Incognito):
     """Incognito with a cube: the ungeneralized nodes of all subsets are counted before the search.
 
-    They are counted from the widest subset to the narrowest, so that each can be rolled up from one with an attribute
-    more; whatever the search counts later, it rolls up from them and not from the table. Then the subsets are searched
-    as in `incognito`, without superroots.
+    Larger subsets are counted first, so that each node can be counted from a subset with one attribute more. The
+    search then counts its nodes from these, not from the table. It is that of `incognito`, without superroots.
 
     Optimal or heuristic
         Optimal for monotone models with monotone metrics (case 1); everything else is refused.
@@ -74,7 +74,7 @@ class IncognitoCube(Incognito):
 
 
 class _Subsets:
-    """The subsets of the attributes, and the nodes counted for them: subsets meet where an attribute is at its top."""
+    """The subsets of the attributes, and the nodes counted so far; a node can belong to several subsets."""
 
     def __init__(self, tags: Tags) -> None:
         self.tags = tags
@@ -82,7 +82,7 @@ class _Subsets:
         self.superroots = True
 
     def count_cube(self) -> None:
-        """Count the lowest nodes of all subsets, the widest subset first."""
+        """Count the lowest nodes of all subsets, larger subsets first."""
         axes = range(len(self.tags.lattice.shape))
         for size in reversed(axes):
             for subset in combinations(axes, size + 1):
@@ -121,7 +121,7 @@ class _Subsets:
 
 
 def _roots(candidates: Bools) -> Bools:
-    """The candidates none of whose direct specializations is one."""
+    """The candidates without a direct specialization that is also a candidate."""
     roots = candidates.copy()
     for axis in range(candidates.ndim):
         upper, lower = np.moveaxis(roots, axis, 0)[1:], np.moveaxis(candidates, axis, 0)[:-1]

@@ -1,4 +1,4 @@
-"""MinGen: all generalizations, and of those that are safe the one that distorts least."""
+"""MinGen: of all generalizations that satisfy the models, the one with the lowest cost."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from kohorte.search.exhaustive import Exhaustive
 
 
 class MinGen(Exhaustive):
-    """MinGen on the level of attributes: every node is counted, and of the solutions the best is preferred.
+    """MinGen for whole attributes: counts every node and returns the best solution.
 
-    Published for k-anonymity and the metric precision; here for every model and metric of the plan. What the source
-    calls the data holder's preference among equals is the fixed order that breaks ties: height, then levels. On the
-    level of cells, which is how the source means it, it is the recoding `mingen_cells`.
+    Published for k-anonymity and the metric precision; here for every model and metric of the plan. Sweeney lets the
+    data holder choose among equal solutions; here ties are broken by height, then levels. Sweeney's MinGen works on
+    single cells, as the recoder `mingen_cells` does.
 
     Optimal or heuristic
-        Optimal for every model and metric, by looking at everything.
+        Optimal for every model and metric.
     Complexity
         One check per node of the lattice: the product of (height + 1) over the hierarchies.
     Source

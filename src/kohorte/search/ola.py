@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 
 from kohorte.lattice import Node
-from kohorte.search.base import Problem, SearchResult
+from kohorte.search.base import Problem, Search, SearchResult
 from kohorte.search.tags import Tags, drawn_sequence, monotone_only
 
 
-class Ola:
+class Ola(Search):
     """Optimal Lattice Anonymization (OLA): bisects sublattices at all nodes of their middle level.
 
     Optimal or heuristic
@@ -20,8 +20,9 @@ class Ola:
         At most one check per node. No sublattice is searched twice, nor one whose nodes are all tagged.
     Source
         El Emam et al., A Globally Optimal k-Anonymity Method for the De-Identification of Health Data, JAMIA 16(5),
-        2009; Kohlmayer, dissertation, 2015, section 3.5.3, algorithm 3. There the top of the lattice is taken to be
-        a solution; here it is counted in the end when no other node is one.
+        2009; Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU
+        München, 2015, section 3.5.3, algorithm 3. There the top of the lattice is assumed to be a solution; here it is
+        counted if no other node is a solution.
     """
 
     name: ClassVar[str] = "ola"
@@ -50,10 +51,10 @@ class _Sublattices:
             self.tags.check(lattice.top)
 
     def _minimal(self, bottom: Node, top: Node) -> None:
-        """Find the minimal solutions of a sublattice (KMIN). Its height halves from call to call: no deep recursion.
+        """Find the minimal solutions of a sublattice ("KMIN"). The height halves with each call: no deep recursion.
 
-        A middle node settles one of the halves that it ends: all below it where it fails, all above it where it is
-        a solution. So the call for that half returns at once, and it need not be remembered which it was.
+        A middle node that fails tags the half below it, and one that is a solution tags the half above it; the call
+        for that half returns at once.
         """
         if (bottom, top) in self.searched or self.tags.tagged[_between(bottom, top)].all():
             return
@@ -71,7 +72,7 @@ class _Sublattices:
             self.tags.check(node)
 
     def _middle_nodes(self, bottom: Node, top: Node) -> list[Node]:
-        """The nodes half way up a sublattice, as drawn: those with the highest first attribute first."""
+        """The nodes at half the height of a sublattice, those with the highest first attribute first."""
         height = (sum(bottom) + sum(top)) // 2
         found = np.argwhere(self.tags.lattice.heights[_between(bottom, top)] == height) + np.array(bottom)
         return [tuple(node) for node in found[::-1].tolist()]

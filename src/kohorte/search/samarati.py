@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kohorte.search.base import Problem, SearchResult
+from kohorte.search.base import Problem, Search, SearchResult
 from kohorte.search.tags import Tags, drawn_sequence
 
 
-class Samarati:
-    """Bisects the heights: where a level has a solution it goes on below, otherwise above.
+class Samarati(Search):
+    """Bisects the heights of the lattice: below a height with a solution, above a height without one.
 
-    A level is left at its first solution. Published, that is the answer; but the other solutions of the lowest
-    level cost as much, and ties have one fixed order in this package. So the rest of that level is counted in the
-    end. Nothing is tagged predictively, as published.
+    The published algorithm returns the first solution of the lowest height. Other solutions of that height cost the
+    same, and this package breaks ties in a fixed order, so the remaining nodes of that height are counted at the end.
+    As published, it uses no predictive tagging.
 
     Optimal or heuristic
         Optimal for monotone models and the metric `height` with equal weights; everything else is refused.
@@ -21,13 +21,14 @@ class Samarati:
         All nodes of O(log height) levels.
     Source
         Samarati, Protecting Respondents' Identities in Microdata Release, TKDE 13(6), 2001; Kohlmayer,
-        dissertation, 2015, section 3.5.1, algorithm 1.
+        Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015, section
+        3.5.1, algorithm 1.
     """
 
     name: ClassVar[str] = "samarati"
 
     def refuse(self, problem: Problem) -> str | None:
-        """The levels of the lattice must be the order of the costs, and all nodes above a solution solutions."""
+        """The cost must rise with the height, and every generalization of a solution must be a solution."""
         if not problem.monotone:
             return "it needs models that are monotone under this suppression limit"
         if not problem.costing.rises_with_height:
@@ -44,17 +45,17 @@ class Samarati:
         low, high = 0, int(heights.max())
         while low <= high:
             height = (low + high) // 2
-            if self._count_level(tags, height, first=True):
+            if self._count_height(tags, height, first=True):
                 tags.tagged[heights > height] = True
                 high = height - 1
             else:
                 tags.tagged[heights <= height] = True
                 low = height + 1
-        self._count_level(tags, low, first=False)
+        self._count_height(tags, low, first=False)
 
     @staticmethod
-    def _count_level(tags: Tags, height: int, *, first: bool) -> bool:
-        """Count the nodes of a level that were not counted yet, all or up to the first solution."""
+    def _count_height(tags: Tags, height: int, *, first: bool) -> bool:
+        """Count the uncounted nodes of a height, all or up to the first solution."""
         solution = False
         for node in tags.untagged(tags.lattice.heights == height):
             solution |= tags.problem.evaluate(node).solution

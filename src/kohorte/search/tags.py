@@ -1,4 +1,4 @@
-"""What the published searches share: an order of the nodes, and tags for those that are settled."""
+"""Shared by the published searches: an order of the nodes, and tags for nodes that are decided."""
 
 from __future__ import annotations
 
@@ -16,19 +16,23 @@ from kohorte.lattice import Lattice, Node
 from kohorte.search.base import Evaluation, OutOfTime, Problem, SearchResult
 
 NodeSequence: TypeAlias = NDArray[np.int64]
-"""The places of all nodes in a flattened array of the lattice, in the order in which a search visits them."""
+"""The positions of all nodes in a flattened array of the lattice, in the order in which a search visits them."""
 
 Region: TypeAlias = tuple[slice | EllipsisType, ...] | Bools
 """Part of the lattice, as an index of its arrays."""
 
 
 def drawn_sequence(lattice: Lattice) -> NodeSequence:
-    """All nodes as the source draws and visits them: level by level, in each the highest first attribute first."""
+    """All nodes by height, then by the highest level of the first attribute, as in Kohlmayer (2015)."""
     return np.lexsort((-np.arange(lattice.size), lattice.heights.ravel()))
 
 
 def flash_sequence(lattice: Lattice, marginals: Marginals) -> NodeSequence:
-    """All nodes in Flash's order (section 3.8): height, mean generalization, distinct values, then levels."""
+    """All nodes in the order of Flash: by height, mean generalization, distinct values, then levels.
+
+    Source: Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München,
+    2015, section 3.8.
+    """
     width = len(lattice.shape)
     mean = lattice.sum([np.arange(length) / max(1, length - 1) / width for length in lattice.shape])
     lost = lattice.sum([_lost_values(column.maps) / width for column in marginals.columns])
@@ -43,7 +47,7 @@ def _lost_values(maps: tuple[NDArray[np.uint32], ...]) -> NDArray[np.float64]:
 
 
 def monotone_only(problem: Problem) -> str | None:
-    """The reason of the searches that were made for monotone models and metrics (case 1), or None where both are."""
+    """Return why a search for monotone models and metrics (case 1) cannot be used; None if it can."""
     if not problem.monotone:
         return "it needs models that are monotone under this suppression limit"
     if not problem.costing.monotone:
@@ -52,19 +56,19 @@ def monotone_only(problem: Problem) -> str | None:
 
 
 class Tags:
-    """Which nodes are settled: counted, or excluded by what was counted."""
+    """Which nodes are tagged: counted, or decided by a counted node."""
 
     def __init__(self, problem: Problem, sequence: NodeSequence) -> None:
         self.problem = problem
         self.lattice = problem.lattice
         self.sequence = sequence
-        places = np.empty(problem.lattice.size, dtype=np.int64)
-        places[sequence] = np.arange(problem.lattice.size)
-        self.order = places.reshape(problem.lattice.shape)
+        positions = np.empty(problem.lattice.size, dtype=np.int64)
+        positions[sequence] = np.arange(problem.lattice.size)
+        self.order = positions.reshape(problem.lattice.shape)
         self.tagged: Bools = np.zeros(problem.lattice.shape, dtype=bool)
 
     def visit(self, visit: Callable[[Node], object]) -> SearchResult:
-        """Visit all nodes in their order that are not tagged when their turn comes."""
+        """Visit all nodes in order, except those that are tagged by then."""
 
         def search() -> None:
             for node in self.untagged():
@@ -73,7 +77,7 @@ class Tags:
         return self.result_of(search)
 
     def result_of(self, search: Callable[[], None]) -> SearchResult:
-        """Run a search that tags every node unless its time is over, and say how far it came."""
+        """Run a search that tags every node, or ends with `OutOfTime`; return its result."""
         complete = True
         try:
             search()
@@ -84,33 +88,33 @@ class Tags:
         return SearchResult(best, complete, bound, self.problem.checked, self.settled() - self.problem.checked)
 
     def settled(self) -> int:
-        """How many nodes need no more attention."""
+        """The number of tagged nodes."""
         return int(np.count_nonzero(self.tagged))
 
     def untagged(self, region: Region = (...,)) -> Iterator[Node]:
-        """The nodes of a region in their order; those that are tagged when their turn comes are left out."""
-        places = np.sort(self.order[region][~self.tagged[region]])
+        """The nodes of a region in order, without those that are tagged by the time they are reached."""
+        positions = np.sort(self.order[region][~self.tagged[region]])
         flat = self.tagged.reshape(-1)
-        for index in self.sequence[places]:
+        for index in self.sequence[positions]:
             if not flat[index]:
                 yield self.lattice.node(int(index))
 
     def untagged_successors(self, node: Node) -> list[Node]:
-        """The direct generalizations that are not tagged yet, in their order."""
+        """The direct generalizations that are not tagged, in order."""
         successors = [up for up in self.lattice.successors(node) if not self.tagged[up]]
         return sorted(successors, key=self.order.__getitem__)
 
     def check(self, node: Node) -> Evaluation:
-        """Count a node and tag all that follows from it ("CheckAndTag")."""
+        """Count a node and tag all nodes that it decides ("CheckAndTag")."""
         evaluation = self.problem.evaluate(node)
         self.conclude(evaluation)
         self.report()
         return evaluation
 
     def conclude(self, evaluation: Evaluation) -> None:
-        """Tag a counted node, and what monotone models (or the monotone part of them) and metrics exclude with it.
+        """Tag a counted node and the nodes that it excludes by monotonicity.
 
-        With a monotone metric no generalization of a solution is better, whether or not it is a solution.
+        With a monotone metric, no generalization of a solution is better, whether or not it is a solution.
         """
         self.tagged[evaluation.node] = True
         if evaluation.solution and self.problem.costing.monotone:
@@ -119,18 +123,18 @@ class Tags:
             self.tagged[self.lattice.below(evaluation.node)] = True
 
     def excludes_finer(self, evaluation: Evaluation) -> bool:
-        """Tell whether a node fails for good: it is no solution, and neither is any specialization.
+        """Whether neither the node nor any specialization is a solution.
 
-        As published: by monotone models, or by the class size that the models ask for, which is their monotone part.
-        `optimal` knows more (`Evaluation.gone`).
+        As published, this follows from monotone models or from the class size that the models require. The search
+        `optimal` uses stronger bounds (`Evaluation.gone`).
         """
         return (evaluation.gone if self.problem.monotone else evaluation.small) > self.problem.limit
 
     def descend(self, start: Node) -> None:
         """Count a node unless it is tagged, then its generalizations, depth first.
 
-        Always after a finer neighbour, from which the classes can be rolled up. (An explicit stack: lattices can be
-        high.)
+        So a node follows a finer neighbour, from whose classes the engine can count it. An explicit stack avoids deep
+        recursion.
         """
         stack = [start]
         while stack:
@@ -140,5 +144,5 @@ class Tags:
                 stack.extend(reversed(self.untagged_successors(node)))
 
     def report(self) -> None:
-        """Tell the progress callback how far the search is."""
+        """Call the progress callback."""
         self.problem.report(self.settled, lambda: -math.inf)

@@ -1,32 +1,26 @@
-"""The plain strategies for graphs: level by level, and depth first."""
+"""Breadth-first and depth-first search of the lattice."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from kohorte.search.base import Problem, SearchResult
+from kohorte.search.base import Problem, Search, SearchResult
 from kohorte.search.tags import Tags, drawn_sequence
 
 
-class BreadthFirst:
-    """Counts the lattice level by level from the bottom, but for the generalizations of solutions.
+class BreadthFirst(Search):
+    """Counts the lattice level by level from the bottom; skips generalizations of solutions if it can.
 
     Optimal or heuristic
-        Optimal for every model and metric: it leaves out only generalizations of solutions, where the metric is
-        monotone. Specializations of nodes that fail have always been counted before.
+        Optimal for every model and metric: with a monotone metric, it excludes generalizations of solutions.
     Complexity
-        At most one check per node; with a monotone metric one for every node that is no solution, and for every
-        solution without a finer one.
+        At most one check per node; with a monotone metric, the nodes that are not solutions and the minimal solutions.
     Source
-        Kohlmayer, dissertation, 2015, section 3.5.4, algorithm 4.
+        Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015,
+        section 3.5.4, algorithm 4.
     """
 
     name: ClassVar[str] = "breadth_first"
-
-    def refuse(self, problem: Problem) -> str | None:
-        """Nothing is refused."""
-        del problem
-        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""
@@ -34,25 +28,21 @@ class BreadthFirst:
         return tags.visit(tags.check)
 
 
-class DepthFirst:
-    """Counts a node, then goes on to its first generalization, and comes back when there is none left.
+class DepthFirst(Search):
+    """Counts a node, then its generalizations, depth first.
 
-    As `flash_depth_first`, but among nodes of a level it takes them as they come.
+    The same as `flash_depth_first`, but nodes of one level are visited in the order of their levels.
 
     Optimal or heuristic
-        Optimal for every model and metric: it excludes only what monotone models and metrics allow.
+        Optimal for every model and metric: nodes are excluded by monotonicity only.
     Complexity
         At most one check per node.
     Source
-        Kohlmayer, dissertation, 2015, section 3.5.5, algorithms 5 and 6.
+        Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, TU München, 2015,
+        section 3.5.5, algorithms 5 and 6.
     """
 
     name: ClassVar[str] = "depth_first"
-
-    def refuse(self, problem: Problem) -> str | None:
-        """Nothing is refused."""
-        del problem
-        return None
 
     def run(self, problem: Problem) -> SearchResult:
         """Search the lattice."""

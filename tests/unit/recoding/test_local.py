@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.quality import METRICS
+from kohorte.hierarchies import CsvFile, Tree
+from kohorte.metrics import PLAIN_METRICS
+from kohorte.models import KAnonymity, RecursiveLDiversity
 from support.shown_cells import QUASIS
 
-EVERY_METRIC = [*(metric.name for metric in METRICS), {"metric": "classification", "attribute": "disease"}]
-TOWNS = ko.Tree({"North": ["a", "b"], "South": ["c", "d"]})
+EVERY_METRIC = [*(metric.name for metric in PLAIN_METRICS), {"metric": "classification", "attribute": "disease"}]
+TOWNS = Tree({"North": ["a", "b"], "South": ["c", "d"]})
 
 
 def plan_of(frame, algorithm, *, k=2, hierarchies=None, minimum=None, **options):
@@ -27,7 +29,7 @@ def plan_of(frame, algorithm, *, k=2, hierarchies=None, minimum=None, **options)
         )
         for name in frame.columns
     }
-    return ko.Plan(attributes, [ko.KAnonymity(k=k)], search=algorithm, order="input", **options)
+    return ko.Plan(attributes, [KAnonymity(k=k)], search=algorithm, order="input", **options)
 
 
 def towns(text, algorithm="local_recoding", **options):
@@ -92,7 +94,7 @@ class TestByHand:
         """Not even all rows together: u is four of five, and may be no more than the others are."""
         frame = pl.DataFrame({"town": ["a"] * 5, "disease": list("uuuuv")})
         plan = plan_of(frame, "local_recoding")
-        strict = ko.RecursiveLDiversity(attribute="disease", c=1.0, l=2)
+        strict = RecursiveLDiversity(attribute="disease", c=1.0, l=2)
         with pytest.raises(ko.NoSolution) as caught:
             ko.anonymize(frame, replace(plan, models=[strict]))
         assert caught.value.code == "recoding-no-solution"
@@ -173,7 +175,7 @@ def test_on_a_large_public_table_local_recoding_costs_at_most_half_of_the_best_l
     frame = ko.read_table(benchmark_folder / "adult.csv").frame
     names = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
     frame = frame.select(names)
-    files = {name: ko.CsvFile(f"adult_hierarchy_{name}.csv", folder=benchmark_folder / "hierarchies") for name in names}
+    files = {name: CsvFile(f"adult_hierarchy_{name}.csv", folder=benchmark_folder / "hierarchies") for name in names}
     best = ko.anonymize(frame, plan_of(frame, "optimal", k=5, hierarchies=files))
     release = ko.anonymize(frame, plan_of(frame, "local_recoding", k=5, hierarchies=files, suppression_limit=1.0))
     assert best.optimal

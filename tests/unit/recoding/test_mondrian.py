@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.hierarchies import Dates, Intervals, Ordering
+from kohorte.models import KAnonymity
 from support.model_oracle import CONDITIONS, Seen
 from support.shown_cells import NASTY, QUASIS
 
@@ -30,7 +32,7 @@ def plan_of(frame, algorithm="mondrian", *, k=2, models=(), hierarchies=None, mi
     }
     if "disease" in frame.columns:
         attributes["disease"] = ko.Attribute("sensitive")
-    return ko.Plan(attributes, [ko.KAnonymity(k=k), *models], search=algorithm, order="input", **options)
+    return ko.Plan(attributes, [KAnonymity(k=k), *models], search=algorithm, order="input", **options)
 
 
 def recode(frame, algorithm="mondrian", **options):
@@ -245,7 +247,7 @@ class TestAttributes:
             "[2020-02-01 – 2021-06-30]",
             "[2020-02-01 – 2021-06-30]",
         ]
-        german = ko.Dates(format="%d.%m.%Y", levels=["month", "year"])
+        german = Dates(format="%d.%m.%Y", levels=["month", "year"])
         values = ["31.01.2020", "01.12.2019", "30.06.2021", "01.02.2020"]
         assert shown(values, hierarchies=german) == [
             "[01.12.2019-31.01.2020]",
@@ -263,7 +265,7 @@ class TestAttributes:
         values = ["1,5", "1,25", "10,5", "9,75"]
         with pytest.raises(ko.InputError, match="neither an order nor a hierarchy"):
             shown(values)
-        intervals = ko.Intervals(lower=0, upper=20, widths=[5], decimal=",")
+        intervals = Intervals(lower=0, upper=20, widths=[5], decimal=",")
         assert shown(values, hierarchies=intervals) == ["[1,25-1,5]", "[1,25-1,5]", "[9,75-10,5]", "[9,75-10,5]"]
 
     @BOTH
@@ -282,7 +284,7 @@ class TestAttributes:
         assert caught.value.code == "recoding-limit"
 
     def test_signs_of_the_labels_in_values_are_quoted(self):
-        order = ko.Ordering(values=list(NASTY))
+        order = Ordering(values=list(NASTY))
         assert shown(NASTY, hierarchies=order) == [
             *["{a-b, c – d}"] * 2,
             *['{[e], "{f}"}'] * 2,
@@ -309,7 +311,7 @@ class TestAttributes:
 
 
 class TestMinimumLevel:
-    ages = ko.Intervals(lower=0, upper=100, widths=[10, 50], integer=True)
+    ages = Intervals(lower=0, upper=100, widths=[10, 50], integer=True)
     values = ("20", "21", "22", "35", "36", "90")
 
     def test_intervals_name_groups_where_values_may_not_be_shown(self):
@@ -320,7 +322,7 @@ class TestMinimumLevel:
         ]
 
     def test_ends_that_have_brackets_are_quoted(self):
-        halves = ko.Intervals(lower=0, upper=100, widths=[10])
+        halves = Intervals(lower=0, upper=100, widths=[10])
         assert shown(self.values, hierarchies=halves, minimum=1)[-1] == '["[30, 40)" – "[90, 100)"]'
 
     def test_at_the_top_everything_is_a_star(self):
