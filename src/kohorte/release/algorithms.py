@@ -1,33 +1,25 @@
-"""All algorithms by name: searches of the lattice, and recodings whose cells may differ from row to row."""
+"""The kind of a plan's algorithm, and the algorithms that can solve a plan."""
 
 from __future__ import annotations
 
+from kohorte.algorithm_names import RECODER_NAMES
 from kohorte.errors import member_named
 from kohorte.recoding import RECODERS, Recoder, RecodingProblem
-from kohorte.release.preparation import Prepared
-from kohorte.search import SEARCHES, Problem, full_domain
+from kohorte.search import SEARCHES, Problem
 
 
 def is_recoder(name: str) -> bool:
-    """Tell whether an algorithm recodes; otherwise it searches the lattice."""
-    return name in {recoder.name for recoder in RECODERS}
+    """Whether an algorithm is a recoder; otherwise it is a search."""
+    return name in RECODER_NAMES
 
 
 def recoder_named(name: str) -> Recoder:
-    """Return the recoding algorithm of a plan's name."""
+    """Return the recoder with this name, as a plan writes it."""
     return member_named(name, RECODERS, what="algorithm", code="algorithm-unknown")()
 
 
-def recoding_problem(prepared: Prepared) -> RecodingProblem:
-    """The question to a recoding algorithm."""
-    builders = {name: prepared.plan.attributes[name].hierarchy for name in prepared.plan.quasi_identifiers}
-    return RecodingProblem(prepared.table, prepared.goal, builders)
-
-
-def able(prepared: Prepared, problem: Problem | None = None) -> str:
-    """The algorithms that can solve a plan, in words."""
-    problem = problem or full_domain(prepared.table, prepared.goal).problem
-    recoding = recoding_problem(prepared)
-    names = [search.name for search in SEARCHES if search().refuse(problem) is None]
-    names += [recoder.name for recoder in RECODERS if recoder().refuse(recoding) is None]
+def able(search: Problem, recoding: RecodingProblem) -> str:
+    """The names of the algorithms that can solve a plan, as text."""
+    names = [one.name for one in SEARCHES if one().refuse(search) is None]
+    names += [one.name for one in RECODERS if one().refuse(recoding) is None]
     return ", ".join(names)

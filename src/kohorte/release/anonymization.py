@@ -1,4 +1,4 @@
-"""From a table and a plan to the best release there is."""
+"""From a table and a plan to the best release."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role, from_polars, to_polars
-from kohorte.engines import LocalEngine
+from kohorte.data import to_polars
+from kohorte.engines import Engine, engine_for
 from kohorte.errors import InputError, NoSolution
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
+from kohorte.plans.plan import Plan
+from kohorte.plans.population import refuse_missing_people
 from kohorte.release.algorithms import able, is_recoder
-from kohorte.release.decorrelation import decorrelate
+from kohorte.release.candidate import Candidate
 from kohorte.release.explain import no_solution
-from kohorte.release.plan import Plan
-from kohorte.release.population import refuse_missing_people, without_flag
-from kohorte.release.preparation import Prepared, encode_for
-from kohorte.release.recoding import find_recoding
-from kohorte.release.release import Release, in_order
-from kohorte.release.verification import refuse_unverified, verify_table
+from kohorte.release.preparation import EncodedProblem, encode_problem
+from kohorte.release.recoding import judge, recode, recoding_problem, shown_cells
+from kohorte.release.release import Release
 from kohorte.search import (
     Evaluator,
     Problem,
@@ -34,94 +34,131 @@ from kohorte.search import (
     full_domain,
     search_named,
 )
+from kohorte.sources import SOURCES, FrameSource, TableSource
 
 LARGE = 100_000
+"""With at least so many distinct rows, threads count nodes; our own choice, without a recorded measurement."""
+
 MOST_THREADS = 8
+"""The most threads, unless the plan sets another number; our own choice, without a recorded measurement."""
 
 
 @dataclass(frozen=True, eq=False)
-class Setting(Prepared):
-    """A table made ready for searching its lattice."""
+class SearchSetup:
+    """An encoded problem with the evaluator and the search problem of its lattice."""
 
-    engine: LocalEngine = field(repr=False)
+    encoded: EncodedProblem
     evaluator: Evaluator = field(repr=False)
     problem: Problem = field(repr=False)
 
+    @property
+    def engine(self) -> Engine:
+        """The engine that counts the nodes."""
+        return self.evaluator.engine
 
-def prepare(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Setting:
-    """Check a table against a plan, encode it and set up the search."""
-    return ready(encode_for(frame, plan, progress=progress))
 
-
-def ready(prepared: Prepared) -> Setting:
-    """Set up the search of an encoded table."""
-    found = full_domain(prepared.table, prepared.goal)
-    if prepared.plan.population_files:
-        refuse_missing_people(*found.engine.classes(found.problem.lattice.bottom), prepared.plan)
-    known = {part.name: getattr(prepared, part.name) for part in fields(prepared)}
-    return Setting(**known, engine=found.engine, evaluator=found.evaluator, problem=found.problem)
+def set_up_search(encoded: EncodedProblem) -> SearchSetup:
+    """Create the engine and the search problem of an encoded table."""
+    engine = engine_for(encoded.table)
+    evaluator, problem = full_domain(encoded.table, encoded.goal, engine)
+    if encoded.plan.population_files:
+        rows, classes = (encoded.source, encoded.tuples), engine.classes(problem.lattice.bottom)
+        refuse_missing_people(rows, encoded.table, classes, encoded.plan)
+    return SearchSetup(encoded, evaluator, problem)
 
 
 def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
-    """Return the best release of a table (polars, pandas or arrow) that satisfies a plan.
+    """Return the best release of a table (polars, pandas, arrow or a `DuckDbSource`) that satisfies a plan.
 
-    The caller's table is never changed. `progress` is called now and then with the best cost and a lower bound;
-    when it returns False, the search stops and the best release found so far is returned, marked as not optimal.
-    The release is verified anew from its rows before it is returned.
+    The caller's table is never changed. `progress` is called several times a second with the best cost and a lower
+    bound; if it returns False, the search stops and the best release found so far is returned, marked as not optimal.
+    The rows of the release are counted again and verified before it is returned.
     """
+    if isinstance(frame, SOURCES):
+        return Release.verified(find_candidate(frame, plan, progress=progress))
     table, kind = to_polars(frame)
-    release = find_release(table, plan, progress=progress)
-    refuse_unverified(verify_table(release.data, plan, release.populations, levels=release.levels), release)
-    return replace(release, data=from_polars(release.data, kind))
+    return Release.verified(find_candidate(FrameSource(table), plan, progress=progress), kind=kind)
 
 
-def find_release(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
-    """Return the best release of a polars table, not yet verified: whoever hands it on has to do that."""
+def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallback | None = None) -> Candidate:
+    """Return the best candidate for a release of a table; it becomes a release only by its verification."""
     started = time.perf_counter()
-    prepared = encode_for(frame, plan, progress=progress)
+    encoded = encode_problem(source, plan, progress=progress)
     if is_recoder(plan.search.algorithm):
-        return find_recoding(prepared, started, input_rows=frame.height)
-    setting = ready(prepared)
-    encoded = time.perf_counter()
-    result = search(setting)
+        return _recoded(encoded, started)
+    setup = set_up_search(encoded)
+    ready = time.perf_counter()
+    result = search(setup)
     if result.best is None:
-        raise _nothing_found(setting, result)
-    searched = time.perf_counter()
-    data, kept_classes = apply(setting, result.best.node)
-    return Release(
-        plan=plan,
-        data=in_order(data, plan),
+        raise _nothing_found(setup, result)
+    seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
+    shown, kept_classes = apply(setup, result.best.node)
+    return _candidate(
+        encoded,
+        table=encoded.released(shown),
         node=result.best.node,
-        evaluation=result.best,
         result=result,
-        rows=setting.frame.height,
-        rolled_up=setting.engine.rolled_up,
-        distinct_rows=setting.engine.distinct_rows,
-        lattice=setting.problem.lattice.size,
-        hierarchies={column.name: column.hierarchy for column in setting.table.columns},
+        rolled_up=setup.engine.rolled_up,
+        distinct_rows=setup.engine.distinct_rows,
+        lattice=setup.problem.lattice.size,
         kept_classes=kept_classes,
-        all_starred=all_starred(setting.table, result.best.node),
-        seconds={"encode": encoded - started, "search": searched - encoded},
-        input_rows=frame.height,
-        populations=setting.populations,
-        population_hashes=setting.population_hashes,
+        all_starred=all_starred(encoded.table, result.best.node),
+        seconds=seconds,
     )
 
 
-def search(setting: Setting) -> SearchResult:
+def _recoded(encoded: EncodedProblem, started: float) -> Candidate:
+    """Return the result of the plan's recoder."""
+    ready = time.perf_counter()
+    problem = recoding_problem(encoded)
+    recoding = recode(encoded, problem)
+    evaluation = judge(encoded, problem, recoding)
+    seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
+    return _candidate(
+        encoded,
+        table=encoded.released(shown_cells(recoding)),
+        node=None,
+        result=SearchResult(
+            best=evaluation,
+            optimal=recoding.optimal,
+            lower_bound=recoding.lower_bound,
+            checked=recoding.checked,
+            tagged=0,
+            heuristic=recoding.heuristic,
+        ),
+        all_starred=bool(recoding.all_starred.all()),
+        seconds=seconds,
+        recoding=recoding,
+    )
+
+
+def _candidate(encoded: EncodedProblem, **found: Any) -> Candidate:
+    """The result of an algorithm, with the facts about the table."""
+    return Candidate(
+        plan=encoded.plan,
+        rows=encoded.table.rows,
+        hierarchies={column.name: column.hierarchy for column in encoded.table.columns},
+        input_rows=encoded.input_rows,
+        populations=encoded.populations,
+        population_hashes=encoded.population_hashes,
+        **found,
+    )
+
+
+def search(setup: SearchSetup) -> SearchResult:
     """Run the plan's algorithm."""
-    algorithm = search_named(setting.plan.search.algorithm)
-    reason = algorithm.refuse(setting.problem)
+    problem = setup.problem
+    algorithm = search_named(setup.encoded.plan.search.algorithm)
+    reason = algorithm.refuse(problem)
     if reason is not None:
+        others = able(problem, recoding_problem(setup.encoded))
         raise InputError(
-            f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {able(setting, setting.problem)}",
-            code="algorithm-unfit",
+            f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {others}", code="algorithm-unfit"
         )
-    problem = setting.problem
     problem.started = time.monotonic()
-    with counting_ahead(setting):
+    with counting_ahead(setup):
         result = algorithm.run(problem)
-    if result.best is None and not result.optimal:  # out of time: the top node is the likeliest solution of all
+    if result.best is None and not result.optimal:  # out of time: the top node is the most likely solution
         problem.time_limit = None
         problem.evaluate(problem.lattice.top)
         result = replace(result, best=problem.best, checked=problem.checked)
@@ -129,39 +166,40 @@ def search(setting: Setting) -> SearchResult:
 
 
 @contextmanager
-def counting_ahead(setting: Setting, *, always: bool = False) -> Iterator[None]:
-    """Let threads count nodes that are begun, as many as the plan says, or as pay off: with a small table none.
+def counting_ahead(setup: SearchSetup, *, always: bool = False) -> Iterator[None]:
+    """Let threads count nodes ahead of the search: as many as the plan says, otherwise one per core for large tables.
 
-    Beside them there is the thread that searches. With a small table, that one is as busy as they are. Whoever counts
-    all nodes anyway can `always` begin the next ones; a search would rather know the result of one before.
+    For small tables, the searching thread is as busy as the counting ones, so it counts as one of them. If all nodes
+    are counted in any case, threads are used `always`; a search prefers to know the previous result first.
     """
-    large = setting.engine.distinct_rows >= LARGE
-    threads = setting.plan.search.threads or (min(os.cpu_count() or 1, MOST_THREADS) if large or always else 1)
-    setting.problem.ahead = threads + (threads > 1)
-    setting.engine.use_threads(threads if large and threads > 1 else threads - 1)
+    large = setup.engine.distinct_rows >= LARGE
+    wanted = setup.encoded.plan.search.threads
+    threads = wanted or (min(os.cpu_count() or 1, MOST_THREADS) if large or always else 1)
+    setup.problem.ahead = threads + (threads > 1)
+    setup.engine.use_threads(threads if large and threads > 1 else threads - 1)
     try:
         yield
     finally:
-        setting.engine.use_threads(0)
+        setup.engine.use_threads(0)
 
 
-def _nothing_found(setting: Setting, result: SearchResult) -> NoSolution:
+def _nothing_found(setup: SearchSetup, result: SearchResult) -> NoSolution:
     if not result.optimal:
         return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
-    groups = setting.engine.groups(setting.problem.lattice.top)
-    everything = replace(setting.evaluator, limit=setting.frame.height)  # how many rows would have to go in the end
-    return no_solution(setting.plan, setting.table, setting.frame, everything.judge(groups), groups)
+    encoded, groups = setup.encoded, setup.engine.groups(setup.problem.lattice.top)
+    everything = replace(
+        setup.evaluator, limit=encoded.table.rows
+    )  # to count the rows that would have to be suppressed
+    return no_solution(encoded.plan, encoded.table, encoded.tuples, everything.judge(groups), groups)
 
 
-def apply(setting: Setting, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the table generalized to a node, without identifying columns, and the distinct classes that it keeps."""
-    classes, groups = setting.engine.classes(node)
-    kept_groups = setting.evaluator.kept(groups)
-    kept: Bools = np.zeros(setting.table.rows, dtype=bool)
-    kept[setting.table.included] = kept_groups[classes]
-    generalized = setting.engine.apply(setting.frame, node, kept)
-    data = without_flag(setting.frame, setting.plan).drop(setting.plan.names(Role.IDENTIFYING), strict=False)
-    data = decorrelate(data.with_columns(generalized), setting.plan)
-    columns = zip(setting.table.columns, node, groups.codes(kept_groups).T, strict=True)
-    kept_classes = pl.DataFrame([column.generalized(level, codes) for column, level, codes in columns])
-    return data, kept_classes
+def apply(setup: SearchSetup, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the tuples as a node shows them, and the distinct classes that it keeps."""
+    table = setup.encoded.table
+    class_of, groups = setup.engine.classes(node)
+    kept_groups = setup.evaluator.kept(groups)
+    kept: Bools = np.zeros(len(table.weights), dtype=bool)
+    kept[table.included] = kept_groups[class_of]
+    columns = zip(table.columns, node, groups.codes(kept_groups).T, strict=True)
+    kept_classes = pl.DataFrame([column.labelled(level, codes) for column, level, codes in columns])
+    return table.shown(node, kept), kept_classes

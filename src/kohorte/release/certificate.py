@@ -14,19 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from kohorte.data import Role, to_polars
-from kohorte.hierarchy import SUPPRESSED, Builder, Ordering
+from kohorte.data import Role
+from kohorte.hierarchies import SUPPRESSED, Builder, Ordering
+from kohorte.in_words import cost, percent
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
-from kohorte.release.plan import Plan
+from kohorte.plans.plan import Plan
+from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
-from kohorte.release.verification import ModelVerdict, Verification, verify_table
+from kohorte.release.verification import ModelVerdict
 from kohorte.release.words import model_in_words
 
 FORMAT = 1
 
 ALWAYS_OPEN = (
-    "Whoever knows that a person is in the table and knows sensitive values of that person.",
+    "A person who knows that somebody is in the table and knows sensitive values of that person.",
     "Columns that the plan declares insensitive although outsiders know them; the plan decides, not the program.",
     "Free text, images and the like inside sensitive or insensitive columns.",
 )
@@ -52,21 +54,13 @@ class Certificate:
         return json.dumps(self.facts, indent=2, ensure_ascii=False) + "\n"
 
     def to_text(self) -> str:
-        """The certificate for a person who does not know the program."""
+        """The certificate as text, for a person who does not know the program."""
         return _text(self.facts)
 
 
-def certify(
-    release: Release,
-    verification: Verification | None = None,
-    *,
-    source: FileFacts | None = None,
-    output: FileFacts | None = None,
-) -> Certificate:
-    """Write down the facts about a release; `verification` is that of the written file where there is one."""
+def certify(release: Release, *, source: FileFacts | None = None, output: FileFacts | None = None) -> Certificate:
+    """Return the certificate of a release; `output` is the file from which it was verified, if any."""
     plan = release.plan
-    if verification is None:
-        verification = verify_table(to_polars(release.data)[0], plan, release.populations, levels=release.levels)
     return Certificate(
         {
             "certificate": FORMAT,
@@ -80,8 +74,8 @@ def certify(
             "hierarchies_sha256": _fixed_hierarchies(release),
             "populations_sha256": dict(release.population_hashes),
             "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
-            "verification": verification.to_dict()
-            | {"how": f"counted anew from the {'written file' if output else 'rows'}, independently of the search"},
+            "verification": release.verification.to_dict()
+            | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
             "quality": release.verdict,
             "effort": release.effort,
             "missing_values": missing_values(plan),
@@ -94,7 +88,7 @@ def certify(
 
 
 def versions() -> dict[str, str]:
-    """The versions that made a release."""
+    """The versions of the software that made a release."""
     return {
         "kohorte": version("kohorte"),
         "kernels": KERNELS,
@@ -104,8 +98,8 @@ def versions() -> dict[str, str]:
     }
 
 
-def warnings(release: Release) -> tuple[str, ...]:
-    """What whoever hands on a release should think about."""
+def warnings(release: Candidate) -> tuple[str, ...]:
+    """What a person who hands on a release should consider."""
     plan = release.plan
     found = plan_warnings(plan)
     found += [
@@ -120,7 +114,7 @@ def warnings(release: Release) -> tuple[str, ...]:
         if cells.shows_ends
     ]
     found += [
-        f"a label of {cells.line.column.name!r} stands for different things in different rows: its hierarchy has the "
+        f"a label of {cells.line.column.name!r} has different meanings in different rows: its hierarchy has the "
         "same text at different levels"
         for cells in (() if release.recoding is None else release.recoding.columns)
         if cells.ambiguous
@@ -129,8 +123,8 @@ def warnings(release: Release) -> tuple[str, ...]:
         found.append("classes of one row are allowed, so a person can stand alone in the release")
     if 0 < release.suppressed < plan.smallest_class:
         found.append(
-            f"only {release.suppressed} suppressed row{'' if release.suppressed == 1 else 's'}: whoever knows that "
-            "somebody was suppressed has few to choose from"
+            f"only {release.suppressed} suppressed row{'' if release.suppressed == 1 else 's'}: a person who knows "
+            "that somebody was suppressed has few to choose from"
         )
     if release.classes == 0:
         found.append("every row is suppressed: the release tells nothing about the quasi-identifiers")
@@ -138,9 +132,9 @@ def warnings(release: Release) -> tuple[str, ...]:
 
 
 def plan_warnings(plan: Plan) -> list[str]:
-    """What whoever hands on a release should think about, as far as the plan tells."""
-    in_earnest = [model for model in plan.models if not model.promises_nothing]
-    protected = {name for model in in_earnest for name in model.sensitive} | {*plan.decorrelated_attributes}
+    """What a person who hands on a release should consider, as far as it follows from the plan."""
+    effective = [model for model in plan.models if not model.promises_nothing]
+    protected = {name for model in effective for name in model.sensitive} | {*plan.decorrelated_attributes}
     found = [
         f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
         "value is known for everybody in the class"
@@ -149,8 +143,8 @@ def plan_warnings(plan: Plan) -> list[str]:
     ]
     if plan.decorrelate is None and len(plan.histograms) > 1:
         found.append(
-            f"{', '.join(map(repr, plan.histograms))} are protected each for itself: whoever can exclude a value of "
-            "one may learn another where they go together (the plan's option decorrelate prevents that)"
+            f"{', '.join(map(repr, plan.histograms))} are protected separately: a person who can exclude a value "
+            "of one may learn another if they are correlated (the plan's option decorrelate prevents that)"
         )
     if plan.decorrelate is not None:
         found.append(
@@ -163,14 +157,14 @@ def plan_warnings(plan: Plan) -> list[str]:
 
 
 def _fixed_hierarchies(release: Release) -> dict[str, str]:
-    """The hashes of hierarchies that do not depend on the data; others could be guessed, and with them the values."""
+    """The hashes of hierarchies that do not depend on the data; from other hashes, values could be guessed."""
     builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
     independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
     return {name: release.hierarchies[name].fingerprint() for name in independent}
 
 
-def _between_value_and_star(release: Release) -> list[str]:
-    """The quasi-identifiers that show labels of groups."""
+def _between_value_and_star(release: Candidate) -> list[str]:
+    """The quasi-identifiers that show labels other than single values and `*`."""
     if release.recoding is None:
         return [name for name, level in release.levels.items() if 0 < level < release.hierarchies[name].top]
     return [
@@ -199,7 +193,7 @@ def leaves_open(plan: Plan) -> list[str]:
 
 
 def missing_values(plan: Plan) -> str:
-    """What becomes of missing values."""
+    """What the plan does with missing values, as text."""
     return {
         "category": "a missing value is a value of its own at every level below '*'",
         "suppress": "rows with a missing quasi-identifier are suppressed",
@@ -208,7 +202,7 @@ def missing_values(plan: Plan) -> str:
 
 
 def _section(model: PrivacyModel, title: str) -> Sequence[str]:
-    """Return a section of the model's docstring as one sentence, with the model's parameters before it."""
+    """Return a section of the model's docstring as one sentence that starts with the model and its parameters."""
     lines = inspect.cleandoc(type(model).__doc__ or "").splitlines()
     if title not in lines:
         return ()
@@ -235,14 +229,14 @@ def _text(facts: dict[str, object]) -> str:
         ),
         "",
         f"Rows        {release['rows']:,}, of which {release['suppressed']:,} suppressed "
-        f"(limit {plan['suppression_limit']})",
+        f"(limit {percent(float(str(plan['suppression_limit'])))})",
         f"Classes     {release['classes']:,}"
         + (
             f", the smallest with {release['smallest_class']} rows"
             if release["classes"]
             else ": every row is suppressed"
         ),
-        f"Metric      {release['metric']} = {release['cost']:.6g} ({facts['quality']})",
+        f"Metric      {release['metric']} = {cost(float(str(release['cost'])))} ({facts['quality']})",
         f"Search      {release['algorithm']}: {facts['effort']}",
         "Levels      " + _levels_in_words(release),
         f"Missing     {facts['missing_values']}",
@@ -295,5 +289,5 @@ def _bullets(facts: dict[str, object], key: str) -> list[str]:
 
 
 def bullets(items: Sequence[object]) -> list[str]:
-    """Sentences as the lines of a list."""
+    """Format sentences as a list."""
     return [textwrap.fill(str(item), 100, initial_indent="  - ", subsequent_indent="    ") for item in items]

@@ -1,8 +1,8 @@
-"""The remedy for several sensitive attributes that go together.
+"""Protection of several sensitive attributes that are correlated.
 
-Where a class is l-diverse in each of two sensitive attributes, whoever can exclude a value of one may still learn the
-other. So one of them stays whole, and the others are suppressed in so many rows of each of its values that they tell
-little about it: in ceil((1 - 1/l) * t) of the t rows that a value has in a class.
+If a class is l-diverse in each of two sensitive attributes, a person who can exclude a value of one may still learn the
+other. Therefore one attribute is released completely. For each of its values, with t rows in a class, the others are
+suppressed in ceil((1 - 1/l) * t) rows, so that they reveal little about it.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import Role, as_text
-from kohorte.hierarchy import SUPPRESSED
-from kohorte.release.plan import Plan
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.plans.plan import Plan
+from kohorte.sources import COUNT, TableSource
 
-CELL, PLACE, SUPPRESS = "\0cell", "\0place", "\0suppress"
+CELL, POSITION, SUPPRESS = "\0cell", "\0position", "\0suppress"
 
 
 def decorrelate(data: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Suppress the other sensitive attributes in as many rows as the plan asks for, chosen by chance."""
+    """Suppress the other sensitive attributes in as many randomly chosen rows as the plan requires."""
     remedy = plan.decorrelate
     if remedy is None:
         return data
     generator = np.random.Generator(np.random.PCG64(secrets.randbits(128)))
-    cells = _cells(data, plan).with_columns(pl.Series(PLACE, generator.permutation(data.height)))
+    cells = _cells(data, plan).with_columns(pl.Series(POSITION, generator.permutation(data.height)))
     within = (
         cells.with_row_index("\0row")
-        .sort(CELL, PLACE)
+        .sort(CELL, POSITION)
         .with_columns(
             (pl.int_range(pl.len()).over(CELL) < needed(pl.len().over(CELL), remedy.l)).alias(SUPPRESS),
         )
@@ -45,21 +46,22 @@ def needed(rows: pl.Expr, l: int) -> pl.Expr:  # noqa: E741 - the published lett
     return (rows.cast(pl.Int64) * (l - 1) + (l - 1)) // l
 
 
-def problems(data: pl.DataFrame, plan: Plan) -> list[str]:
-    """Say in how many classes too few values are suppressed."""
+def problems(table: TableSource, plan: Plan) -> list[str]:
+    """Say how often too few values are suppressed."""
     remedy = plan.decorrelate
     if remedy is None:
         return []
-    others = [name for name in plan.decorrelated_attributes if name in data.columns]
-    if not others or remedy.attribute not in data.columns:
+    others = [name for name in plan.decorrelated_attributes if name in table.columns]
+    if not others or remedy.attribute not in table.columns:
         return []
-    stars = [as_text(data[name]) == SUPPRESSED for name in others]
+    data = table.count_shown([*plan.quasi_identifiers, remedy.attribute, *others])
+    stars = [data[name] == SUPPRESSED for name in others]
     starred = pl.DataFrame(stars).select(pl.all_horizontal(pl.all().fill_null(value=False))).to_series().alias(SUPPRESS)
     counted = (
         _cells(data, plan)
-        .with_columns(starred)
+        .with_columns(starred, data[COUNT])
         .group_by(CELL)
-        .agg(pl.len().alias("\0rows"), pl.col(SUPPRESS).sum().alias("\0found"))
+        .agg(pl.col(COUNT).sum().alias("\0rows"), pl.col(COUNT).filter(pl.col(SUPPRESS)).sum().alias("\0found"))
     )
     short = counted.filter(pl.col("\0found") < needed(pl.col("\0rows"), remedy.l)).height
     if not short:
@@ -71,7 +73,7 @@ def problems(data: pl.DataFrame, plan: Plan) -> list[str]:
 
 
 def _cells(data: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Number the values of the attribute that stays whole, class by class."""
+    """Number the pairs of a class and a value of the attribute that is released completely."""
     assert plan.decorrelate is not None
     names = [*plan.names(Role.QUASI_IDENTIFYING), plan.decorrelate.attribute]
     keys = pl.DataFrame([as_text(data[name]) for name in names])

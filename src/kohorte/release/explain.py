@@ -1,30 +1,29 @@
-"""What would have to be relaxed when nothing satisfies a plan."""
+"""Explains why no release satisfies a plan, and what would help."""
 
 from __future__ import annotations
 
-import polars as pl
-
-from kohorte.data import as_text
-from kohorte.engines import EncodedTable, Missing
 from kohorte.errors import NoSolution
 from kohorte.groups import Groups
 from kohorte.models import KAnonymity
-from kohorte.release.plan import Plan
+from kohorte.plans.plan import Plan
 from kohorte.release.words import model_in_words, reached_in_words
 from kohorte.search import Evaluation
+from kohorte.sources import EncodedTable, Missing, Tuples
 
 
-def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evaluation, groups: Groups) -> NoSolution:
-    """Return the error that says why there is no solution and what would help, judged at the most general node."""
-    included = int(table.included.sum())
-    excluded = table.rows - included
+def no_solution(plan: Plan, table: EncodedTable, tuples: Tuples, top: Evaluation, groups: Groups) -> NoSolution:
+    """Return the error that explains why there is no solution and what would help, from the most general node."""
+    excluded = table.excluded
+    included = table.rows - excluded
     limit = plan.most_suppressed(table.rows)
     reasons = [
         f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {top.suppressed:,} "
         f"of {table.rows:,} rows would have to be suppressed, and the limit allows {limit:,}"
     ]
     if top.suppressed < table.rows:
-        enough = -(-top.suppressed * 10**6 // table.rows) / 10**6  # rounded up: the figure itself must do
+        enough = (
+            -(-top.suppressed * 10**6 // table.rows) / 10**6
+        )  # rounded up, so that the printed number is large enough
         reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
     if excluded <= limit and 0 < included < max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0):
         reasons.append(f"k of at most {included:,} would do")
@@ -33,7 +32,7 @@ def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evalu
             reached = reached_in_words(model.reached(groups))
             reasons.append(f"model {model_in_words(model)} fails there, where {reached} is reached")
     if excluded and plan.missing is Missing.SUPPRESS:
-        name, count = most_missing(frame, plan)
+        name, count = most_missing(tuples, plan)
         reasons.append(
             f"{excluded:,} rows are suppressed because they lack a value, {count:,} of them in {name!r}, which blocks "
             "most: fill the gaps, or count missing as a value of its own (missing: category)"
@@ -41,8 +40,8 @@ def no_solution(plan: Plan, table: EncodedTable, frame: pl.DataFrame, top: Evalu
     return NoSolution("; ".join(reasons), code="no-solution")
 
 
-def most_missing(frame: pl.DataFrame, plan: Plan) -> tuple[str, int]:
-    """Return the quasi-identifier with the most missing values, and how many it lacks."""
-    counts = {name: as_text(frame[name]).null_count() for name in plan.quasi_identifiers}
+def most_missing(tuples: Tuples, plan: Plan) -> tuple[str, int]:
+    """Return the quasi-identifier with the most missing values, and their number."""
+    counts = {name: int(tuples.counts[tuples.absent(name)].sum()) for name in plan.quasi_identifiers}
     name = max(counts, key=lambda key: counts[key])
     return name, counts[name]

@@ -1,4 +1,4 @@
-"""A table and a plan, checked against each other and encoded."""
+"""Checks a table against a plan and encodes it."""
 
 from __future__ import annotations
 
@@ -7,68 +7,104 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from kohorte.engines import EncodedTable, encode
+from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.groups import Domain
-from kohorte.release.columns import check_columns
-from kohorte.release.hierarchies import hierarchies
-from kohorte.release.plan import Plan
-from kohorte.release.plan_parts import Within
-from kohorte.release.population import Populations, divide
+from kohorte.plans.columns import check_columns
+from kohorte.plans.hierarchies import hierarchies
+from kohorte.plans.parts import Within
+from kohorte.plans.plan import Plan
+from kohorte.plans.population import Populations, divide
+from kohorte.release.algorithms import is_recoder
+from kohorte.release.decorrelation import decorrelate
 from kohorte.release.safe_harbor import refuse_unsafe
 from kohorte.search import Goal, ProgressCallback
+from kohorte.sources import EncodedTable, FrameSource, TableSource, Tuples, encode
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """A plan and the rows to release, encoded; `goal` is what the plan asks for in rows of this table."""
+class EncodedProblem:
+    """A plan and the encoded rows to release; `goal` contains the requirements of the plan, in rows of this table."""
 
     plan: Plan
-    frame: pl.DataFrame = field(repr=False)
+    source: TableSource = field(repr=False)
+    tuples: Tuples = field(repr=False)
     table: EncodedTable = field(repr=False)
     goal: Goal = field(repr=False)
     populations: Populations = field(repr=False)
     population_hashes: Mapping[str, str]
+    input_rows: int
+
+    def released(self, shown: pl.DataFrame, *, shuffled: bool | None = None) -> TableSource:
+        """The released table, without identifying columns and the flag; by default in the order that the plan asks for.
+
+        Row `t` of `shown` replaces the quasi-identifiers of tuple `t`.
+        """
+        plan = self.plan
+        without = [*plan.names(Role.IDENTIFYING), *(() if plan.subset is None else (plan.subset.name,))]
+        in_random_order = plan.order != "input" if shuffled is None else shuffled
+        table = self.source.released(self.tuples, shown, without=without, shuffled=in_random_order)
+        if plan.decorrelate is None:
+            return table
+        return FrameSource(decorrelate(table.in_memory("decorrelate"), plan))
 
 
-def encode_for(frame: pl.DataFrame, plan: Plan, *, progress: ProgressCallback | None = None) -> Prepared:
-    """Check a table against a plan and encode what the plan names."""
-    check_columns(frame.columns, plan)
-    if frame.height == 0:
+def encode_problem(
+    source: TableSource, plan: Plan, *, progress: ProgressCallback | None = None, by_row: bool | None = None
+) -> EncodedProblem:
+    """Check a table against a plan and encode what the plan names.
+
+    `by_row` encodes each row separately, as recoders and comparisons need; by default the algorithm decides.
+    """
+    check_columns(source.columns, plan)
+    input_rows = source.rows
+    if input_rows == 0:
         raise InputError("the table has no rows", code="table-no-rows")
-    parts = divide(frame, plan)
-    frame = parts.frame
-    for number, model in enumerate(plan.models, start=1):
-        if model.smallest_class > frame.height:
-            raise InputError(
-                f"models: entry {number}: model {model.name} asks for classes of {model.smallest_class:,} rows, but "
-                f"the table has only {frame.height:,}",
-                code="model-beyond-rows",
-            )
+    if plan.decorrelate is not None:
+        source.in_memory("decorrelate")
+    parts = divide(source, plan)
+    source = parts.source
+    if is_recoder(plan.search.algorithm) if by_row is None else by_row:
+        source = FrameSource(source.in_memory(f"algorithm {plan.search.algorithm}"), merged=False)
+    sensitive = {name: plan.attributes[name].hierarchy for name in plan.counted_attributes}
+    tuples = source.distinct(list(dict.fromkeys((*plan.quasi_identifiers, *sensitive))))
+    rows = int(tuples.counts.sum())
+    _refuse_few_rows(plan, rows)
     table = encode(
-        frame,
+        source,
+        tuples,
         hierarchies(plan),
         missing=plan.missing,
-        sensitive={name: plan.attributes[name].hierarchy for name in plan.counted_attributes},
+        sensitive=sensitive,
         populations=parts.people,
         finest=plan.minimum_levels,
     )
     check_models(plan, table.domains)
-    refuse_unsafe(frame, plan, table.columns)
+    refuse_unsafe(source, plan, table)
     goal = Goal(
         models=plan.models,
         metric=plan.metric,
         weights={name: float(attribute.weight) for name, attribute in plan.attributes.items()},
-        limit=plan.most_suppressed(frame.height),
+        limit=plan.most_suppressed(rows),
         options=plan.search.options,
         time_limit=plan.search.time_limit,
         progress=progress,
     )
-    return Prepared(plan, frame, table, goal, parts.populations, parts.hashes)
+    return EncodedProblem(plan, source, tuples, table, goal, parts.populations, parts.hashes, input_rows)
+
+
+def _refuse_few_rows(plan: Plan, rows: int) -> None:
+    for number, model in enumerate(plan.models, start=1):
+        if model.smallest_class > rows:
+            raise InputError(
+                f"models: entry {number}: model {model.name} asks for classes of {model.smallest_class:,} rows, but "
+                f"the table has only {rows:,}",
+                code="model-beyond-rows",
+            )
 
 
 def check_models(plan: Plan, domains: Mapping[str, Domain]) -> None:
-    """Refuse a table that a model of the plan cannot judge, or that it can never hold for."""
+    """Refuse a table that a model of the plan cannot judge or can never accept."""
     for number, model in enumerate(plan.models, start=1):
         with Within(f"models: entry {number}"):
             model.check(domains)

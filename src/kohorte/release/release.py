@@ -1,155 +1,66 @@
-"""The result of an anonymization."""
+"""A release: a candidate that has passed its verification."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from kohorte.data import Role, from_polars, to_polars
-from kohorte.engines import encode
-from kohorte.errors import InputError
-from kohorte.hierarchy import SUPPRESSED, Hierarchy
-from kohorte.lattice import Node
-from kohorte.recoding import Recoding
-from kohorte.release.columns import check_columns
-from kohorte.release.plan import Plan
-from kohorte.release.population import Populations, flagged_rows, without_flag
-from kohorte.search import Evaluation, SearchResult
+from kohorte.data import FrameKind, Role, from_polars, to_polars
+from kohorte.errors import InputError, InternalError
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.plans.columns import check_columns
+from kohorte.plans.population import flagged_rows, without_flag
+from kohorte.release.candidate import Candidate
+from kohorte.release.verification import Verification, verify_source
+from kohorte.sources import FrameSource, TableSource, encode_rows
 
 
-@dataclass(frozen=True, eq=False)
-class Release:
-    """A verified release: its rows in `data`, and the evidence for it. Its repr shows no rows."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Candidate):
+    """A verified release: its rows in `data`, and the evidence for it. The repr shows no rows.
 
-    plan: Plan
-    data: Any
-    node: Node | None
-    evaluation: Evaluation
-    result: SearchResult
-    rows: int
-    rolled_up: int
-    distinct_rows: int
-    lattice: int
-    hierarchies: Mapping[str, Hierarchy]
-    kept_classes: pl.DataFrame
-    all_starred: bool
-    seconds: Mapping[str, float]
-    input_rows: int
-    populations: Populations
-    population_hashes: Mapping[str, str]
-    recoding: Recoding | None = None
+    A release cannot be created without passing its verification: the rows are counted again, the models must hold, and
+    rows, classes and suppressed rows must be those that the search counted. Anything else would be a bug.
+    """
 
-    @property
-    def levels(self) -> dict[str, int]:
-        """The generalization level of every quasi-identifier; none where it differs from row to row."""
-        if self.node is None:
-            return {}
-        levels = zip(self.plan.minimum_levels.items(), self.node, strict=True)
-        return {name: finest + level for (name, finest), level in levels}
+    verification: Verification = field(kw_only=True)
+    kind: FrameKind = field(kw_only=True, default=FrameKind.POLARS)
 
-    @property
-    def recoded(self) -> dict[str, dict[str, object]]:
-        """Where cells differ from row to row: how many kinds there are, and between which levels they stand."""
-        if self.recoding is None:
-            return {}
-        return {
-            cells.line.column.name: {
-                "cells": len(cells.labels),
-                "lowest_level": int(cells.heights.min()),
-                "highest_level": int(cells.heights.max()),
-            }
-            for cells in self.recoding.columns
-        }
+    def __post_init__(self) -> None:
+        verification = self.verification
+        counted = (verification.rows, verification.classes, verification.suppressed)
+        same = counted == (self.rows, self.classes, self.suppressed)
+        if self.all_starred:  # suppressed rows cannot be told from the others
+            same = verification.rows == self.rows
+        if not verification.satisfied or not same:
+            raise InternalError(
+                "the release does not pass its own verification and was withheld; please report this",
+                code="not-verified",
+            )
 
-    @property
-    def verdict(self) -> str:
-        """How good the release is, in words."""
-        if self.optimal:
-            if self.recoding is not None:
-                return f"optimal: of all {self.recoding.what}, none loses less"
-            return "optimal: no other combination of levels loses less"
-        if self.result.heuristic:
-            return "found by a heuristic: the optimum may lose less"
-        bound = self.result.lower_bound
-        known = f"; the optimum costs at least {bound:.6g}" if bound > float("-inf") else ""
-        return f"the best found in the time given{known}"
+    @classmethod
+    def verified(
+        cls, candidate: Candidate, table: TableSource | None = None, kind: FrameKind = FrameKind.POLARS
+    ) -> Release:
+        """Verify a candidate, from its rows or from `table`, which was read from the written file."""
+        checked = candidate.table if table is None else table
+        verification = verify_source(checked, candidate.plan, candidate.populations, levels=candidate.levels)
+        known = {part.name: getattr(candidate, part.name) for part in fields(Candidate)}
+        return cls(**known, verification=verification, kind=kind)
 
-    @property
-    def effort(self) -> str:
-        """How much was looked at, in words."""
-        if self.recoding is not None:
-            return f"{self.checked:,} {self.recoding.what} counted"
-        return f"{self.checked:,} of {self.lattice:,} combinations counted"
-
-    @property
-    def cost(self) -> float:
-        """The information lost, by the plan's metric; lower is better."""
-        return self.evaluation.cost
-
-    @property
-    def suppressed(self) -> int:
-        """How many rows are suppressed."""
-        return self.evaluation.suppressed
-
-    @property
-    def classes(self) -> int:
-        """How many classes the release has, the suppressed rows not counted."""
-        return self.evaluation.classes
-
-    @property
-    def smallest_class(self) -> int | None:
-        """The size of the smallest class; None when every row is suppressed."""
-        return self.evaluation.smallest_class
-
-    @property
-    def checked(self) -> int:
-        """How many nodes the search counted."""
-        return self.result.checked
-
-    @property
-    def optimal(self) -> bool:
-        """Whether the search proved that no other node is better."""
-        return self.result.optimal
-
-    def to_dict(self) -> dict[str, object]:
-        """The figures of the release, as `kohorte anonymize --json` prints them."""
-        return {
-            "levels": self.levels,
-            "recoded": self.recoded,
-            "cost": self.cost,
-            "metric": self.plan.metric.name,
-            "suppressed": self.suppressed,
-            "rows": self.rows,
-            "classes": self.classes,
-            "smallest_class": self.smallest_class,
-            "checked": self.checked,
-            "rolled_up": self.rolled_up,
-            "tagged": self.result.tagged,
-            "lattice": self.lattice if self.recoding is None else None,
-            "algorithm": self.plan.search.algorithm,
-            "optimal": self.optimal,
-            "lower_bound": self.result.lower_bound if self.result.lower_bound > float("-inf") else None,
-            "heuristic": self.result.heuristic,
-            "algorithm_facts": {} if self.recoding is None else dict(self.recoding.facts),
-            "seconds": dict(self.seconds),
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"<Release levels={self.levels} cost={self.cost:.6g} metric={self.plan.metric.name} rows={self.rows} "
-            f"suppressed={self.suppressed} classes={self.classes} optimal={self.optimal}>"
-        )
+    @cached_property
+    def data(self) -> Any:
+        """The rows, as a frame of the same library as the input."""
+        return from_polars(self.table.in_memory("a release as a frame"), self.kind)
 
     def transform(self, new_rows: object) -> Any:
-        """Apply the release to later rows of the same kind.
+        """Apply the levels of the release to later rows with the same columns.
 
-        Values that a hierarchy does not know are refused. A row whose class the release does not keep is suppressed:
-        it would stand alone. So `transform` of the original table gives the release again.
+        Values that a hierarchy does not contain are refused. A row whose class the release does not keep is suppressed.
+        So `transform` of the original table gives the release again.
         """
         if self.node is None:
             raise InputError(
@@ -172,7 +83,7 @@ class Release:
             name: (self.plan.attributes[name].hierarchy or hierarchy).fixed(hierarchy)
             for name, hierarchy in self.hierarchies.items()
         }
-        encoded = encode(table, fixed, missing=self.plan.missing, finest=self.plan.minimum_levels)
+        encoded = encode_rows(table, fixed, missing=self.plan.missing, finest=self.plan.minimum_levels)
         shown = pl.DataFrame(
             [column.generalized(level) for column, level in zip(encoded.columns, self.node, strict=True)]
         )
@@ -186,15 +97,9 @@ class Release:
         kept = known & pl.Series(encoded.included)
         stars = pl.Series([SUPPRESSED]).new_from_index(0, shown.height)
         masked = [column.zip_with(kept, stars) for column in shown.get_columns()]
-        if not self.suppressed and kept.all():  # as in the release: what is at level 0 keeps its type
+        if not self.suppressed and kept.all():  # as in the release: columns at level 0 keep their type
             masked = [column for column, level in zip(masked, self.levels.values(), strict=True) if level]
         present = [name for name in self.plan.names(Role.IDENTIFYING) if name in table.columns]
-        return from_polars(in_order(table.drop(present).with_columns(masked), self.plan), kind)
-
-
-def in_order(table: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Return the rows in the plan's order: a random one that nobody can repeat, or that of the input."""
-    if plan.order == "input":
-        return table
-    generator = np.random.Generator(np.random.PCG64(secrets.randbits(128)))
-    return table[generator.permutation(table.height)]
+        source = FrameSource(table, merged=False)
+        replaced = source.released(source.distinct(()), pl.DataFrame(masked), without=present, shuffled=self.shuffled)
+        return from_polars(replaced.in_memory("transform"), kind)

@@ -1,4 +1,4 @@
-"""HIPAA Safe Harbor: which columns show what the rule forbids, in a release and before there is one."""
+"""HIPAA Safe Harbor: finds columns that show forbidden values, in a release and before the search."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from kohorte.data import Role, as_text
-from kohorte.data.identifiers import MOSTLY, Cells, Form, Suspicion, suspects
-from kohorte.engines import EncodedColumn
+from kohorte.algorithm_names import SEARCH_NAMES
+from kohorte.data import Role
 from kohorte.errors import InputError, nearest
-from kohorte.hierarchy import SafeHarbor
+from kohorte.hierarchies import SafeHarbor
+from kohorte.identifiers.detection import MOSTLY, Cells, Form, Suspicion, suspects
 from kohorte.models import SafeHarborRule
-from kohorte.release.plan import Plan
-from kohorte.search import SEARCHES
+from kohorte.plans.plan import Plan
+from kohorte.sources import EncodedTable, TableSource, spread
 
 _CLASS = {"zip": 2, "date": 3, "age": 3}
 _KIND = {Form.ZIP: "zip", Form.DATE: "date", Form.BIRTH: "date, of: birth", Form.AGE: "age"}
 
 
-def problems(table: pl.DataFrame, plan: Plan) -> list[str]:
-    """Say which columns of a release show what Safe Harbor forbids; nothing where the plan does not ask for it."""
+def problems(table: TableSource, plan: Plan) -> list[str]:
+    """Say which columns of a release show what Safe Harbor forbids; empty if the plan does not use the model."""
     if not asks_for_safe_harbor(plan):
         return []
-    _refuse_strangers(plan)
+    _refuse_unknown_columns(plan)
     return [
         f"column {name!r}: {_in_words(suspicion)}"
         for name in table.columns
-        for suspicion in _complaints(as_text(table[name]), table.height, plan)
+        for suspicion in _complaints(_texts(table, name), table.rows, plan)
     ]
 
 
-def refuse_unsafe(frame: pl.DataFrame, plan: Plan, columns: Sequence[EncodedColumn]) -> None:
-    """Refuse a table of which a release could show what Safe Harbor forbids, before anything is searched.
+def refuse_unsafe(source: TableSource, plan: Plan, encoded: EncodedTable) -> None:
+    """Refuse a table before the search if a release of it could show what Safe Harbor forbids.
 
-    `columns` are the encoded quasi-identifiers: every level that may be shown is looked at. Suppressing rows must not
-    make a column suspect, so what is vague counts from the first row on in columns that may be suppressed in part.
+    All levels of the quasi-identifiers that may be shown are checked. Suppressing rows must not make a column
+    suspicious later, so in columns that may be suppressed in part a single suspicious row is enough.
     """
     if not asks_for_safe_harbor(plan):
         return
-    _refuse_strangers(plan)
+    _refuse_unknown_columns(plan)
     refuse_recoding(plan)
-    found = [*_shown_as_they_are(frame, plan), *_generalized(frame.height, plan, columns)]
+    found = [*_unchanged(source, plan), *_generalized(plan, encoded)]
     if found:
         raise InputError(
             "Safe Harbor forbids what these columns would show: " + "; ".join(found), code="safe-harbor-unsafe"
@@ -49,17 +49,17 @@ def refuse_unsafe(frame: pl.DataFrame, plan: Plan, columns: Sequence[EncodedColu
 
 
 def asks_for_safe_harbor(plan: Plan) -> bool:
-    """Tell whether one of the models is Safe Harbor."""
+    """Whether one of the models is Safe Harbor."""
     return any(isinstance(model, SafeHarborRule) for model in plan.models)
 
 
 def _allowed(plan: Plan) -> set[str]:
-    """The columns that all such models of the plan let stand."""
+    """The columns that all Safe Harbor models of the plan allow."""
     return set.intersection(*(set(model.allow) for model in plan.models if isinstance(model, SafeHarborRule)))
 
 
 def _complaints(text: pl.Series, rows: int, plan: Plan, *, mostly: float = MOSTLY) -> list[Suspicion]:
-    """What is wrong with a column as it is shown. `allow` does not reach columns that the plan itself makes safe."""
+    """What Safe Harbor forbids in a column. `allow` has no effect on columns with a Safe Harbor hierarchy."""
     attribute = plan.attributes.get(text.name)
     builder = None if attribute is None or attribute.role is not Role.QUASI_IDENTIFYING else attribute.hierarchy
     if isinstance(builder, SafeHarbor):
@@ -70,24 +70,29 @@ def _complaints(text: pl.Series, rows: int, plan: Plan, *, mostly: float = MOSTL
     return [] if text.name in _allowed(plan) else suspects(text, rows, least=0.0, mostly=mostly)
 
 
-def _shown_as_they_are(frame: pl.DataFrame, plan: Plan) -> Iterator[str]:
+def _unchanged(source: TableSource, plan: Plan) -> Iterator[str]:
     flag = None if plan.subset is None else plan.subset.name
     for name in (*plan.names(Role.SENSITIVE), *plan.names(Role.INSENSITIVE)):
         mostly = 0.0 if name in plan.decorrelated_attributes else MOSTLY
         if name == flag:
             continue
-        if complaints := _complaints(as_text(frame[name]), frame.height, plan, mostly=mostly):
+        if complaints := _complaints(_texts(source, name), source.rows, plan, mostly=mostly):
             yield (
                 f"{name!r} ({_in_words(*complaints)}): make it identifying, so that it is removed, or name it in "
                 f"allow if you have looked at it and it is harmless{_or_hierarchy(complaints)}"
             )
 
 
-def _generalized(rows: int, plan: Plan, columns: Sequence[EncodedColumn]) -> Iterator[str]:
+def _texts(source: TableSource, name: str) -> pl.Series:
+    return spread(source.count_shown([name]), name)
+
+
+def _generalized(plan: Plan, encoded: EncodedTable) -> Iterator[str]:
     mostly = 0.0 if plan.suppression_limit else MOSTLY
-    for column in columns:
+    rows = encoded.row_by_row()
+    for column in rows.columns:
         levels = [
-            _complaints(column.generalized(level), rows, plan, mostly=mostly) for level in range(len(column.maps))
+            _complaints(column.generalized(level), rows.rows, plan, mostly=mostly) for level in range(len(column.maps))
         ]
         unsafe = [level for level, complaints in enumerate(levels) if complaints]
         if not unsafe:
@@ -109,7 +114,7 @@ def _in_words(*complaints: Suspicion) -> str:
     return ", ".join(f"{complaint.name} (class {complaint.number}): {complaint.why}" for complaint in complaints)
 
 
-def _refuse_strangers(plan: Plan) -> None:
+def _refuse_unknown_columns(plan: Plan) -> None:
     for model in plan.models:
         for name in model.allow if isinstance(model, SafeHarborRule) else ():
             if name not in plan.attributes:
@@ -121,8 +126,8 @@ def _refuse_strangers(plan: Plan) -> None:
 
 
 def refuse_recoding(plan: Plan) -> None:
-    """Refuse Safe Harbor with a recoding: the ends of intervals are values, and not their safe form."""
-    if asks_for_safe_harbor(plan) and plan.search.algorithm not in {search.name for search in SEARCHES}:
+    """Refuse Safe Harbor with a recoder: the ends of its intervals are values, not their safe form."""
+    if asks_for_safe_harbor(plan) and plan.search.algorithm not in SEARCH_NAMES:
         raise InputError(
             f"algorithm {plan.search.algorithm} cannot be used with safe-harbor: its cells can show values that only a "
             "level of the hierarchy hides; use a search of the lattice, such as optimal",

@@ -1,36 +1,42 @@
-"""The classes of a table as it stands: counted with polars from what is shown, not by the engine."""
+"""The classes of a released table, counted with polars from its text, not by the engine."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from kohorte.engines import EncodedColumn, SensitiveColumn, encode
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
-from kohorte.release.hierarchies import hierarchies
-from kohorte.release.plan import Plan
-from kohorte.release.population import FLAGGED
+from kohorte.plans.hierarchies import hierarchies
+from kohorte.plans.plan import Plan
+from kohorte.plans.population import FLAGGED
+from kohorte.sources import COUNT, EncodedColumn, SensitiveColumn, encode_rows
 
-SIZE, CLASS, VALUE, COUNT, MOST = "\0size", "\0class", "\0value", "\0count", "\0most"
+SIZE, CLASS, VALUE, MOST = "\0size", "\0class", "\0value", "\0most"
 
 
 class Classes:
-    """Numbers the classes of the rows that are to be counted."""
+    """The classes of a table; suppressed tuples are in no class.
 
-    def __init__(self, shown: pl.DataFrame, *, counted: pl.Series | None) -> None:
-        self._shown = shown
-        self._counted = counted
-        rows = shown if counted is None else shown.filter(counted)
-        self._classes = rows.group_by(pl.all(), maintain_order=True).len(name=SIZE)
+    `tuples` has the quasi-identifiers as released and the column `COUNT`.
+    """
+
+    def __init__(self, tuples: pl.DataFrame, names: Sequence[str], *, suppressed: pl.Series | None) -> None:
+        self._tuples = tuples.select(*names, COUNT)
+        self._names = list(names)
+        self._suppressed = suppressed
+        self._classes = self._kept(self._tuples).group_by(names, maintain_order=True).agg(_total().alias(SIZE))
+
+    def _kept(self, tuples: pl.DataFrame) -> pl.DataFrame:
+        return tuples if self._suppressed is None else tuples.filter(~self._suppressed)
 
     def groups(self, sensitive: Mapping[str, SensitiveColumn], populations: Mapping[str, Population]) -> Groups:
-        """Return the classes with all that the models ask for."""
+        """Return the classes with the histograms and populations that the models need."""
 
         def no_codes(which: Bools) -> Codes:
             raise AssertionError(f"a verification asks for no codes ({len(which)} classes)")
@@ -42,7 +48,7 @@ class Classes:
             histograms={name: self._histogram(column) for name, column in sensitive.items()},
             populations=populations,
             joined=self._joined,
-            attributes=self._shown.width,
+            attributes=len(self._names),
         )
 
     @cached_property
@@ -50,13 +56,11 @@ class Classes:
         return self._classes.drop(SIZE).with_row_index(CLASS)
 
     def _histogram(self, column: SensitiveColumn) -> Histogram:
-        rows = self._shown.with_columns(pl.Series(VALUE, column.codes))
-        if self._counted is not None:
-            rows = rows.filter(self._counted)
         cells = (
-            rows.group_by(pl.all())
-            .len(name=COUNT)
-            .join(self._numbered, on=self._shown.columns, nulls_equal=True)
+            self._kept(self._tuples.with_columns(pl.Series(VALUE, column.codes)))
+            .group_by(*self._names, VALUE)
+            .agg(_total())
+            .join(self._numbered, on=self._names, nulls_equal=True)
             .sort(CLASS, VALUE)
         )
         per_class = np.bincount(cells[CLASS].to_numpy(), minlength=self._classes.height)
@@ -68,8 +72,8 @@ class Classes:
         )
 
     def _joined(self, attribute: int) -> Codes:
-        """Number the classes that agree in all columns but one."""
-        others = self._classes.drop(SIZE, self._shown.columns[attribute])
+        """Number the classes that remain if one column is ignored."""
+        others = self._classes.drop(SIZE, self._names[attribute])
         if not others.width:
             return np.zeros(others.height if others.height else self._classes.height, dtype=np.uint32)
         keys = others.select(pl.struct(pl.all()).rank("dense") - 1).to_series()
@@ -78,10 +82,10 @@ class Classes:
     # Populations
 
     def population(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None) -> tuple[Population, int]:
-        """Count the people who look like each class, generalized as the table is; and the rows that nobody is like.
+        """Count the people of a population in each class, and the rows without a matching person.
 
-        Of a subset it is known who is released. Of a population file it is not: people like whom no row is shown may
-        be among the suppressed rows, as many classes as there are such rows.
+        The people are generalized like the table. For a subset it is known who is released. For a population file it
+        is not: each suppressed row may account for one class of people without a row in the table.
         """
         released = people[FLAGGED] if FLAGGED in people.columns else None
         shown = self.as_shown(people.drop(FLAGGED, strict=False), plan, levels)
@@ -91,22 +95,22 @@ class Classes:
             .group_by(shown.columns)
             .agg(pl.len().alias(COUNT), pl.col(FLAGGED).sum().alias(MOST))
         )
-        names = self._shown.columns
+        names = self._names
         found = self._classes.join(kinds, on=names, how="left", nulls_equal=True, maintain_order="left")
         starred = found.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
         unmatched = (
             (found[SIZE].cast(pl.Int64) - found[MOST].fill_null(0).cast(pl.Int64)).clip(0).filter(~starred).sum()
         )
         if released is None:
-            suppressed = 0 if self._counted is None else int((~self._counted).sum())
-            alone = kinds.join(self._classes, on=names, how="anti", nulls_equal=True).height - suppressed
+            starred_rows = 0 if self._suppressed is None else self._tuples[COUNT].filter(self._suppressed).sum()
+            alone = kinds.join(self._classes, on=names, how="anti", nulls_equal=True).height - int(starred_rows)
         else:
             alone = kinds.filter(pl.col(MOST) == 0).height
         return Population(found[COUNT].fill_null(0).to_numpy().astype(np.int64), max(0, alone)), int(unmatched)
 
     def as_shown(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None = None) -> pl.DataFrame:
-        """Generalize the quasi-identifiers of people as the table is: to the levels at which its columns stand."""
-        encoded = encode(people, hierarchies(plan), missing=plan.missing)
+        """Generalize the quasi-identifiers of people to the levels of the table's columns."""
+        encoded = encode_rows(people, hierarchies(plan), missing=plan.missing)
         return pl.DataFrame(
             [
                 column.generalized(self._level(column) if levels is None else levels[column.name])
@@ -115,7 +119,7 @@ class Classes:
         )
 
     def _level(self, column: EncodedColumn) -> int:
-        """The level of the hierarchy at which a column stands: that whose labels it shows, stars aside."""
+        """The hierarchy level of a column: the level that has all its labels except `*`."""
         shown = set(self._classes[column.name].unique())
         if shown <= {SUPPRESSED}:
             return column.hierarchy.top
@@ -136,8 +140,12 @@ class Classes:
         return fitting[0]
 
 
+def _total() -> pl.Expr:
+    return pl.col(COUNT).sum().cast(pl.Int64)
+
+
 def _meaning(column: EncodedColumn, level: int, shown: set[str | None]) -> tuple[tuple[int, str | None], ...]:
-    """The values that each label which is shown stands for at a level."""
+    """The values that each label of the table stands for at a level."""
     labels = column.labels[level]
     return tuple(
         (value, labels[group]) for value, group in enumerate(column.maps[level].tolist()) if labels[group] in shown

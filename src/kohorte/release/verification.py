@@ -1,30 +1,30 @@
-"""Does a table satisfy a plan? Counted anew from the table itself, independently of engine and search."""
+"""Verifies a table: counts it again from its text, independently of engine and search, and asks the models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
-from kohorte.data import Role, as_text, to_polars
-from kohorte.engines import Missing, encode_sensitive
-from kohorte.errors import InputError, InternalError
+from kohorte.data import Role, to_polars
+from kohorte.errors import InputError
 from kohorte.groups import Groups
-from kohorte.hierarchy import SUPPRESSED, CsvFile, Dates, Intervals, SafeHarbor, Tree
+from kohorte.hierarchies import SUPPRESSED, CsvFile, Dates, Intervals, SafeHarbor, Tree
 from kohorte.models import PrivacyModel, SafeHarborRule
+from kohorte.plans.columns import check_columns
+from kohorte.plans.plan import Plan
+from kohorte.plans.population import Populations, whole_populations
 from kohorte.release import decorrelation, safe_harbor
-from kohorte.release.columns import check_columns
-from kohorte.release.plan import Plan
-from kohorte.release.population import Populations, whole_populations
-from kohorte.release.release import Release
 from kohorte.release.shown_classes import Classes
 from kohorte.release.words import reached_in_words, with_parameters
+from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive
 
 
 @dataclass(frozen=True)
 class ModelVerdict:
-    """Whether all classes satisfy a model, the strongest parameter that they reach, and how many fail."""
+    """Whether all classes satisfy a model, the strictest parameter that they reach, and how many fail."""
 
     name: str
     parameters: dict[str, object]
@@ -55,7 +55,7 @@ class ModelVerdict:
 
 @dataclass(frozen=True)
 class Verification:
-    """The verdict on a table. `problems` says in words what is wrong beyond the models."""
+    """The verdict on a table. `problems` describes what is wrong besides the models."""
 
     satisfied: bool
     models: tuple[ModelVerdict, ...]
@@ -79,11 +79,11 @@ class Verification:
 
 
 def verify(frame: object, plan: Plan, *, population: object = None) -> Verification:
-    """Check a table (polars, pandas or arrow) against the models of a plan, as it stands.
+    """Check a table (polars, pandas or arrow) against the models of a plan.
 
-    Rows whose quasi-identifiers are all `*` are suppressed rows: they form a class of their own that is exempt from
-    the models, as long as there are no more of them than the plan's suppression limit allows. `population` is the
-    original table, which plans with a `subset` need.
+    Rows whose quasi-identifiers are all `*` are suppressed rows: they are exempt from the models, as long as there are
+    no more of them than the plan's suppression limit allows. `population` is the original table, which plans with a
+    `subset` need.
     """
     table, _ = to_polars(frame)
     check_columns(table.columns, plan, may_lack=(Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE))
@@ -94,40 +94,44 @@ def verify(frame: object, plan: Plan, *, population: object = None) -> Verificat
 def verify_table(
     table: pl.DataFrame, plan: Plan, populations: Populations, *, levels: Mapping[str, int] | None = None
 ) -> Verification:
-    """Check a polars table whose columns are known to fit the plan; `levels` where they are known."""
-    if table.height == 0:
+    """Check a polars table whose columns match the plan; `levels` are its levels, if known."""
+    return verify_source(FrameSource(table), plan, populations, levels=levels)
+
+
+def verify_source(
+    table: TableSource, plan: Plan, populations: Populations, *, levels: Mapping[str, int] | None = None
+) -> Verification:
+    """Check a table whose columns match the plan, by its counted tuples."""
+    names = list(plan.quasi_identifiers)
+    tuples = table.count_shown(list(dict.fromkeys((*names, *plan.histograms))))
+    rows = int(tuples[COUNT].sum())
+    if rows == 0:
         raise InputError("the table has no rows", code="table-no-rows")
-    shown = pl.DataFrame([as_text(table[name]) for name in plan.quasi_identifiers])
-    found = [
-        f"the identifying column {name!r} is still there"
-        for name in plan.names(Role.IDENTIFYING)
-        if name in table.columns
-    ]
     unsafe = safe_harbor.problems(table, plan)
-    found += _too_fine(shown, plan) + _missing_problems(shown, plan) + decorrelation.problems(table, plan) + unsafe
-    starred = shown.select(pl.all_horizontal(pl.all().eq_missing(pl.lit(SUPPRESSED)))).to_series()
-    suppressed = int(starred.sum())
-    if suppressed > plan.most_suppressed(table.height):
-        suppressed = 0  # too many to be exempt: they must satisfy the models like everybody else
-    sensitive = [encode_sensitive(as_text(table[name]), plan.attributes[name].hierarchy) for name in plan.histograms]
-    classes = Classes(shown, counted=~starred if suppressed else None)
-    if plan.subset is not None and plan.subset.name in table.columns:
-        found.append(f"the column {plan.subset.name!r}, which flags the rows to release, is still there")
+    found = [*_columns_left(table, plan), *_too_fine(tuples, plan), *_missing_problems(tuples, plan)]
+    found += [*decorrelation.problems(table, plan), *unsafe]
+    starred = tuples.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
+    suppressed = int(tuples[COUNT].filter(starred).sum())
+    if suppressed > plan.most_suppressed(rows):
+        suppressed = 0  # too many to be exempt: they must satisfy the models like all other rows
+    classes = Classes(tuples, names, suppressed=starred if suppressed else None)
     people = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
     found += [
         f"{unmatched:,} rows are more than the {key} has people like them: not everybody is in it"
         for key, (_, unmatched) in people.items()
         if unmatched
     ]
+    weights = tuples[COUNT].to_numpy().astype(np.int64)
     groups = classes.groups(
-        {column.name: column for column in sensitive}, {key: population for key, (population, _) in people.items()}
+        {name: encode_sensitive(tuples[name], plan.attributes[name].hierarchy, weights) for name in plan.histograms},
+        {key: population for key, (population, _) in people.items()},
     )
-    broken = (SafeHarborRule.name,) if unsafe else ()  # a rule on columns, which no class tells
+    broken = (SafeHarborRule.name,) if unsafe else ()  # a rule about columns, not about classes
     verdicts = tuple(_verdict(model, groups, broken) for model in plan.models)
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),
         models=verdicts,
-        rows=table.height,
+        rows=rows,
         classes=len(groups),
         smallest_class=int(groups.sizes.min()) if len(groups) else None,
         suppressed=suppressed,
@@ -135,41 +139,41 @@ def verify_table(
     )
 
 
-def refuse_unverified(verification: Verification, release: Release) -> None:
-    """Refuse a release that fails its verification, or is not what the search counted: that is a bug."""
-    counted = (release.rows, release.classes, release.suppressed)
-    same = (verification.rows, verification.classes, verification.suppressed) == counted
-    if release.all_starred:  # suppressed rows cannot be told from the others
-        same = verification.rows == release.rows
-    if not verification.satisfied or not same:
-        raise InternalError(
-            "the release does not pass its own verification and was withheld; please report this", code="not-verified"
-        )
+def _columns_left(table: TableSource, plan: Plan) -> list[str]:
+    """Say which columns must not be in a release."""
+    found = [
+        f"the identifying column {name!r} is still there"
+        for name in plan.names(Role.IDENTIFYING)
+        if name in table.columns
+    ]
+    if plan.subset is not None and plan.subset.name in table.columns:
+        found.append(f"the column {plan.subset.name!r}, which flags the rows to release, is still there")
+    return found
 
 
-def _missing_problems(shown: pl.DataFrame, plan: Plan) -> list[str]:
-    """Under `suppress` and `refuse` no row of a release may lack a value."""
+def _missing_problems(tuples: pl.DataFrame, plan: Plan) -> list[str]:
+    """With `suppress` and `refuse`, no row of a release may have a missing value."""
     if plan.missing is Missing.CATEGORY:
         return []
-    lacking = int(shown.select(pl.any_horizontal(pl.all().is_null())).to_series().sum())
+    names = list(plan.quasi_identifiers)
+    lacking = int(tuples.filter(pl.any_horizontal(pl.col(names).is_null()))[COUNT].sum())
     return [f"{lacking:,} rows lack a value, which 'missing: {plan.missing}' does not allow"] if lacking else []
 
 
-def _too_fine(shown: pl.DataFrame, plan: Plan) -> list[str]:
-    """Say which columns show values that the plan's minimum_level hides, where a hierarchy knows what a value is."""
+def _too_fine(tuples: pl.DataFrame, plan: Plan) -> list[str]:
+    """Say which columns show values that minimum_level hides, if their hierarchy does not depend on the data."""
     found = []
     for name, least in plan.minimum_levels.items():
         builder = plan.attributes[name].hierarchy
         if not least or not isinstance(builder, CsvFile | Dates | Intervals | SafeHarbor | Tree):
             continue
-        cells = shown[name].drop_nulls()
-        distinct = cells.unique()
+        distinct = tuples[name].drop_nulls().unique()
         hierarchy = builder.build(distinct.to_list(), attribute=name)
-        places = hierarchy.encode(distinct)
+        positions = hierarchy.encode(distinct)
         labels = pl.Series(hierarchy.column(min(least, hierarchy.top)), dtype=pl.String)
-        raw = distinct.filter(pl.Series(places >= 0))
-        fine = raw.filter(raw != labels.gather(places[places >= 0]))
-        if rows := int(cells.is_in(fine.implode()).sum()):
+        raw = distinct.filter(pl.Series(positions >= 0))
+        fine = raw.filter(raw != labels.gather(positions[positions >= 0]))
+        if rows := int(tuples.filter(pl.col(name).is_in(fine.implode()))[COUNT].sum()):
             found.append(f"{rows:,} rows show values of {name!r}, which minimum_level: {least} does not allow")
     return found
 

@@ -1,4 +1,4 @@
-"""Facts in words, the same everywhere."""
+"""Models and their parameters as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def model_in_words(model: PrivacyModel) -> str:
 
 
 def reached_in_words(reached: float | tuple[float, float] | None) -> str:
-    """The parameter that a table reaches."""
+    """The parameter that a table reaches, as text."""
     if reached is None:
         return "nothing"
     return " to ".join(f"{number:.6g}" for number in (reached if isinstance(reached, tuple) else (reached,)))

@@ -1,121 +1,145 @@
-"""Writing a release: the table and its certificate, all of it or nothing."""
+"""Writes a release: the table and its certificate, or nothing."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from io import BytesIO
 from pathlib import Path
-from types import FrameType
-from typing import Any
-
-import polars as pl
+from types import FrameType, TracebackType
+from typing import Any, Self
 
 from kohorte.data import (
     TableFile,
     atomic_write,
-    fill_table,
     output_separator,
     parse_table,
     refuse_same_file,
-    to_polars,
     write_csv,
 )
 from kohorte.errors import KohorteError
+from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
-from kohorte.release.verification import refuse_unverified, verify_table
+from kohorte.sources import DuckDbSource, FrameSource, TableSource, Written
 
 
 def certificate_paths(output: Path) -> tuple[Path, Path]:
-    """Where the certificate of an output goes: beside it, as JSON and as text."""
+    """The files of the certificate, next to the output: JSON and text."""
     return output.with_suffix(".certificate.json"), output.with_suffix(".certificate.txt")
 
 
 def write_release(
-    release: Release, output: str | Path, *, source: TableFile | None = None, force: bool = False
+    candidate: Candidate, output: str | Path, *, source: TableFile | DuckDbSource | None = None, force: bool = False
 ) -> Certificate:
-    """Write a release and its certificate, after reading the written table again and verifying it anew.
+    """Write a candidate (or a release) and its certificate; the written table is read again and verified.
 
     `source` is the file that the table came from, if any: the certificate then names it, and it is never overwritten.
 
-    Nothing gets its name before everything is written and verified. The table gets its name last, so that it never
-    stands there without its certificate.
+    No file gets its final name before all files are written and verified. The table gets its name last, so that it
+    never exists without its certificate.
     """
     output = Path(output)
-    data, _ = to_polars(release.data)
-
-    def certified(written: TableFile) -> Certificate:
-        return _certified(release, written, None if source is None else file_facts(source))
-
-    inputs = (*(() if source is None else (source.path,)), *release.plan.files())
-    return write_certified(data, output, certified, inputs=inputs, like=source, force=force)
-
-
-def certified_bytes(release: Release, name: str) -> tuple[bytes, Certificate]:
-    """Return a release as the bytes of a CSV file of this name, read again and verified anew, and its certificate."""
-    written = BytesIO()
-    write_csv(to_polars(release.data)[0], written)
-    content = written.getvalue()
-    return content, _certified(release, parse_table(content, Path(name), separator=","), None)
-
-
-def _certified(release: Release, written: TableFile, source: FileFacts | None) -> Certificate:
-    """Verify a release from what was written of it; what fails goes no further."""
-    verification = verify_table(written.frame, release.plan, release.populations, levels=release.levels)
-    refuse_unverified(verification, release)
-    return certify(release, verification, source=source, output=file_facts(written))
-
-
-Naming = Sequence[tuple[Path, Path]]
-"""Temporary files with the names that they are about to get, in that order."""
-
-
-def write_certified(
-    data: pl.DataFrame,
-    output: Path,
-    certified: Callable[[TableFile], Certificate],
-    *,
-    inputs: Sequence[Path],
-    like: TableFile | None,
-    force: bool,
-    before_naming: Callable[[Naming], None] | None = None,
-) -> Certificate:
-    """Write a table and the certificate that `certified` gives for it, read again from the written file.
-
-    `before_naming` is the last that can fail: it is called when all files are written and none has its name.
-    """
-    separator = output_separator(output, like)
-    as_json, as_text = certificate_paths(output)
-    for path in (output, as_json, as_text):
-        for needed in inputs:
-            refuse_same_file(needed, path)
-    with _Undisturbed() as naming, _Restored(as_json, as_text), ExitStack() as files:
-        table = files.enter_context(atomic_write(output, force=force))
-        fill_table(data, table, output, separator=separator)
-        certificate = certified(parse_table(table.read_bytes(), output, separator=separator))
-        json_file = files.enter_context(atomic_write(as_json, force=force))
-        json_file.write_text(certificate.to_json(), encoding="utf-8")
-        text_file = files.enter_context(atomic_write(as_text, force=force))
-        text_file.write_text(certificate.to_text(), encoding="utf-8")
-        for file in (text_file, json_file, table):  # the slow part, while everything can still be undone
-            _flush(file)
-        naming.begins()
-        if before_naming is not None:
-            before_naming([(text_file, as_text), (json_file, as_json), (table, output)])
+    origin = None if source is None else file_facts(source)
+    inputs = (*(() if source is None else (source.path,)), *candidate.plan.files())
+    like = source if isinstance(source, TableFile) else None
+    with StagedFiles(output, inputs=inputs, like=like, force=force) as files:
+        written = files.write_table(candidate.table)
+        release = Release.verified(candidate, written.table)
+        certificate = certify(release, source=origin, output=facts_of(output, written))
+        files.write_certificate(certificate)
+        files.seal()
+        files.name_all()
     return certificate
 
 
-def file_facts(file: TableFile) -> FileFacts:
+def certified_bytes(candidate: Candidate, name: str) -> tuple[bytes, Release, Certificate]:
+    """Return a release as the bytes of a CSV file, read again and verified, with its certificate."""
+    buffer = BytesIO()
+    write_csv(candidate.table.in_memory("a release as bytes"), buffer)
+    content = buffer.getvalue()
+    file = parse_table(content, Path(name), separator=",")
+    release = Release.verified(candidate, FrameSource(file.frame))
+    return content, release, certify(release, output=file_facts(file))
+
+
+class StagedFiles:
+    """A table and its certificate under temporary names; either all of them get their final names or none does.
+
+    The order of the steps is `write_table`, `write_certificate`, `seal`, `name_all`. If the block ends before the last
+    step, the temporary files are removed and existing files are unchanged.
+    """
+
+    def __init__(self, output: Path, *, inputs: Sequence[Path], like: TableFile | None, force: bool) -> None:
+        self._output, self._force, self._separator = output, force, output_separator(output, like)
+        self._certificates = certificate_paths(output)
+        for path in (output, *self._certificates):
+            for needed in inputs:
+                refuse_same_file(needed, path)
+        self._blocks, self._naming, self._signals = ExitStack(), ExitStack(), _SignalsIgnored()
+        self.names: list[tuple[Path, Path]] = []
+        """The temporary files and their final names, in the order in which they are renamed."""
+
+    def __enter__(self) -> Self:
+        self._blocks.enter_context(self._signals)
+        self._blocks.enter_context(_Restored(*self._certificates))
+        self._blocks.enter_context(self._naming)
+        return self
+
+    def write_table(self, table: TableSource) -> Written:
+        """Write the table, read it again, and return it for verification."""
+        temporary = self._staged(self._output)
+        table.write(temporary, self._output, separator=self._separator)
+        return table.reread(temporary, self._output, separator=self._separator)
+
+    def write_certificate(self, certificate: Certificate) -> None:
+        """Write the certificate as JSON and as text."""
+        for path, text in zip(self._certificates, (certificate.to_json(), certificate.to_text()), strict=True):
+            self._staged(path).write_text(text, encoding="utf-8")
+
+    def seal(self) -> None:
+        """Flush all files to disk, which is slow; then ignore signals, so that renaming is not interrupted."""
+        for temporary, _ in self.names:
+            _flush(temporary)
+        self._signals.begins()
+
+    def name_all(self) -> None:
+        """Rename the files, the table last, so that it never exists without its certificate."""
+        self._naming.close()
+        self.names.clear()
+
+    def _staged(self, path: Path) -> Path:
+        temporary = self._naming.enter_context(atomic_write(path, force=self._force))
+        self.names.insert(0, (temporary, path))  # renamed in reverse order
+        return temporary
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None and self.names:
+            kind, error = _Discarded, _Discarded()
+        self._blocks.__exit__(kind, error, traceback)
+
+
+class _Discarded(Exception):
+    """Raised inside the block to discard files that are not to be renamed."""
+
+
+def file_facts(file: TableFile | DuckDbSource) -> FileFacts:
     """The name and the hash of a file."""
     return FileFacts(_printable(file.path), file.sha256)
 
 
+def facts_of(output: Path, written: Written) -> FileFacts:
+    """The final name of a written table, and the hash of its file."""
+    return FileFacts(_printable(output), written.sha256)
+
+
 def _printable(path: Path) -> str:
-    """Return the name of a file, also where it is no UTF-8."""
+    """Return the name of a file, even if it is not valid UTF-8."""
     return os.fsencode(path.name).decode("utf-8", "replace")
 
 
@@ -125,7 +149,7 @@ def _flush(path: Path) -> None:
 
 
 class _Restored:
-    """Puts files back as they were when the block raises, also those that were there before."""
+    """Restores files to their previous state if the block raises."""
 
     def __init__(self, *paths: Path) -> None:
         self._before = {path: path.read_bytes() if path.is_file() else None for path in paths}
@@ -149,25 +173,25 @@ STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 """The signals that end the command; not every system has all of them."""
 
 
-class _Undisturbed:
-    """From `begins` on, Ctrl-C and the like come too late: the files get their names, all of them."""
+class _SignalsIgnored:
+    """From `begins` until the end of the block, signals such as Ctrl-C are ignored, so that all files are renamed."""
 
     def __init__(self) -> None:
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> _Undisturbed:
+    def __enter__(self) -> _SignalsIgnored:
         return self
 
     def begins(self) -> None:
-        """Hold signals off; only the main thread ever gets any."""
+        """Ignore signals; only the main thread receives them."""
         if threading.current_thread() is threading.main_thread():
             for number in STOPPING:
-                self._before[number] = signal.signal(number, _too_late)
+                self._before[number] = signal.signal(number, _ignore)
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def _too_late(number: int, frame: FrameType | None) -> None:
+def _ignore(number: int, frame: FrameType | None) -> None:
     del number, frame

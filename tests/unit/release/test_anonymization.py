@@ -13,7 +13,10 @@ import pytest
 
 import kohorte as ko
 from kohorte.errors import InputError, InternalError
-from kohorte.quality import METRICS
+from kohorte.hierarchies import Dates, Intervals, Redaction
+from kohorte.metrics import PLAIN_METRICS, Discernibility, Loss, NonUniformEntropy
+from kohorte.models import KAnonymity
+from kohorte.search import Progress
 
 MakePlan = Callable[..., ko.Plan]
 
@@ -29,7 +32,7 @@ def true_label(column: str, value: object, level: int) -> str:
     return (text, "*")[level]
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", PLAIN_METRICS, ids=lambda metric: metric.name)
 def test_every_value_of_a_release_is_true_for_its_row(
     metric: type, patients: pl.DataFrame, make_plan: MakePlan, patient_plan: ko.Plan
 ) -> None:
@@ -130,28 +133,28 @@ def test_a_column_at_level_0_keeps_its_type_when_nothing_is_suppressed(
 
 def test_weights_say_which_column_is_spared(make_plan: MakePlan) -> None:
     frame = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["u", "v", "u", "v"]})
-    spare_a = make_plan("a b", weights={"b": 0.1}, metric=ko.Loss())
-    spare_b = make_plan("a b", weights={"a": 0.1}, metric=ko.Loss())
+    spare_a = make_plan("a b", weights={"b": 0.1}, metric=Loss())
+    spare_b = make_plan("a b", weights={"a": 0.1}, metric=Loss())
     assert ko.anonymize(frame, spare_a).levels == {"a": 0, "b": 1}
     assert ko.anonymize(frame, spare_b).levels == {"a": 1, "b": 0}
 
 
 def test_a_column_of_weight_0_costs_nothing_but_is_still_protected(make_plan: MakePlan) -> None:
     frame = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": ["1", "2", "3", "4"]})
-    release = ko.anonymize(frame, make_plan("a b", weights={"b": 0.0}, metric=ko.Loss()))
+    release = ko.anonymize(frame, make_plan("a b", weights={"b": 0.0}, metric=Loss()))
     assert release.levels == {"a": 0, "b": 1}
     assert release.cost == 0
 
 
 def test_when_all_weights_are_0_the_plan_is_refused(make_plan: MakePlan) -> None:
     with pytest.raises(InputError) as caught:
-        ko.anonymize(pl.DataFrame({"a": ["x", "x"]}), make_plan("a", weights={"a": 0}, metric=ko.Loss()))
+        ko.anonymize(pl.DataFrame({"a": ["x", "x"]}), make_plan("a", weights={"a": 0}, metric=Loss()))
     assert caught.value.code == "weights-zero"
 
 
 def test_values_that_a_hierarchy_does_not_know_are_refused_by_row_numbers_and_counts(make_plan: MakePlan) -> None:
     frame = pl.DataFrame({"age": ["5", "secret", "7", "hidden", "secret", None]})
-    plan = make_plan("age", hierarchies={"age": ko.Intervals(lower=0, upper=10, widths=[5])})
+    plan = make_plan("age", hierarchies={"age": Intervals(lower=0, upper=10, widths=[5])})
     with pytest.raises(InputError) as caught:
         ko.anonymize(frame, plan)
     assert caught.value.code == "value-not-in-hierarchy"
@@ -161,7 +164,7 @@ def test_values_that_a_hierarchy_does_not_know_are_refused_by_row_numbers_and_co
 
 
 def test_a_star_in_the_data_cannot_pass_for_a_suppressed_cell(make_plan: MakePlan) -> None:
-    for plan in (make_plan("q"), make_plan("q", hierarchies={"q": ko.Redaction()})):
+    for plan in (make_plan("q"), make_plan("q", hierarchies={"q": Redaction()})):
         with pytest.raises(InputError) as caught:
             ko.anonymize(pl.DataFrame({"q": ["*", "*", "a", "a"]}), plan)
         assert caught.value.code == "value-not-in-hierarchy"
@@ -185,7 +188,7 @@ def test_one_row_in_one_column_can_be_released_where_k_is_1(make_plan: MakePlan)
     assert (release.rows, release.classes, release.suppressed, release.levels) == (1, 1, 0, {"q": 0})
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", PLAIN_METRICS, ids=lambda metric: metric.name)
 def test_identical_rows_need_no_generalization(make_plan: MakePlan, metric: type) -> None:
     frame = pl.DataFrame({"a": ["x"] * 5, "b": [1] * 5})
     release = ko.anonymize(frame, make_plan("a b", k=5, metric=metric()))
@@ -218,7 +221,7 @@ def test_columns_may_be_named_like_the_helpers_within(role: str, name: str) -> N
             roles["identifying"]: ko.Attribute("identifying"),
             roles["insensitive"]: ko.Attribute("insensitive"),
         },
-        models=[ko.KAnonymity(k=2)],
+        models=[KAnonymity(k=2)],
         suppression_limit=0.5,
         order="input",
     )
@@ -234,9 +237,7 @@ def test_columns_may_be_named_like_the_helpers_within(role: str, name: str) -> N
 def test_a_column_name_that_stands_for_other_columns_is_refused(make_plan: MakePlan, name: str) -> None:
     frame = pl.DataFrame({"q": ["x", "x"], name: ["1", "2"]})
     roles = {"quasi-identifying": "q", "identifying": name}
-    plan = ko.Plan(
-        attributes={column: ko.Attribute(role) for role, column in roles.items()}, models=[ko.KAnonymity(k=2)]
-    )
+    plan = ko.Plan(attributes={column: ko.Attribute(role) for role, column in roles.items()}, models=[KAnonymity(k=2)])
     for ask in (ko.anonymize, ko.verify, ko.solution_space):
         with pytest.raises(InputError) as caught:
             ask(frame, plan)
@@ -279,8 +280,8 @@ def test_all_algorithms_find_the_same_release(patients: pl.DataFrame, patient_pl
 
 def test_a_tiny_time_limit_gives_a_valid_release_that_does_not_claim_to_be_optimal(make_plan: MakePlan) -> None:
     frame = ko.cohort(500).select("zip", "birth_date", "sex")
-    hierarchies = {"zip": ko.Redaction(), "birth_date": ko.Dates()}
-    for metric in (ko.Loss(), ko.NonUniformEntropy(), ko.Discernibility()):
+    hierarchies = {"zip": Redaction(), "birth_date": Dates()}
+    for metric in (Loss(), NonUniformEntropy(), Discernibility()):
         best = ko.anonymize(frame, make_plan("zip birth_date sex", hierarchies=hierarchies, k=5, metric=metric))
         hurried = make_plan(
             "zip birth_date sex",
@@ -298,8 +299,8 @@ def test_a_tiny_time_limit_gives_a_valid_release_that_does_not_claim_to_be_optim
 
 def test_progress_is_told_and_the_bounds_hold_the_optimum(make_plan: MakePlan) -> None:
     frame = ko.cohort(500).select("zip", "birth_date", "sex")
-    plan = make_plan("zip birth_date sex", hierarchies={"zip": ko.Redaction(), "birth_date": ko.Dates()}, k=5)
-    told: list[ko.Progress] = []
+    plan = make_plan("zip birth_date sex", hierarchies={"zip": Redaction(), "birth_date": Dates()}, k=5)
+    told: list[Progress] = []
     release = ko.anonymize(frame, plan, progress=told.append)
     assert told
     for progress in told:
@@ -311,14 +312,14 @@ def test_progress_is_told_and_the_bounds_hold_the_optimum(make_plan: MakePlan) -
 
 def test_progress_that_returns_false_stops_the_search(make_plan: MakePlan) -> None:
     frame = ko.cohort(500).select("zip", "birth_date", "sex")
-    plan = make_plan("zip birth_date sex", hierarchies={"zip": ko.Redaction(), "birth_date": ko.Dates()}, k=5)
+    plan = make_plan("zip birth_date sex", hierarchies={"zip": Redaction(), "birth_date": Dates()}, k=5)
     release = ko.anonymize(frame, plan, progress=lambda _: False)
     assert release.optimal is False
     assert ko.verify(release.data, plan).satisfied
 
 
 def test_an_error_in_the_progress_callback_reaches_the_caller(make_plan: MakePlan) -> None:
-    def broken(_: ko.Progress) -> None:
+    def broken(_: Progress) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -328,20 +329,20 @@ def test_an_error_in_the_progress_callback_reaches_the_caller(make_plan: MakePla
 def test_a_release_that_is_not_what_the_search_counted_is_withheld(
     patients: pl.DataFrame, patient_plan: ko.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kohorte.release import anonymization
+    from kohorte.release import preparation
+    from kohorte.sources import FrameSource
 
-    true_apply = anonymization.apply
+    true_released = preparation.EncodedProblem.released
 
-    def careless(setting: anonymization.Setting, node: tuple[int, ...]) -> tuple[pl.DataFrame, pl.DataFrame]:
-        data, kept = true_apply(setting, node)
-        return data.with_columns(zip=setting.frame["zip"].cast(pl.String)), kept
+    def careless(encoded: preparation.EncodedProblem, shown: pl.DataFrame) -> FrameSource:
+        data = true_released(encoded, shown, shuffled=False).in_memory("a test")
+        return FrameSource(data.with_columns(zip=patients["zip"].cast(pl.String)))
 
-    def short(setting: anonymization.Setting, node: tuple[int, ...]) -> tuple[pl.DataFrame, pl.DataFrame]:
-        data, kept = true_apply(setting, node)
-        return data.head(5), kept
+    def short(encoded: preparation.EncodedProblem, shown: pl.DataFrame) -> FrameSource:
+        return FrameSource(true_released(encoded, shown).in_memory("a test").head(5))
 
     for wrong in (careless, short):
-        monkeypatch.setattr(anonymization, "apply", wrong)
+        monkeypatch.setattr(preparation.EncodedProblem, "released", wrong)
         with pytest.raises(InternalError) as caught:
             ko.anonymize(patients, patient_plan)
         assert caught.value.code == "not-verified"

@@ -14,7 +14,8 @@ import pytest
 import kohorte as ko
 from kohorte.errors import EngineError, InputError, InternalError
 from kohorte.kernels import KERNELS
-from kohorte.release import certificate_paths, find_release, write, write_release
+from kohorte.release import certificate_paths, find_candidate, write_release
+from kohorte.sources import FrameSource
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def source(patients: pl.DataFrame, tmp_path: Path) -> Path:
 
 def release_to(output: Path, source: Path, plan: ko.Plan, *, force: bool = False) -> dict[str, Any]:
     table = ko.read_table(source)
-    write_release(find_release(table.frame, plan), output, source=table, force=force)
+    write_release(find_candidate(FrameSource(table.frame), plan), output, source=table, force=force)
     return json.loads(certificate_paths(output)[0].read_text(encoding="utf-8"))
 
 
@@ -58,7 +59,7 @@ def test_the_certificate_says_what_was_done_and_verified(source: Path, patient_p
     assert facts["release"]["levels"] == release.levels
     assert facts["release"]["cost"] == release.cost
     assert facts["verification"]["satisfied"] is True
-    assert facts["verification"]["how"].startswith("counted anew from the written file")
+    assert facts["verification"]["how"].startswith("counted again from the written file")
     assert facts["verification"]["suppressed"] == release.suppressed
     assert facts["output"]["identifying_columns_removed"] == 1
     builders = {name: item.hierarchy for name, item in patient_plan.attributes.items() if item.hierarchy is not None}
@@ -110,7 +111,7 @@ def test_a_written_table_that_is_not_the_release_is_withheld(
 
     before = sorted(tmp_path.iterdir())
     for wrong in (half, raw):
-        monkeypatch.setattr(write, "fill_table", wrong)
+        monkeypatch.setattr("kohorte.sources.frame.fill_table", wrong)
         with pytest.raises(InternalError) as caught:
             release_to(tmp_path / "release.csv", source, patient_plan)
         assert caught.value.code == "not-verified"

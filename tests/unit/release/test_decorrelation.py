@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.models import DistinctLDiversity, KAnonymity
 
 TABLE_15 = pl.DataFrame(
     {
@@ -30,7 +31,7 @@ def plan_of(l: int | None = 3, *, limit: float = 0.0, models: Any = None) -> ko.
             "diagnosis": {"role": "sensitive"},
             "medication": {"role": "sensitive"},
         },
-        models=models or [ko.KAnonymity(k=2), ko.DistinctLDiversity("diagnosis", l=2)],
+        models=models or [KAnonymity(k=2), DistinctLDiversity("diagnosis", l=2)],
         suppression_limit=limit,
         order="input",
         decorrelate=None if l is None else {"attribute": "diagnosis", "l": l},
@@ -38,7 +39,7 @@ def plan_of(l: int | None = 3, *, limit: float = 0.0, models: Any = None) -> ko.
 
 
 def test_each_attribute_alone_is_3_diverse_but_excluding_a_diagnosis_tells_the_medication() -> None:
-    models = [ko.DistinctLDiversity("diagnosis", l=3), ko.DistinctLDiversity("medication", l=3)]
+    models = [DistinctLDiversity("diagnosis", l=3), DistinctLDiversity("medication", l=3)]
     assert ko.verify(TABLE_15, plan_of(None, models=models)).satisfied
     left = TABLE_15.filter(pl.col("diagnosis") != "manic depressive")
     assert left["medication"].value_counts().height < 3  # 'A' is excluded, too
@@ -78,7 +79,7 @@ def test_exactly_as_many_values_are_suppressed_as_the_rule_says(
             "medication": [row[2] for row in rows],
         }
     )
-    plan = plan_of(l, models=[ko.KAnonymity(k=1)])
+    plan = plan_of(l, models=[KAnonymity(k=1)])
     release = ko.anonymize(table, plan)
     cells: Counter[tuple[str, str | None]] = Counter(zip(release.data["zip"], release.data["diagnosis"], strict=True))
     starred = Counter(
@@ -92,7 +93,7 @@ def test_exactly_as_many_values_are_suppressed_as_the_rule_says(
 
 def test_the_rows_are_chosen_by_chance() -> None:
     table = pl.DataFrame({"zip": ["1"] * 40, "age": ["x"] * 40, "diagnosis": ["flu"] * 40, "medication": ["A"] * 40})
-    plan = plan_of(2, models=[ko.KAnonymity(k=2)])
+    plan = plan_of(2, models=[KAnonymity(k=2)])
     seen = {tuple(ko.anonymize(table, plan).data["medication"]) for _ in range(5)}
     assert len(seen) > 1
 
@@ -132,12 +133,12 @@ def test_a_remedy_that_makes_no_sense_is_refused(remedy: Any) -> None:
 
 def test_models_can_protect_only_the_attribute_that_stays_whole() -> None:
     with pytest.raises(ko.InputError, match="'medication' is suppressed") as caught:
-        plan_of(3, models=[ko.DistinctLDiversity("medication", l=2)])
+        plan_of(3, models=[DistinctLDiversity("medication", l=2)])
     assert caught.value.code == "plan-decorrelate"
 
 
 def test_the_certificate_warns_where_several_attributes_are_protected_each_for_itself() -> None:
-    models = [ko.DistinctLDiversity("diagnosis", l=2), ko.DistinctLDiversity("medication", l=2)]
+    models = [DistinctLDiversity("diagnosis", l=2), DistinctLDiversity("medication", l=2)]
     alone = ko.certify(ko.anonymize(TABLE_15, plan_of(None, models=models))).facts["warnings"]
     assert any("decorrelate" in str(warning) for warning in alone)  # type: ignore[attr-defined]
     remedied = ko.certify(ko.anonymize(TABLE_15, plan_of(3))).facts["warnings"]

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.hierarchies import Dates, Intervals, Tree
+from kohorte.models import DeltaPresence, KAnonymity, KMap
 from kohorte.recoding import RECODERS
 from kohorte.search import SEARCHES
 from support.shown_cells import QUASIS, STAR
@@ -31,7 +33,7 @@ def plan_of(minimum=None, *, k=2, **options):
         for name in NAMES
     }
     attributes["disease"] = ko.Attribute("sensitive")
-    return ko.Plan(attributes, [ko.KAnonymity(k=k)], order="input", **options)
+    return ko.Plan(attributes, [KAnonymity(k=k)], order="input", **options)
 
 
 def check_levels(frame, data, minimum):
@@ -147,7 +149,7 @@ class TestVerification:
     def plan(self, minimum):
         plan = plan_of(minimum)
         attributes = dict(plan.attributes) | {"chosen": ko.Attribute("insensitive")}
-        models = [ko.KMap(k=2, subset="chosen"), ko.DeltaPresence(0.0, 0.8, subset="chosen")]
+        models = [KMap(k=2, subset="chosen"), DeltaPresence(0.0, 0.8, subset="chosen")]
         return ko.Plan(attributes, models, order="input", suppression_limit=0.3)
 
     @every_minimum
@@ -238,14 +240,14 @@ class TestPlans:
 @pytest.mark.parametrize(
     ("hierarchy", "raw", "shown"),
     [
-        (ko.Intervals(lower=0, upper=100, widths=[10], integer=True), ["34", "35"], ["30-39", "30-39"]),
-        (ko.Tree({"A": ["x", "y"], "B": ["z"]}), ["x", "y"], ["A", "A"]),
-        (ko.Dates(levels=["month", "year"]), ["2024-01-31", "2024-01-02"], ["2024-01", "2024-01"]),
+        (Intervals(lower=0, upper=100, widths=[10], integer=True), ["34", "35"], ["30-39", "30-39"]),
+        (Tree({"A": ["x", "y"], "B": ["z"]}), ["x", "y"], ["A", "A"]),
+        (Dates(levels=["month", "year"]), ["2024-01-31", "2024-01-02"], ["2024-01", "2024-01"]),
     ],
 )
 def test_verify_tells_values_that_the_plan_hides(hierarchy, raw, shown):
     attributes = {"q": ko.Attribute("quasi-identifying", hierarchy, minimum_level=1)}
-    plan = ko.Plan(attributes=attributes, models=[ko.KAnonymity(k=1)])
+    plan = ko.Plan(attributes=attributes, models=[KAnonymity(k=1)])
     verdicts = [ko.verify(pl.DataFrame({"q": cells}), plan) for cells in (raw, shown, ["*", "*"])]
     assert [verdict.satisfied for verdict in verdicts] == [False, True, True]
     assert verdicts[0].problems == ("2 rows show values of 'q', which minimum_level: 1 does not allow",)

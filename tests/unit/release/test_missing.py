@@ -11,7 +11,9 @@ import pytest
 
 import kohorte as ko
 from kohorte.errors import InputError, NoSolution
-from kohorte.release import find_release, write_release
+from kohorte.hierarchies import CsvFile, Intervals
+from kohorte.release import find_candidate, write_release
+from kohorte.sources import FrameSource
 
 MakePlan = Callable[..., ko.Plan]
 FRAME = pl.DataFrame({"q": ["a", "a", None, None, "b"], "n": [1, 2, 3, 4, 5]})
@@ -22,7 +24,9 @@ def written(frame: pl.DataFrame, plan: ko.Plan, folder: Path, suffix: str) -> tu
     source = folder / "in.parquet"
     frame.write_parquet(source)
     output = folder / f"out{suffix}"
-    certificate = write_release(find_release(frame, plan), output, source=ko.read_table(source), force=True)
+    certificate = write_release(
+        find_candidate(FrameSource(frame), plan), output, source=ko.read_table(source), force=True
+    )
     verification = certificate.facts["verification"]
     assert isinstance(verification, dict)
     return ko.read_table(output).frame, verification
@@ -124,7 +128,7 @@ def test_null_nan_and_empty_text_are_all_missing(make_plan: MakePlan, policy: st
 def test_pandas_integers_that_became_floats_still_meet_their_hierarchy(make_plan: MakePlan) -> None:
     frame = pd.DataFrame({"age": [34, 36, None, None]})
     assert frame["age"].dtype == float
-    plan = make_plan("age", hierarchies={"age": ko.Intervals(lower=0, upper=100, widths=[10], integer=True)})
+    plan = make_plan("age", hierarchies={"age": Intervals(lower=0, upper=100, widths=[10], integer=True)})
     release = ko.anonymize(frame, plan)
     assert release.levels == {"age": 1}
     assert sorted(release.data["age"].fillna("missing")) == ["30-39", "30-39", "missing", "missing"]
@@ -133,7 +137,7 @@ def test_pandas_integers_that_became_floats_still_meet_their_hierarchy(make_plan
 def test_the_hierarchy_can_say_where_missing_values_belong(make_plan: MakePlan, tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text(";unknown;*\na;letter;*\nb;letter;*\n")
     frame = pl.DataFrame({"q": ["a", "b", None, None]})
-    plan = make_plan("q", hierarchies={"q": ko.CsvFile("h.csv", folder=tmp_path)}, order="input")
+    plan = make_plan("q", hierarchies={"q": CsvFile("h.csv", folder=tmp_path)}, order="input")
     release = ko.anonymize(frame, plan)
     assert release.data["q"].to_list() == ["letter", "letter", "unknown", "unknown"]
     assert ko.verify(release.data, plan).satisfied

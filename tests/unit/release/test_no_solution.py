@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.errors import NoSolution
+from kohorte.models import AverageRisk, KAnonymity
 
 MakePlan = Callable[..., ko.Plan]
 
@@ -20,7 +21,7 @@ MakePlan = Callable[..., ko.Plan]
 def plan_of(k: int, limit: float, missing: str = "suppress") -> ko.Plan:
     return ko.Plan(
         attributes={name: ko.Attribute("quasi-identifying") for name in "ab"},
-        models=[ko.KAnonymity(k=k)],
+        models=[KAnonymity(k=k)],
         suppression_limit=limit,
         missing=ko.Missing(missing),
     )
@@ -75,7 +76,7 @@ def test_without_missing_values_there_is_always_a_solution() -> None:
 
 def test_the_limit_that_is_said_to_do_does_for_models_about_all_classes(make_plan: MakePlan) -> None:
     table = pl.DataFrame({"a": ["x"] * 8 + [None] * 2})
-    plan = replace(make_plan("a", missing="suppress"), models=[ko.AverageRisk(threshold=0.05)])
+    plan = replace(make_plan("a", missing="suppress"), models=[AverageRisk(threshold=0.05)])
     with pytest.raises(ko.NoSolution) as caught:
         ko.anonymize(table, plan)
     assert "would do" not in caught.value.message

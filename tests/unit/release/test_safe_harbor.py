@@ -10,25 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.data.identifiers import Form
 from kohorte.errors import InputError
-from kohorte.release.preparation import encode_for
+from kohorte.hierarchies import Redaction, SafeHarbor
+from kohorte.identifiers.detection import Form
+from kohorte.models import KAnonymity, KMap, SafeHarborRule
+from kohorte.plans.safe_harbor_proposal import safe_harbor_profile
+from kohorte.release.preparation import encode_problem
 from kohorte.release.safe_harbor import problems, refuse_unsafe
-from kohorte.release.safe_harbor_proposal import safe_harbor_profile
+from kohorte.sources import FrameSource
 
 QUASI = "quasi-identifying"
 
 
 def plan(attributes: dict[str, object], *, allow: tuple[str, ...] = (), **options: object) -> ko.Plan:
     entries = {name: {"role": entry} if isinstance(entry, str) else entry for name, entry in attributes.items()}
-    return ko.Plan(attributes=entries, models=[ko.SafeHarborRule(allow=allow)], **options)
+    return ko.Plan(attributes=entries, models=[SafeHarborRule(allow=allow)], **options)
 
 
 def check(frame: pl.DataFrame, chosen: ko.Plan) -> None:
-    table = encode_for(
-        frame, ko.Plan.from_dict({**chosen.to_dict(), "models": [{"model": "k-anonymity", "k": 1}]})
-    ).table
-    refuse_unsafe(frame, chosen, table.columns)
+    source = FrameSource(frame)
+    plain = ko.Plan.from_dict({**chosen.to_dict(), "models": [{"model": "k-anonymity", "k": 1}]})
+    refuse_unsafe(source, chosen, encode_problem(source, plain).table)
 
 
 def refused(frame: pl.DataFrame, chosen: ko.Plan) -> InputError:
@@ -46,10 +48,10 @@ def test_a_table_without_identifiers_passes() -> None:
 
 def test_a_plan_without_the_model_is_not_looked_at() -> None:
     frame = pl.DataFrame({"ssn": ["900-12-3456"]})
-    chosen = ko.Plan(attributes={"ssn": ko.Attribute(QUASI)}, models=[ko.KAnonymity(1)])
+    chosen = ko.Plan(attributes={"ssn": ko.Attribute(QUASI)}, models=[KAnonymity(1)])
     check(frame, chosen)
-    refuse_unsafe(frame, chosen, encode_for(frame, chosen).table.columns)
-    assert problems(frame, chosen) == []
+    refuse_unsafe(FrameSource(frame), chosen, encode_problem(FrameSource(frame), chosen).table)
+    assert problems(FrameSource(frame), chosen) == []
 
 
 @pytest.mark.parametrize("role", ["sensitive", "insensitive"])
@@ -57,7 +59,9 @@ def test_a_column_that_is_released_as_it_is_is_refused_by_name_and_class(role: s
     frame = pl.DataFrame({"sex": ["f", "m"], "note": ["x", "mail to p7@example.org"]})
     error = refused(frame, plan({"sex": QUASI, "note": role}))
     assert error.code == "safe-harbor-unsafe"
-    assert "'note' (e-mail addresses (class 6): holds e-mail addresses in 1 row): make it identifying" in error.message
+    assert (
+        "'note' (e-mail addresses (class 6): contains e-mail addresses in 1 row): make it identifying" in error.message
+    )
     assert "p7" not in error.message
     check(frame, plan({"sex": QUASI, "note": role}, allow=("note",)))
     check(frame, plan({"sex": QUASI, "note": "identifying"}))
@@ -97,12 +101,12 @@ def test_the_flag_of_a_subset_is_not_released_and_not_looked_at() -> None:
     frame = pl.DataFrame({"sex": ["f", "m"], "patient": ["1", "1"]})
     chosen = ko.Plan(
         attributes={"sex": ko.Attribute(QUASI), "patient": ko.Attribute("insensitive")},
-        models=[ko.SafeHarborRule(), ko.KMap(1, subset="patient")],
+        models=[SafeHarborRule(), KMap(1, subset="patient")],
     )
-    refuse_unsafe(frame, chosen, encode_for(frame, chosen).table.columns)
+    refuse_unsafe(FrameSource(frame), chosen, encode_problem(FrameSource(frame), chosen).table)
 
 
-@pytest.mark.parametrize("call", [check, lambda frame, chosen: problems(frame, chosen)])
+@pytest.mark.parametrize("call", [check, lambda frame, chosen: problems(FrameSource(frame), chosen)])
 def test_allow_names_attributes_of_the_plan(call: object) -> None:
     with pytest.raises(InputError, match="did you mean 'center'") as caught:
         call(pl.DataFrame({"center": ["1"]}), plan({"center": QUASI}, allow=("centre",)))
@@ -115,18 +119,20 @@ def test_allow_names_attributes_of_the_plan(call: object) -> None:
 def test_a_release_is_judged_column_by_column() -> None:
     frame = pl.DataFrame({"sex": ["f", "m"], "contact": ["p@example.org", "*"], "ssn": ["*", "*"]})
     chosen = plan({"sex": QUASI, "contact": "insensitive", "ssn": QUASI})
-    assert problems(frame, chosen) == ["column 'contact': e-mail addresses (class 6): holds e-mail addresses"]
+    assert problems(FrameSource(frame), chosen) == [
+        "column 'contact': e-mail addresses (class 6): contains e-mail addresses"
+    ]
     verdict = ko.verify(frame, chosen)
     assert not verdict.satisfied
     assert not verdict.models[0].satisfied
     assert verdict.models[0].reached is None
-    assert verdict.problems == tuple(problems(frame, chosen))
+    assert verdict.problems == tuple(problems(FrameSource(frame), chosen))
     assert ko.verify(frame.drop("contact"), chosen).satisfied
 
 
 def test_a_hierarchy_is_of_no_use_to_a_column_that_is_released_as_it_is() -> None:
     chosen = plan({"sex": QUASI, "age": {"role": "sensitive", "hierarchy": {"safe_harbor": {"kind": "age"}}}})
-    assert problems(pl.DataFrame({"sex": ["f"], "age": ["91"]}), chosen)
+    assert problems(FrameSource(pl.DataFrame({"sex": ["f"], "age": ["91"]})), chosen)
 
 
 CELLS = st.sampled_from(
@@ -148,18 +154,18 @@ def test_what_is_not_refused_before_the_search_passes_in_the_end(
     rows: list[tuple[str, str]], name: str, limit: float, k: int
 ) -> None:
     frame = pl.DataFrame(rows, schema=[name, "other"], orient="row")
-    attributes = {name: ko.Attribute(QUASI, ko.Redaction()), "other": ko.Attribute("insensitive")}
-    chosen = ko.Plan(attributes=attributes, models=[ko.SafeHarborRule()], suppression_limit=limit)
+    attributes = {name: ko.Attribute(QUASI, Redaction()), "other": ko.Attribute("insensitive")}
+    chosen = ko.Plan(attributes=attributes, models=[SafeHarborRule()], suppression_limit=limit)
     try:
         check(frame, chosen)
     except InputError:
         return
-    anonymous = ko.Plan(attributes=attributes, models=[ko.KAnonymity(k)], suppression_limit=limit)
+    anonymous = ko.Plan(attributes=attributes, models=[KAnonymity(k)], suppression_limit=limit)
     try:
         release = ko.anonymize(frame, anonymous).data
     except ko.KohorteError:
         return
-    assert problems(release, chosen) == []
+    assert problems(FrameSource(release), chosen) == []
 
 
 # The ready plan
@@ -168,7 +174,7 @@ def test_what_is_not_refused_before_the_search_passes_in_the_end(
 def test_the_ready_plan_of_the_cohort_works() -> None:
     frame = ko.cohort(500, missing=0.02)
     chosen = ko.safe_harbor_plan(frame, as_of="2026-01-01")
-    assert [type(model) for model in chosen.models] == [ko.SafeHarborRule]
+    assert [type(model) for model in chosen.models] == [SafeHarborRule]
     assert chosen.attributes["zip"].minimum_level == 2
     release = ko.anonymize(frame, chosen)
     assert ko.verify(release.data, chosen).satisfied
@@ -197,7 +203,7 @@ def test_the_ready_plan_of_the_cohort_works() -> None:
 def test_what_becomes_of_a_column(name: str, values: list[str], role: str, kind: str | None) -> None:
     [column] = safe_harbor_profile(pl.DataFrame({name: values}), as_of="2026-01-01")
     assert str(column.role) == role
-    assert (column.hierarchy.kind if isinstance(column.hierarchy, ko.SafeHarbor) else None) == kind
+    assert (column.hierarchy.kind if isinstance(column.hierarchy, SafeHarbor) else None) == kind
     assert (column.minimum_level > 0) == (kind is not None)
     assert not any(value in column.why for value in values if len(value) > 3)
 
@@ -217,7 +223,7 @@ def test_pandas_tables_are_welcome() -> None:
 
 def test_every_form_has_an_end() -> None:
     """What is suspected is removed or made vaguer, whatever it is."""
-    from kohorte.release.safe_harbor_proposal import GONE, VAGUER
+    from kohorte.plans.safe_harbor_proposal import GONE, VAGUER
 
     assert {*GONE, *VAGUER, Form.UNIQUE, Form.FREE_TEXT} == set(Form)
 

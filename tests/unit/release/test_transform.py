@@ -10,6 +10,7 @@ import pytest
 
 import kohorte as ko
 from kohorte.errors import InputError
+from kohorte.hierarchies import CsvFile, Redaction
 
 MakePlan = Callable[..., ko.Plan]
 
@@ -26,7 +27,7 @@ def test_the_original_table_with_missing_values_gives_the_release_again(make_pla
     plan = make_plan(
         "zip occupation sex",
         k=3,
-        hierarchies={"zip": ko.Redaction()},
+        hierarchies={"zip": Redaction()},
         missing=policy,
         suppression_limit=0.5,
         order="input",
@@ -69,7 +70,7 @@ def test_values_that_the_hierarchy_does_not_know_are_refused_with_their_rows(mak
 
 
 def test_a_value_longer_than_any_of_the_release_is_refused_by_redaction(make_plan: MakePlan) -> None:
-    plan = make_plan("q", hierarchies={"q": ko.Redaction()})
+    plan = make_plan("q", hierarchies={"q": Redaction()})
     release = ko.anonymize(pl.DataFrame({"q": ["12", "13", "12", "14"]}), plan)
     assert release.levels == {"q": 1}
     assert release.transform(pl.DataFrame({"q": ["19"]}))["q"].to_list() == ["1*"]
@@ -79,7 +80,7 @@ def test_a_value_longer_than_any_of_the_release_is_refused_by_redaction(make_pla
 
 
 def test_a_shorter_value_is_masked_at_the_same_positions(make_plan: MakePlan) -> None:
-    plan = make_plan("q", hierarchies={"q": ko.Redaction(padding="0")}, order="input")
+    plan = make_plan("q", hierarchies={"q": Redaction(padding="0")}, order="input")
     release = ko.anonymize(pl.DataFrame({"q": ["123", "124"]}), plan)
     assert release.data["q"].to_list() == ["12*", "12*"]
     assert release.transform(pl.DataFrame({"q": ["12", "125", "1"]}))["q"].to_list() == ["12*", "12*", "*"]
@@ -124,6 +125,6 @@ def test_new_rows_are_not_changed(patients: pl.DataFrame, patient_plan: ko.Plan)
 
 def test_a_hierarchy_file_serves_new_rows_too(make_plan: MakePlan, tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text("a;first;*\nb;first;*\nc;first;*\n")
-    plan = make_plan("q", hierarchies={"q": ko.CsvFile("h.csv", folder=tmp_path)}, order="input")
+    plan = make_plan("q", hierarchies={"q": CsvFile("h.csv", folder=tmp_path)}, order="input")
     release = ko.anonymize(pl.DataFrame({"q": ["a", "b"]}), plan)
     assert release.transform(pl.DataFrame({"q": ["c"]}))["q"].to_list() == ["first"]

@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.models import AverageRisk, KAnonymity
 
 MakePlan = Callable[..., ko.Plan]
 
 
 def test_a_model_about_the_whole_table_fails_in_no_class(patients: pl.DataFrame, patient_plan: ko.Plan) -> None:
-    plan = replace(patient_plan, models=[ko.AverageRisk(threshold=0.01)])
+    plan = replace(patient_plan, models=[AverageRisk(threshold=0.01)])
     (verdict,) = ko.verify(patients, plan).models
     assert (verdict.satisfied, verdict.failing_classes) == (False, 0)
     assert verdict.in_words == "FAILS for the table as a whole"
@@ -100,7 +101,7 @@ def test_columns_that_a_release_may_lack_are_only_those_that_are_not_counted(
 def test_the_verdict_is_that_of_counting_by_hand(rows: list[tuple[str | None, str]], k: int, hundredths: int) -> None:
     plan = ko.Plan(
         attributes={name: ko.Attribute("quasi-identifying") for name in "pq"},
-        models=[ko.KAnonymity(k=k)],
+        models=[KAnonymity(k=k)],
         suppression_limit=hundredths / 100,
     )
     verification = ko.verify(pl.DataFrame(rows, schema={"p": pl.String, "q": pl.String}, orient="row"), plan)

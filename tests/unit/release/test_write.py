@@ -9,6 +9,10 @@ import pytest
 
 import kohorte as ko
 from kohorte.data import files
+from kohorte.errors import EngineError
+from kohorte.hierarchies import CsvFile, Intervals, Ordering
+from kohorte.metrics import Loss
+from kohorte.models import KAnonymity
 
 
 @pytest.fixture
@@ -62,7 +66,7 @@ def test_when_the_table_cannot_get_its_name_the_certificates_are_as_before(
         publish(temporary, target, **options)
 
     monkeypatch.setattr(files, "_publish", fail_for_the_table)
-    with pytest.raises(ko.EngineError):
+    with pytest.raises(EngineError):
         ko.write_release(release_of(hospital), output, force=force)
     assert {path.name: path.read_bytes() for path in hospital.iterdir()} == before
 
@@ -74,23 +78,23 @@ def test_a_later_change_of_a_hierarchy_file_does_not_change_what_transform_does(
 
 
 def test_a_column_of_one_value_and_missing_cells_loses_everything_at_the_star() -> None:
-    plan = ko.Plan(attributes={"a": ko.Attribute("quasi-identifying")}, models=[ko.KAnonymity(k=2)])
+    plan = ko.Plan(attributes={"a": ko.Attribute("quasi-identifying")}, models=[KAnonymity(k=2)])
     assert ko.anonymize(pl.DataFrame({"a": ["x", "x", "x", None]}), plan).cost == 1.0
 
 
 def test_labels_made_of_values_are_warned_of() -> None:
     plan = ko.Plan(
-        attributes={"age": ko.Attribute("quasi-identifying", ko.Ordering(by="number", fanouts=[2]))},
-        models=[ko.KAnonymity(k=2)],
+        attributes={"age": ko.Attribute("quasi-identifying", Ordering(by="number", fanouts=[2]))},
+        models=[KAnonymity(k=2)],
     )
     release = ko.anonymize(pl.DataFrame({"age": ["30", "31", "80", "107"]}), plan)
     assert release.levels == {"age": 1}
     assert "disclose some of them" in ko.certify(release).to_text().replace("\n    ", " ")
 
 
-@pytest.mark.parametrize("part", [{"metric": ko.Loss}, {"models": [ko.KAnonymity]}])
+@pytest.mark.parametrize("part", [{"metric": Loss}, {"models": [KAnonymity]}])
 def test_a_class_in_place_of_an_object_is_refused(part: dict[str, object]) -> None:
-    parts = {"attributes": {"a": ko.Attribute("quasi-identifying")}, "models": [ko.KAnonymity(k=2)]} | part
+    parts = {"attributes": {"a": ko.Attribute("quasi-identifying")}, "models": [KAnonymity(k=2)]} | part
     with pytest.raises(ko.InputError, match="not the class"):
         ko.Plan(**parts)
 
@@ -114,7 +118,7 @@ def test_the_certificate_has_no_hash_of_a_hierarchy_that_is_made_of_the_data(hos
 
 
 def test_minus_zero_and_zero_are_one_value_in_the_output_too() -> None:
-    plan = ko.Plan(attributes={"x": ko.Attribute("quasi-identifying")}, models=[ko.KAnonymity(k=2)])
+    plan = ko.Plan(attributes={"x": ko.Attribute("quasi-identifying")}, models=[KAnonymity(k=2)])
     release = ko.anonymize(pl.DataFrame({"x": [0.0, -0.0, 1.5, 1.5]}), plan)
     assert release.levels == {"x": 0}
     assert sorted(str(value) for value in release.data["x"]) == ["0.0", "0.0", "1.5", "1.5"]
@@ -122,8 +126,8 @@ def test_minus_zero_and_zero_are_one_value_in_the_output_too() -> None:
 
 def test_very_small_and_very_large_numbers_find_their_interval() -> None:
     plan = ko.Plan(
-        attributes={"x": ko.Attribute("quasi-identifying", ko.Intervals(lower=0, upper=10, widths=[5]))},
-        models=[ko.KAnonymity(k=2)],
+        attributes={"x": ko.Attribute("quasi-identifying", Intervals(lower=0, upper=10, widths=[5]))},
+        models=[KAnonymity(k=2)],
     )
     assert ko.anonymize(pl.DataFrame({"x": [1e-7, 2.0]}), plan).levels == {"x": 1}
 
@@ -131,8 +135,8 @@ def test_very_small_and_very_large_numbers_find_their_interval() -> None:
 def test_missing_values_are_starred_at_every_level_that_is_all_stars(tmp_path: Path) -> None:
     (tmp_path / "sex.csv").write_text("m;*;*\nw;*;*\n", encoding="utf-8")
     plan = ko.Plan(
-        attributes={"sex": ko.Attribute("quasi-identifying", ko.CsvFile("sex.csv", folder=tmp_path))},
-        models=[ko.KAnonymity(k=2)],
+        attributes={"sex": ko.Attribute("quasi-identifying", CsvFile("sex.csv", folder=tmp_path))},
+        models=[KAnonymity(k=2)],
         suppression_limit=0.2,
         metric="height",
     )

@@ -1,0 +1,165 @@
+"""Compares algorithms on the same table and plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kohorte.comparison import words
+from kohorte.comparison.outcome import Accuracy, Outcome
+from kohorte.comparison.page import to_html
+from kohorte.comparison.queries import Queries
+from kohorte.comparison.run import Algorithm, Bench
+from kohorte.comparison.task import Task, refuse_task
+from kohorte.data import to_polars
+from kohorte.errors import InputError, member_named
+from kohorte.plans.plan import Plan
+from kohorte.plans.search_options import SearchOptions, is_number
+from kohorte.recoding import ALGORITHMS
+from kohorte.release.preparation import encode_problem
+from kohorte.sources import FrameSource
+
+SECONDS = 60.0
+"""The time limit of each algorithm if neither the plan nor the caller sets one."""
+
+ComparisonProgress = Callable[[str, Outcome | None], object]
+"""Called before an algorithm runs, and again with its outcome."""
+
+
+@dataclass(frozen=True)
+class TaskFacts:
+    """The predicted column, and the accuracies of guessing and of learning from the original rows."""
+
+    column: str
+    classes: int
+    training_rows: int
+    test_rows: int
+    majority: float
+    original: float
+    coarsened: str = ""  # how values were grouped into classes, if there were too many
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The outcomes of all algorithms for one table and one plan; figures only, no cell values."""
+
+    plan: Plan = field(repr=False)
+    rows: int
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+    queries: int
+    seed: int
+    time_limit: float
+    task: TaskFacts | None = None
+
+    @cached_property
+    def released(self) -> tuple[Outcome, ...]:
+        """The algorithms that made a release, by cost, then by time."""
+        made = [outcome for outcome in self.outcomes if outcome.released]
+        return tuple(sorted(made, key=lambda made: (float(f"{made.cost:.9g}"), made.seconds)))
+
+    @property
+    def others(self) -> tuple[Outcome, ...]:
+        """The algorithms without a release."""
+        return tuple(outcome for outcome in self.outcomes if not outcome.released)
+
+    @property
+    def best(self) -> Outcome | None:
+        """The release with the lowest cost, by the metric of the plan."""
+        return self.released[0] if self.released else None
+
+    def of(self, algorithm: str) -> Outcome:
+        """The outcome of one algorithm."""
+        return {outcome.algorithm: outcome for outcome in self.outcomes}[algorithm]
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as `kohorte algorithms --json` prints them."""
+        return {
+            "rows": self.rows,
+            "metric": self.plan.metric.name,
+            "best": self.best and self.best.algorithm,
+            "time_limit": self.time_limit,
+            "seed": self.seed,
+            "queries": self.queries,
+            "task": None
+            if self.task is None
+            else {key: value for key, value in vars(self.task).items() if key != "coarsened"},
+            "verdict": words.verdict(self),
+            "algorithms": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    def to_markdown(self) -> str:
+        """The table, for a document."""
+        return words.markdown(self)
+
+    def to_html(self) -> str:
+        """The comparison as one self-contained page: verdict, table, plots; no cell values."""
+        return to_html(self)
+
+
+def compare_algorithms(
+    frame: object,
+    plan: Plan,
+    *,
+    algorithms: Sequence[str] | None = None,
+    task: str | None = None,
+    queries: int = 1000,
+    seed: int = 0,
+    time_limit: float | None = None,
+    progress: ComparisonProgress | None = None,
+) -> Comparison:
+    """Run algorithms (by default all) on a table under one plan and compare their releases.
+
+    `task` names a sensitive or insensitive column that a classifier shall learn to predict from the release; it needs
+    scikit-learn. `queries` random count queries are answered from each release. Both are the same for all algorithms,
+    and for the same `seed`. The time limit of an algorithm is `time_limit`, otherwise that of the plan, otherwise 60
+    seconds. Options of the plan that belong to one algorithm are given to that one only.
+    """
+    chosen = _chosen(algorithms)
+    _refuse_numbers(queries, seed)
+    if task is not None:
+        refuse_task(plan, task)
+    limit = _limit(time_limit, plan)
+    prepared = encode_problem(FrameSource(to_polars(frame)[0]), plan, by_row=True)
+    bench = Bench(prepared, time_limit=limit)
+    drawn = Queries.draw(bench.lines, queries, seed)
+    learning = None
+    if task is not None:
+        learning = Task.prepare(prepared, bench.lines, task, seed)
+    outcomes = []
+    for algorithm in chosen:
+        if progress is not None:
+            progress(algorithm.name, None)
+        outcomes.append(bench.run(algorithm, drawn, learning))
+        if progress is not None:
+            progress(algorithm.name, outcomes[-1])
+    facts = None if learning is None else _facts(learning, learning.best())
+    return Comparison(plan, prepared.table.rows, tuple(outcomes), len(drawn), seed, limit, facts)
+
+
+def _chosen(names: Sequence[str] | None) -> list[Algorithm]:
+    """The named algorithms, each once; all if `names` is None."""
+    if names is None:
+        return list(ALGORITHMS)
+    if not names:
+        raise InputError("no algorithm is named; leave the list out to compare all", code="algorithm-unknown")
+    named = (member_named(name, ALGORITHMS, what="algorithm", code="algorithm-unknown") for name in names)
+    return list(dict.fromkeys(named))
+
+
+def _refuse_numbers(queries: int, seed: int) -> None:
+    for name, value in (("queries", queries), ("seed", seed)):
+        if not is_number(value) or value != int(value) or value < 0:
+            raise InputError(f"{name} must be a whole number of at least 0, not {value!r}", code="comparison-number")
+
+
+def _limit(time_limit: float | None, plan: Plan) -> float:
+    """The time limit of the caller, otherwise of the plan, otherwise a minute; an invalid one is refused."""
+    limits = (time_limit, plan.search.time_limit, SECONDS)
+    chosen = SearchOptions(time_limit=next(limit for limit in limits if limit is not None)).time_limit
+    return SECONDS if chosen is None else chosen
+
+
+def _facts(task: Task, best: Accuracy) -> TaskFacts:
+    training, test = int(task.training.sum()), int(task.test.sum())
+    return TaskFacts(task.column, task.classes, training, test, task.majority, best.value, task.coarsened)

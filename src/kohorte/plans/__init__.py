@@ -1,0 +1,8 @@
+"""Plans: what to anonymize, how strictly, and by which metric; and first plans for a new table."""
+
+from kohorte.plans.parts import Attribute, Decorrelation
+from kohorte.plans.plan import Plan
+from kohorte.plans.safe_harbor_proposal import safe_harbor_plan
+from kohorte.plans.search_options import SearchOptions
+
+__all__ = ["Attribute", "Decorrelation", "Plan", "SearchOptions", "safe_harbor_plan"]

@@ -1,0 +1,153 @@
+"""The result of a search or a recoder, not yet verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from kohorte.hierarchies import Hierarchy
+from kohorte.lattice import Node
+from kohorte.plans.plan import Plan
+from kohorte.plans.population import Populations
+from kohorte.recoding import Recoding
+from kohorte.search import Evaluation, SearchResult
+from kohorte.sources import TableSource
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """The table that a search or a recoder proposes, with its figures. It must not be handed on before verification.
+
+    `table` contains the rows as they would be released. The repr shows no rows.
+    """
+
+    plan: Plan
+    table: TableSource = field(repr=False)
+    node: Node | None
+    result: SearchResult
+    rows: int
+    hierarchies: Mapping[str, Hierarchy]
+    all_starred: bool
+    seconds: Mapping[str, float]
+    input_rows: int
+    populations: Populations
+    population_hashes: Mapping[str, str]
+    rolled_up: int = 0
+    distinct_rows: int = 0
+    lattice: int = 0
+    kept_classes: pl.DataFrame = field(default_factory=pl.DataFrame)
+    recoding: Recoding | None = None
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The evaluation of the result."""
+        assert self.result.best is not None, "without a solution there is no candidate"
+        return self.result.best
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The generalization level of every quasi-identifier; empty if levels differ from row to row."""
+        if self.node is None:
+            return {}
+        levels = zip(self.plan.minimum_levels.items(), self.node, strict=True)
+        return {name: finest + level for (name, finest), level in levels}
+
+    @property
+    def shuffled(self) -> bool:
+        """Whether the rows are in a random order, not in that of the input."""
+        return self.plan.order != "input"
+
+    @property
+    def recoded(self) -> dict[str, dict[str, object]]:
+        """For a recoding: the number of kinds of cells, and the lowest and highest level of each attribute."""
+        if self.recoding is None:
+            return {}
+        return {
+            cells.line.column.name: {
+                "cells": len(cells.labels),
+                "lowest_level": int(cells.heights.min()),
+                "highest_level": int(cells.heights.max()),
+            }
+            for cells in self.recoding.columns
+        }
+
+    @property
+    def verdict(self) -> str:
+        """The quality of the release, as text."""
+        if self.optimal:
+            if self.recoding is not None:
+                return f"optimal: of all {self.recoding.what}, none loses less"
+            return "optimal: no other combination of levels loses less"
+        if self.result.heuristic:
+            return "found by a heuristic: the optimum may lose less"
+        bound = self.result.lower_bound
+        known = f"; the optimum costs at least {bound:.6g}" if bound > float("-inf") else ""
+        return f"the best found in the time given{known}"
+
+    @property
+    def effort(self) -> str:
+        """How much the algorithm counted, as text."""
+        if self.recoding is not None:
+            return f"{self.checked:,} {self.recoding.what} counted"
+        return f"{self.checked:,} of {self.lattice:,} combinations counted"
+
+    @property
+    def cost(self) -> float:
+        """The information lost, by the plan's metric; lower is better."""
+        return self.evaluation.cost
+
+    @property
+    def suppressed(self) -> int:
+        """The number of suppressed rows."""
+        return self.evaluation.suppressed
+
+    @property
+    def classes(self) -> int:
+        """The number of classes, without the suppressed rows."""
+        return self.evaluation.classes
+
+    @property
+    def smallest_class(self) -> int | None:
+        """The size of the smallest class; None if every row is suppressed."""
+        return self.evaluation.smallest_class
+
+    @property
+    def checked(self) -> int:
+        """The number of nodes that the search counted."""
+        return self.result.checked
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the search proved that no other node is better."""
+        return self.result.optimal
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures of the release, as `kohorte anonymize --json` prints them."""
+        return {
+            "levels": self.levels,
+            "recoded": self.recoded,
+            "cost": self.cost,
+            "metric": self.plan.metric.name,
+            "suppressed": self.suppressed,
+            "rows": self.rows,
+            "classes": self.classes,
+            "smallest_class": self.smallest_class,
+            "checked": self.checked,
+            "rolled_up": self.rolled_up,
+            "tagged": self.result.tagged,
+            "lattice": self.lattice if self.recoding is None else None,
+            "algorithm": self.plan.search.algorithm,
+            "optimal": self.optimal,
+            "lower_bound": self.result.lower_bound if self.result.lower_bound > float("-inf") else None,
+            "heuristic": self.result.heuristic,
+            "algorithm_facts": {} if self.recoding is None else dict(self.recoding.facts),
+            "seconds": dict(self.seconds),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} levels={self.levels} cost={self.cost:.6g} metric={self.plan.metric.name} "
+            f"rows={self.rows} suppressed={self.suppressed} classes={self.classes} optimal={self.optimal}>"
+        )

@@ -1,0 +1,138 @@
+"use strict";
+// Adds to the page: a tooltip for the node under the mouse; the neighbours of any node, by a click.
+// Numbers are written as kohorte/in_words.py writes them.
+(() => {
+  const space = JSON.parse(document.getElementById("space").textContent);
+  const { names, shape, cells } = space;
+  const tip = document.getElementById("tip");
+  const drawing = document.getElementById("drawing");
+  const steps = document.getElementById("steps");
+  const around = document.getElementById("around");
+  const titleOfMiddle = around.textContent;
+  const rowsOfMiddle = [...steps.children];
+
+  const whole = (number) => number.toLocaleString("en-US");
+  const rows = (number) => `${whole(number)} ${number === 1 ? "row" : "rows"}`;
+
+  function number(value, digits) {
+    const decimals = value === 0 ? 0 : digits - 1 - Math.floor(Math.log10(Math.abs(value)));
+    return value.toLocaleString("en-US", { maximumFractionDigits: Math.min(Math.max(decimals, 0), 20) });
+  }
+
+  const figure = (cost) => number(cost, 6);
+
+  function percent(share) {
+    if (share > 0 && share < 1 && Number((100 * share).toPrecision(3)) >= 100) return "over 99.9\u00a0%";
+    return `${number(100 * share, 3)}\u00a0%`;
+  }
+
+  function levels(index) {
+    const found = [];
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      found.unshift(space.lowest[axis] + (index % shape[axis]));
+      index = Math.floor(index / shape[axis]);
+    }
+    return found;
+  }
+
+  const stride = (axis) => shape.slice(axis + 1).reduce((product, length) => product * length, 1);
+
+  function more(cost) {
+    const best = space.cost[space.middle];
+    if (cost === best) return "the same";
+    return best > 0 ? `+${percent(cost / best - 1)}` : `+${figure(cost - best)}`;
+  }
+
+  function verdict(index) {
+    const cost = space.cost[index];
+    const gone = space.suppressed[index];
+    if (cost === null) {
+      return `not a solution, ${space.at_least}${rows(gone)} would have to be suppressed (limit ${whole(space.limit)})`;
+    }
+    const share = percent(gone / space.rows);
+    const what = index === space.middle ? "the optimum" : "solution";
+    const than = index === space.middle ? "" : ` (${more(cost)})`;
+    return `${what}, ${space.metric} ${figure(cost)}${than}, ${rows(gone)} suppressed (${share})`;
+  }
+
+  const named = (index) => levels(index).map((level, axis) => `${names[axis]} ${level}`).join(", ");
+
+  function element(kind, text, name = "") {
+    const made = document.createElement(kind);
+    made.textContent = text;
+    made.className = name;
+    return made;
+  }
+
+  function side(index, axis, step) {
+    const level = levels(index)[axis];
+    const place = level - space.lowest[axis] + step;
+    if (place < 0 || place >= shape[axis]) return element("td", "no further level", "none");
+    const other = index + step * stride(axis);
+    const solved = space.cost[other] !== null;
+    const cell = element("td", "", solved ? "yes" : "no");
+    const text = ` ${names[axis]} ${level} → ${level + step}: ${verdict(other)}`;
+    cell.append(element("b", solved ? "✓" : "✗"), text);
+    return cell;
+  }
+
+  function choose(index) {
+    if (index === space.middle) {
+      around.textContent = titleOfMiddle;
+      steps.replaceChildren(...rowsOfMiddle);
+      return;
+    }
+    around.textContent = `One step away from ${named(index)} (${verdict(index)})`;
+    const back = element("button", space.solved ? "back to the optimum" : "back");
+    back.addEventListener("click", () => choose(space.middle));
+    around.append(back);
+    const level = levels(index);
+    steps.replaceChildren(...names.map((name, axis) => {
+      const row = document.createElement("tr");
+      const head = element("th", name);
+      const top = space.lowest[axis] + shape[axis] - 1;
+      const gauge = "■".repeat(level[axis]) + "□".repeat(top - level[axis]);
+      head.append(element("span", `${gauge} level ${level[axis]} of ${top}`, "level"));
+      row.append(side(index, axis, -1), head, side(index, axis, 1));
+      return row;
+    }));
+  }
+
+  function under(event) {
+    const own = event.target.closest("[data-node]");
+    if (own) return Number(own.dataset.node);
+    if (!cells.bands) return null;
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
+    const column = Math.floor((at.x - cells.left) / cells.pitch);
+    if (column < 0 || column >= cells.across) return null;
+    for (const [top, start, count] of cells.bands) {
+      const place = Math.floor((at.y - top) / cells.pitch) * cells.across + column;
+      if (at.y >= top && place < count) return cells.order[start + place];
+    }
+    return null;
+  }
+
+  function show(event) {
+    const index = under(event);
+    tip.hidden = index === null;
+    drawing.classList.toggle("live", index !== null);
+    if (index === null) return;
+    tip.textContent = `${named(index)}: ${verdict(index)}. Click for its neighbours.`;
+    tip.style.left = `${Math.min(event.clientX + 14, innerWidth - 340)}px`;
+    tip.style.top = `${Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8)}px`;
+  }
+
+  for (const title of drawing.querySelectorAll("g title, path title, rect title")) title.remove();
+  drawing.addEventListener("mousemove", show);
+  drawing.addEventListener("mouseleave", () => { tip.hidden = true; });
+  drawing.addEventListener("click", (event) => {
+    const index = under(event);
+    if (index !== null) choose(index);
+  });
+  for (const row of document.querySelectorAll(".best tbody tr")) {
+    row.tabIndex = 0;
+    row.title = "show the neighbours of this one";
+    row.addEventListener("click", () => choose(Number(row.dataset.node)));
+    row.addEventListener("keydown", (event) => { if (event.key === "Enter") row.click(); });
+  }
+})();

@@ -1,0 +1,104 @@
+"""The whole solution space: every node with its verdict and cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from kohorte.data import to_polars
+from kohorte.lattice import Lattice, Node
+from kohorte.plans.plan import Plan
+from kohorte.release.anonymization import counting_ahead, set_up_search
+from kohorte.release.preparation import encode_problem
+from kohorte.search import Evaluation, ProgressCallback
+from kohorte.search.base import OutOfTime
+from kohorte.sources import FrameSource
+from kohorte.space.page import to_html
+from kohorte.space.sheet import to_svg
+
+
+@dataclass(frozen=True)
+class SolutionSpace:
+    """All nodes of a plan's lattice, evaluated; `best` is the optimum, or None."""
+
+    attributes: tuple[str, ...]
+    shape: tuple[int, ...]
+    nodes: tuple[Evaluation, ...]
+    best: Evaluation | None
+    plan: Plan = field(repr=False)
+    rows: int
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """The lattice that the nodes form."""
+        return Lattice(self.shape)
+
+    @property
+    def limit(self) -> int:
+        """The number of rows that may be suppressed."""
+        return self.plan.most_suppressed(self.rows)
+
+    def levels(self, node: Node) -> Node:
+        """The levels of a node in the hierarchies; node levels count from minimum_level."""
+        lowest = (self.plan.attributes[name].minimum_level for name in self.attributes)
+        return tuple(least + level for least, level in zip(lowest, node, strict=True))
+
+    def index(self, node: Node) -> int:
+        """The index of a node in `nodes`."""
+        return int(np.ravel_multi_index(node, self.shape))
+
+    def at(self, node: Node) -> Evaluation:
+        """The evaluation of one node."""
+        return self.nodes[self.index(node)]
+
+    def solutions(self) -> list[Evaluation]:
+        """The nodes that satisfy the plan, the best first."""
+        return sorted(
+            (node for node in self.nodes if node.solution), key=lambda node: (node.cost, sum(node.node), node.node)
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The solution space as `kohorte lattice --json` prints it."""
+        return {
+            "attributes": list(self.attributes),
+            "levels": [top + 1 for top in self.levels(self.lattice.top)],
+            "best": list(self.levels(self.best.node)) if self.best else None,
+            "nodes": [
+                {
+                    "levels": list(self.levels(node.node)),
+                    "anonymous": node.solution,
+                    "cost": node.cost if node.solution else None,
+                    "suppressed": node.suppressed,
+                }
+                for node in self.nodes
+            ],
+        }
+
+    def to_html(self) -> str:
+        """The solution space as a page: the drawing, the neighbours of the optimum, the best ten; no cell values."""
+        return to_html(self)
+
+    def to_svg(self) -> str:
+        """The same content as an SVG image without script."""
+        return to_svg(self)
+
+
+def solution_space(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> SolutionSpace:
+    """Evaluate every node. If `progress` returns False, KeyboardInterrupt is raised."""
+    table, _ = to_polars(frame)
+    setup = set_up_search(encode_problem(FrameSource(table), plan, progress=progress, by_row=False))
+    judge = replace(setup.evaluator, bounds=False)
+    problem = replace(setup.problem, count=judge, begin=judge.begin, time_limit=None)
+    nodes: list[Evaluation] = []
+    try:
+        with counting_ahead(replace(setup, problem=problem), always=True):
+            for evaluation in problem.count_ahead(problem.lattice.nodes()):
+                nodes.append(problem.accept(evaluation))
+                problem.report(lambda: len(nodes), lambda: -math.inf)
+    except OutOfTime:
+        raise KeyboardInterrupt from None
+    rows = setup.encoded.table.rows
+    return SolutionSpace(plan.quasi_identifiers, problem.lattice.shape, tuple(nodes), problem.best, plan, rows)
