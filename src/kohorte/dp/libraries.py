@@ -11,7 +11,7 @@ from kohorte.errors import InputError
 
 
 def sqlglot() -> Any:
-    """Return sqlglot, which takes SQL apart."""
+    """Return sqlglot, which parses SQL."""
     return _library("sqlglot")
 
 
@@ -22,9 +22,9 @@ def duckdb() -> Any:
 
 @cache
 def opendp() -> Any:
-    """Return OpenDP, from which all noise comes, with the mechanisms that its authors call contributed.
+    """Return OpenDP, the source of all noise, with its "contrib" mechanisms.
 
-    Not its prelude, which loads scikit-learn and takes seconds; the names are the same.
+    Its prelude is avoided, because it loads scikit-learn and takes seconds; the names are the same.
     """
     parts = {"m": "measurements", "t": "transformations", "c": "combinators"}
     names: dict[str, Any] = {short: _library(f"opendp.{name}") for short, name in parts.items()}
@@ -39,5 +39,6 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise InputError(
-            f"questions with noise need {name.partition('.')[0]}; install kohorte[query]", code="query-library-missing"
+            f"queries under differential privacy need {name.partition('.')[0]}; install kohorte[query]",
+            code="query-library-missing",
         ) from None

@@ -11,12 +11,12 @@ import duckdb
 import polars as pl
 import pytest
 
-from kohorte.dp import exact
-from kohorte.dp.exact import ExactTable, Key, _database, _shared_database
-from kohorte.dp.measurements import Kind, Measurement, measurements_of, square_unit
-from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.parse import parse_query
-from kohorte.dp.typed import TypedTable, typed_table
+from kohorte.dp.noise import exact
+from kohorte.dp.noise.exact import ExactTable, Key, _database, _shared_database
+from kohorte.dp.noise.measurements import Kind, Measurement, measurements_of, square_unit
+from kohorte.dp.schema.metadata import QueryMetadata
+from kohorte.dp.schema.typed import TypedTable, typed_table
+from kohorte.dp.sql.parse import parse_query
 from kohorte.errors import EngineError, InputError
 from support.questions import metadata, patients
 
@@ -118,7 +118,7 @@ def test_squares_of_wide_columns_fit() -> None:
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(InputError, match="no column 'sex'"):
         typed_table(patients(3).drop("sex"), metadata())
-    with pytest.raises(InputError, match="'age' is not of the type"):
+    with pytest.raises(InputError, match="'age' does not have the type"):
         typed_table(patients(3).with_columns(age=pl.lit("2020-01-01").str.to_date()), metadata())
 
 

@@ -11,16 +11,16 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from kohorte.dp.budget import Composition
-from kohorte.dp.derived import Deriver
-from kohorte.dp.exact import ExactTable
-from kohorte.dp.measurements import Kind, measurements_of
-from kohorte.dp.mechanisms import Noise, Share, ThresholdedNoise, shares
-from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.parse import parse_query
-from kohorte.dp.quantiles import QuantileChoice
-from kohorte.dp.releasing import Releaser, releaser
-from kohorte.dp.typed import typed_table
+from kohorte.dp.budget.budget import Composition
+from kohorte.dp.noise.derived import Deriver
+from kohorte.dp.noise.exact import ExactTable
+from kohorte.dp.noise.measurements import Kind, measurements_of
+from kohorte.dp.noise.mechanisms import Noise, Share, ThresholdedNoise, shares
+from kohorte.dp.noise.quantiles import QuantileChoice
+from kohorte.dp.noise.releasing import Releaser, releaser
+from kohorte.dp.schema.metadata import QueryMetadata
+from kohorte.dp.schema.typed import typed_table
+from kohorte.dp.sql.parse import parse_query
 from kohorte.errors import InputError
 from support.questions import AGGREGATES, metadata, patients
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kohorte.dp import QueryMetadata
-from kohorte.dp.columns import MOST_UNITS, Column, Datatype
+from kohorte.dp.schema.columns import MOST_UNITS, Column, Datatype
 from kohorte.errors import InputError
 from support.questions import metadata
 
@@ -52,7 +52,7 @@ def test_the_names_of_the_source_are_understood() -> None:
         ({"columns": {"a": {"datatype": "text", "values": ["f", "f"]}}}, "different"),
         ({"columns": {"a": {"datatype": "text", "values": ["f"], "cardinality": 2}}}, "leave it out"),
         ({"columns": {"a": {"datatype": "text", "cardinality": 0}}}, "at least 1"),
-        ({"columns": {"a": {"datatype": "int", "minimum": 0}}}, "unknown key"),
+        ({"columns": {"a": {"datatype": "int", "minimum": 0}}}, "has no key"),
         ({"max_contributions": 0}, "max_contributions"),
         ({"max_contributions": True}, "max_contributions"),
         ({"private_id": None, "max_contributions": 2}, "needs a private_id"),

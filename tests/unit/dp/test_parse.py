@@ -8,8 +8,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kohorte.dp.parse import parse_query
-from kohorte.dp.plan import Aggregate, Among, Both, Compare, Either, Function, IsMissing, Negation, Output, QueryPlan
+from kohorte.dp.sql.parse import parse_query
+from kohorte.dp.sql.plan import (
+    Aggregate,
+    Among,
+    Both,
+    Compare,
+    Either,
+    Function,
+    IsMissing,
+    Negation,
+    Output,
+    QueryPlan,
+)
 from kohorte.errors import InputError
 from support.questions import metadata
 
@@ -89,9 +100,9 @@ REFUSED = {
     "SELECT QUANTILE(age, 1.5) FROM PRIORI": (17, "query-not-allowed", "between 0 and 1"),
     "SELECT DISTINCT COUNT(*) FROM PRIORI": (1, "query-not-allowed", "this part"),
     "SELECT COUNT(*), COUNT(*) AS Col0 FROM PRIORI": (8, "query-not-allowed", "same name"),
-    "SELECT COUNT(*) FROM PRIORI WHERE pid = '7'": (35, "query-column", "tells who"),
-    "SELECT COUNT(*) FROM PRIORI WHERE name = 'x'": (35, "query-column", "tells who"),
-    "SELECT COUNT(*) FROM PRIORI GROUP BY name": (38, "query-column", "tells who"),
+    "SELECT COUNT(*) FROM PRIORI WHERE pid = '7'": (35, "query-column", "identifies people"),
+    "SELECT COUNT(*) FROM PRIORI WHERE name = 'x'": (35, "query-column", "identifies people"),
+    "SELECT COUNT(*) FROM PRIORI GROUP BY name": (38, "query-column", "identifies people"),
     "SELECT COUNT(*) FROM PRIORI WHERE sexx = 'f'": (35, "query-column", "did you mean 'sex'"),
     "SELECT COUNT(*) FROM PRIORI WHERE age = 'f'": (35, "query-type", "a number"),
     "SELECT COUNT(*) FROM PRIORI WHERE sex = 3": (35, "query-type", "single quotes"),
@@ -117,10 +128,10 @@ REFUSED = {
     "SELECT QUANTILE(age, 0.5 FROM PRIORI": (16, "query-syntax", "this bracket is not closed"),
     "SELECT QUANTILE(age, 0.5, 0.6) FROM PRIORI": (8, "query-not-allowed", "needs a number q"),
     "SELECT QUANTILE( , 0.5) FROM PRIORI": (8, "query-not-allowed", "needs a number q"),
-    "SELECT COUNT(*) FROM PRIORI WHERE \"Name\" = 'x'": (35, "query-column", "tells who"),
-    "SELECT COUNT(*) FROM PRIORI WHERE \"PID\" = 'x'": (35, "query-column", "tells who"),
-    "SELECT COUNT(*) FROM PRIORI WHERE sex = '\ud800'": (42, "query-syntax", "half of a letter"),
-    'SELECT COUNT(*) AS "\udfff" FROM PRIORI': (21, "query-syntax", "half of a letter"),
+    "SELECT COUNT(*) FROM PRIORI WHERE \"Name\" = 'x'": (35, "query-column", "identifies people"),
+    "SELECT COUNT(*) FROM PRIORI WHERE \"PID\" = 'x'": (35, "query-column", "identifies people"),
+    "SELECT COUNT(*) FROM PRIORI WHERE sex = '\ud800'": (42, "query-syntax", "a lone surrogate"),
+    'SELECT COUNT(*) AS "\udfff" FROM PRIORI': (21, "query-syntax", "a lone surrogate"),
     "SELECT COUNT(*) AS n FROM PRIORI HAVING n = 'f'": (41, "query-type", "a number"),
     "SELECT COUNT(*) FROM PRIORI WHERE sex = 'f": (41, "query-syntax", "not closed"),
     "": (1, "query-syntax", "empty"),
@@ -139,7 +150,7 @@ def test_what_is_not_known_to_be_safe_is_refused_with_its_place_and_reason(sql: 
 
 @pytest.mark.parametrize("name", ["sex", '"sex"', "SEX"])
 def test_an_identifying_column_is_protected_however_its_letters_are_written(name: str) -> None:
-    with pytest.raises(InputError, match="tells who"):
+    with pytest.raises(InputError, match="identifies people"):
         parse_query(f"SELECT COUNT(*) FROM PRIORI WHERE {name} = 'f'", metadata(identifying=["Sex"]))
 
 
@@ -198,7 +209,7 @@ def test_a_quantile_stays_between_0_and_1_when_it_is_rounded() -> None:
 
 @pytest.mark.parametrize("sql", ["SELECT " + "(" * 60 + "1" + ")" * 60, "SELECT " + "NOT " * 2000, "S" * 20_000])
 def test_what_is_too_deep_or_too_long_is_refused(sql: str) -> None:
-    with pytest.raises(InputError, match=r"nested|words|letters"):
+    with pytest.raises(InputError, match=r"nested|words|characters"):
         parse_query(sql, TOLD)
 
 

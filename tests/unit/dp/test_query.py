@@ -13,10 +13,12 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte.dp import libraries, releasing
-from kohorte.dp.budget import Budget
-from kohorte.dp.ledger import Account, SqliteLedger
-from kohorte.dp.typed import typed_table
+from kohorte.dp import QueryAnswer, dummy_table, libraries
+from kohorte.dp.budget.budget import Budget
+from kohorte.dp.budget.ledger import Account
+from kohorte.dp.budget.sqlite_ledger import SqliteAccount, SqliteLedger
+from kohorte.dp.noise import releasing
+from kohorte.dp.schema.typed import typed_table
 from kohorte.errors import BudgetExceeded, EngineError, InputError
 from support.questions import AGGREGATES, metadata, patients
 
@@ -24,7 +26,7 @@ TELLING = metadata(budget={"epsilon": 100.0, "delta": 1e-3})
 """With so much epsilon the noise is small, so that answers can be compared with the truth."""
 
 
-def ask(sql: str, frame: pl.DataFrame, **options: object) -> ko.QueryAnswer:
+def ask(sql: str, frame: pl.DataFrame, **options: object) -> QueryAnswer:
     return ko.query(frame, sql, TELLING, **{"epsilon": 90.0, **options})  # type: ignore[arg-type]
 
 
@@ -144,7 +146,7 @@ def test_the_same_question_of_many_threads_is_paid_once_and_has_one_answer(tmp_p
         found = list(threads.map(asked, range(24)))
     assert len({rows for rows, _ in found}) == 1
     assert [from_record for _, from_record in found].count(False) == 1
-    assert float(book.spent(Account("PRIORI")).amount) == 0.3
+    assert float(book.of(Account("PRIORI")).spent().amount) == 0.3
 
 
 def test_many_threads_with_different_questions_get_their_own_answers(tmp_path: Path) -> None:
@@ -163,7 +165,7 @@ def test_many_threads_with_different_questions_get_their_own_answers(tmp_path: P
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(asked, range(60)))
     for researcher in range(30):
-        assert book.spent(Account("PRIORI", f"r{researcher}")).amount in (20, 40)
+        assert book.of(Account("PRIORI", f"r{researcher}")).spent().amount in (20, 40)
 
 
 def test_what_was_asked_before_makes_nothing_allowed() -> None:
@@ -228,7 +230,7 @@ def test_a_refused_query_spends_nothing(tmp_path: Path) -> None:
         frame = options.pop("frame", patients(3))  # type: ignore[call-overload]
         with pytest.raises(InputError):
             ko.query(frame, sql, told, **{"epsilon": 0.1, "ledger": book, **options})
-    assert not book.exists() or SqliteLedger(book).spent(Account("PRIORI")).amount == 0
+    assert not book.exists() or SqliteLedger(book).of(Account("PRIORI")).spent().amount == 0
 
 
 def test_a_crash_after_the_payment_has_paid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,16 +242,17 @@ def test_a_crash_after_the_payment_has_paid(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(releasing.Releaser, "release", fail)
     with pytest.raises(EngineError):
         ko.query(patients(3), "SELECT COUNT(*) FROM PRIORI", told, epsilon=0.5, ledger=book)
-    assert float(SqliteLedger(book).spent(Account("PRIORI")).amount) == 0.5
+    assert float(SqliteLedger(book).of(Account("PRIORI")).spent().amount) == 0.5
     monkeypatch.undo()
+    monkeypatch.setattr("kohorte.dp.budget.sqlite_ledger.ANSWERED_WITHIN_SECONDS", 0)
     assert not ko.query(patients(3), "SELECT COUNT(*) FROM PRIORI", told, epsilon=0.5, ledger=book).from_record
 
 
 def test_nothing_is_measured_before_it_is_paid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     real = releasing.Releaser.release
-    monkeypatch.setattr(SqliteLedger, "reserve", lambda self, *args: calls.append("paid") or 1)
-    monkeypatch.setattr(SqliteLedger, "record", lambda self, *args: calls.append("recorded"))
+    monkeypatch.setattr(SqliteAccount, "reserve", lambda self, *args: calls.append("paid") or 1)
+    monkeypatch.setattr(SqliteAccount, "record", lambda self, *args: calls.append("recorded"))
     monkeypatch.setattr(
         releasing.Releaser, "release", lambda self, table: calls.append("measured") or real(self, table)
     )
@@ -325,9 +328,9 @@ def test_clamping_is_stated() -> None:
 
 def test_dummy_data_fit_the_metadata_and_are_the_same_for_the_same_seed() -> None:
     told = metadata(max_contributions=3)
-    frame = ko.dummy_table(told, 200, seed=7)
-    assert frame.equals(ko.dummy_table(told, 200, seed=7))
-    assert not frame.equals(ko.dummy_table(told, 200, seed=8))
+    frame = dummy_table(told, 200, seed=7)
+    assert frame.equals(dummy_table(told, 200, seed=7))
+    assert not frame.equals(dummy_table(told, 200, seed=8))
     assert frame["age"].is_between(0, 120).all()
     assert frame["weight"].is_between(0.5, 300).all()
     assert set(frame["sex"]) == {"f", "m"}
@@ -336,7 +339,7 @@ def test_dummy_data_fit_the_metadata_and_are_the_same_for_the_same_seed() -> Non
     assert ko.query(frame, "SELECT sex, AVG(weight) FROM PRIORI GROUP BY sex", told, epsilon=1.0).rows
     for wrong in ({"rows": 0}, {"rows": True}, {"seed": -1}):
         with pytest.raises(InputError):
-            ko.dummy_table(told, **wrong)
+            dummy_table(told, **wrong)
 
 
 @pytest.mark.parametrize("name", ["sqlglot", "duckdb", "opendp"])
@@ -371,7 +374,7 @@ def test_no_error_quotes_a_cell_or_a_constant(tmp_path: Path) -> None:
 
 def test_identifying_attributes_of_a_plan_cannot_be_asked_about() -> None:
     protected = metadata().protecting(["diagnosis"])
-    with pytest.raises(InputError, match="tells who"):
+    with pytest.raises(InputError, match="identifies people"):
         ko.query(patients(3), "SELECT COUNT(diagnosis) FROM PRIORI", protected, epsilon=0.1)
 
 

@@ -1,4 +1,4 @@
-"""Where something stands in the text of a query, and the refusal of what stands there."""
+"""Positions in the text of a query, and errors that name them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from kohorte.errors import InputError
 
 
 @dataclass(frozen=True)
-class Places:
-    """The text of a query; it names places in it, never what is written there."""
+class Positions:
+    """The text of a query; messages contain positions, never the text itself."""
 
     sql: str
 
@@ -25,19 +25,19 @@ class Places:
         return InputError(f"{self.at(offset)}: {reason}", code=code)
 
     def not_allowed(self, where: Any, reason: str) -> InputError:
-        """Return the error for a part of the query that is well written and yet refused."""
+        """Return the error for a part of the query that is valid SQL but not supported."""
         return self.refusal(where, reason, code="query-not-allowed")
 
 
 def start_of(expression: Any) -> int:
-    """The offset of the first part of an expression that knows where it stands; 0 if none does."""
+    """The offset of the first part of an expression with a known position; 0 if there is none."""
     nodes = expression.walk() if hasattr(expression, "walk") else ()
     starts = [node.meta["start"] for node in nodes if "start" in node.meta]
     return min(starts, default=0)
 
 
-def first_half_letter(sql: str) -> int | None:
-    """The offset of the first lone surrogate, which no database and no file can hold, or None."""
+def first_lone_surrogate(sql: str) -> int | None:
+    """The offset of the first lone surrogate, which cannot be encoded as UTF-8, or None."""
     return next((offset for offset, letter in enumerate(sql) if "\ud800" <= letter <= "\udfff"), None)
 
 

@@ -1,12 +1,13 @@
-"""A made-up table that fits the metadata, to try queries on before anything is spent."""
+"""A synthetic table that fits the metadata, to try queries before anything is spent."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from kohorte.data.cohort.draw import Dice
-from kohorte.dp.columns import Column, Datatype, is_whole
-from kohorte.dp.metadata import QueryMetadata
+from kohorte.cohorts.draw import Dice
+from kohorte.dp.numbers import is_whole
+from kohorte.dp.schema.columns import Column, Datatype
+from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
 
 MOST_ROWS = 10_000_000

@@ -1,8 +1,8 @@
-"""Quantiles by OpenDP: one of several candidates, chosen by noisy scores.
+"""Quantiles with OpenDP: one of several candidates, chosen by noisy scores.
 
-OpenDP scores every candidate by how far it is from the quantile and picks one by noisy maximum. If a person has k_g
-rows in group g, the cost in g is the map at k_g; the map is linear (pure) or quadratic (zcdp) in k_g, so that the sum
-over all groups is at most the map at the sum of the k_g, which `max_contributions` bounds.
+OpenDP scores every candidate by its distance from the quantile and picks one by noisy maximum. If a person has k_g
+rows in group g, the cost in g is the map at k_g; the map is linear (pure) or quadratic (zcdp) in k_g, so the sum over
+all groups is at most the map at the sum of the k_g, which `max_contributions` bounds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kohorte.dp.libraries import opendp
-from kohorte.dp.mechanisms import Share, within
+from kohorte.dp.noise.mechanisms import Share, within
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class QuantileChoice:
 
     @cached_property
     def cost(self) -> float:
-        """What OpenDP's map says that it costs."""
+        """The cost by OpenDP's map."""
         return float(self._made[0].map(self.contributions))
 
     def release(self, values: np.ndarray[Any, np.dtype[np.int64]]) -> int:
@@ -63,7 +63,7 @@ class QuantileChoice:
         return self.candidates[int(self._made[0](values if len(values) else []))]
 
     def rank_error(self, alpha: float) -> float:
-        """Return how many ranks the candidate may be off with a probability of at most alpha.
+        """Return the error in ranks that is exceeded with a probability of at most alpha.
 
         Source
             McSherry and Talwar, Mechanism Design via Differential Privacy, FOCS 2007, theorem 6; the noisy maximum with

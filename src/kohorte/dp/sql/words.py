@@ -1,11 +1,11 @@
-"""The words that a query may consist of; whatever else stands in it is refused before it is parsed."""
+"""The words that a query may contain; all others are refused before it is parsed."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from kohorte.dp.libraries import sqlglot
-from kohorte.dp.places import Places, first_comment, first_half_letter, open_quote
+from kohorte.dp.sql.positions import Positions, first_comment, first_lone_surrogate, open_quote
 
 MOST_LETTERS = 10_000
 MOST_WORDS = 1_000
@@ -40,57 +40,57 @@ REASONS = {
 }
 
 
-def check_words(places: Places) -> None:
+def check_words(positions: Positions) -> None:
     """Refuse a query that is too long, has a comment, several statements or an unknown word."""
-    sql = places.sql
+    sql = positions.sql
     if len(sql) > MOST_LETTERS:
-        raise places.not_allowed(MOST_LETTERS, f"a query is a text of at most {MOST_LETTERS:,} letters")
-    half = first_half_letter(sql)
-    if half is not None:
-        raise places.refusal(half, "half of a letter (a lone surrogate) stands here", code="query-syntax")
+        raise positions.not_allowed(MOST_LETTERS, f"a query has at most {MOST_LETTERS:,} characters")
+    surrogate = first_lone_surrogate(sql)
+    if surrogate is not None:
+        raise positions.refusal(surrogate, "this is a lone surrogate, not a character", code="query-syntax")
     comment = first_comment(sql)
     if comment is not None:
-        raise places.not_allowed(comment, "comments are not allowed")
-    words = _words(places)
+        raise positions.not_allowed(comment, "comments are not allowed")
+    words = _words(positions)
     if not words:
-        raise places.refusal(0, "the query is empty", code="query-syntax")
+        raise positions.refusal(0, "the query is empty", code="query-syntax")
     if len(words) > MOST_WORDS:
-        raise places.not_allowed(words[MOST_WORDS].start, f"a query has at most {MOST_WORDS:,} words")
+        raise positions.not_allowed(words[MOST_WORDS].start, f"a query has at most {MOST_WORDS:,} words")
     for word in words:
         if word.token_type.name not in KNOWN:
             reason = REASONS.get(word.token_type.name, "this word is not allowed in a query")
-            raise places.not_allowed(word.start, reason)
+            raise positions.not_allowed(word.start, reason)
         if word.comments:
-            raise places.not_allowed(word.start, "comments are not allowed")
-    _check_statements(words, places)
-    _check_brackets(words, places)
-    _check_quantiles(words, places)
+            raise positions.not_allowed(word.start, "comments are not allowed")
+    _check_statements(words, positions)
+    _check_brackets(words, positions)
+    _check_quantiles(words, positions)
 
 
-def _words(places: Places) -> list[Any]:
+def _words(positions: Positions) -> list[Any]:
     library = sqlglot()
     try:
-        words: list[Any] = library.tokenize(places.sql, read="duckdb")
+        words: list[Any] = library.tokenize(positions.sql, read="duckdb")
     except library.errors.SqlglotError:
-        start = open_quote(places.sql)
+        start = open_quote(positions.sql)
         reason = "the query cannot be read here" if start is None else "this quote is not closed"
-        raise places.refusal(start or 0, reason, code="query-syntax") from None
+        raise positions.refusal(start or 0, reason, code="query-syntax") from None
     return words
 
 
-def _check_statements(words: list[Any], places: Places) -> None:
+def _check_statements(words: list[Any], positions: Positions) -> None:
     ends = [number for number, word in enumerate(words) if word.token_type.name == "SEMICOLON"]
     if ends and ends[0] < len(words) - 1:
-        raise places.not_allowed(words[ends[0]].start, "only one statement is allowed")
+        raise positions.not_allowed(words[ends[0]].start, "only one statement is allowed")
     selects = [word for word in words if word.token_type.name == "SELECT"]
     if words[0].token_type.name != "SELECT":
-        raise places.not_allowed(words[0].start, "a query begins with SELECT")
+        raise positions.not_allowed(words[0].start, "a query begins with SELECT")
     if len(selects) > 1:
-        raise places.not_allowed(selects[1].start, "subqueries are not allowed")
+        raise positions.not_allowed(selects[1].start, "subqueries are not allowed")
 
 
-def _check_brackets(words: list[Any], places: Places) -> None:
-    """Refuse brackets that do not match, which sqlglot overlooks at times, and what nests too deeply to be read."""
+def _check_brackets(words: list[Any], positions: Positions) -> None:
+    """Refuse brackets that do not match, which sqlglot sometimes overlooks, and nesting that is too deep."""
     opened: list[Any] = []
     before = 0
     for word in words:
@@ -98,21 +98,21 @@ def _check_brackets(words: list[Any], places: Places) -> None:
         if kind == "L_PAREN":
             opened.append(word)
         elif kind == "R_PAREN" and not opened:
-            raise places.refusal(word.start, "this bracket was never opened", code="query-syntax")
+            raise positions.refusal(word.start, "this bracket was never opened", code="query-syntax")
         elif kind == "R_PAREN":
             opened.pop()
         before = before + 1 if kind in ("NOT", "DASH") else 0
         if len(opened) + before > DEEPEST:
-            raise places.not_allowed(word.start, f"brackets, NOT or signs are nested more than {DEEPEST} deep")
+            raise positions.not_allowed(word.start, f"brackets, NOT or signs are nested more than {DEEPEST} deep")
     if opened:
-        raise places.refusal(opened[-1].start, "this bracket is not closed", code="query-syntax")
+        raise positions.refusal(opened[-1].start, "this bracket is not closed", code="query-syntax")
 
 
-def _check_quantiles(words: list[Any], places: Places) -> None:
-    """Refuse QUANTILE with anything but a column and a number: sqlglot drops what else stands there."""
+def _check_quantiles(words: list[Any], positions: Positions) -> None:
+    """Refuse QUANTILE with anything but a column and a number: sqlglot drops other arguments."""
     for number, word in enumerate(words):
         kinds = [other.token_type.name for other in words[number + 1 : number + 6]]
         if word.text.upper() != "QUANTILE" or kinds[:1] != ["L_PAREN"]:
             continue
         if kinds[2:] != ["COMMA", "NUMBER", "R_PAREN"]:
-            raise places.not_allowed(word.start, QUANTILE)
+            raise positions.not_allowed(word.start, QUANTILE)

@@ -1,4 +1,4 @@
-"""HAVING, ORDER BY and LIMIT on what is released: choosing from it costs nothing."""
+"""HAVING, ORDER BY and LIMIT on released numbers, which costs nothing (post-processing)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kohorte.dp.columns import Value
-from kohorte.dp.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, QueryPlan
+from kohorte.dp.schema.columns import Value
+from kohorte.dp.sql.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, QueryPlan
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -20,7 +20,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def shown_rows(plan: QueryPlan, values: Mapping[str, Sequence[Value | None]]) -> list[int]:
-    """Return the numbers of the rows that are shown, in their order; a missing value comes last."""
+    """Return the numbers of the rows to show, in order; missing values come last."""
     rows = list(range(len(next(iter(values.values())))))
     if plan.having is not None:
         having = plan.having
@@ -34,7 +34,7 @@ def shown_rows(plan: QueryPlan, values: Mapping[str, Sequence[Value | None]]) ->
 
 
 def holds(condition: Condition, row: Mapping[str, Value | None]) -> bool | None:
-    """Whether a condition holds for a row; None where SQL would say NULL."""
+    """Whether a condition holds for a row; None for NULL in SQL."""
     match condition:
         case Compare(column=name, operator=sign, value=value):
             found = row[name]

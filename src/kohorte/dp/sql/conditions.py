@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kohorte.dp.columns import Datatype, Value
-from kohorte.dp.places import Places
-from kohorte.dp.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, Operator
+from kohorte.dp.schema.columns import Datatype, Value
+from kohorte.dp.sql.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, Operator
+from kohorte.dp.sql.positions import Positions
 
 OPERATORS: dict[str, Operator] = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 MIRRORED: dict[Operator, Operator] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -19,7 +19,7 @@ NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Named:
-    """What a name in a condition stands for."""
+    """The column that a name in a condition refers to."""
 
     name: str
     datatype: Datatype
@@ -27,13 +27,13 @@ class Named:
 
 @dataclass(frozen=True)
 class ConditionReader:
-    """Reads conditions; `named` finds what an expression of sqlglot stands for, or refuses it."""
+    """Reads conditions; `named` finds the column of an expression of sqlglot, or refuses it."""
 
-    places: Places
+    positions: Positions
     named: Callable[[Any], Named]
 
     def read(self, node: Any) -> Condition:
-        """Return the condition, or refuse it with its place."""
+        """Return the condition, or refuse it with its position."""
         kind = type(node).__name__
         if kind == "Paren":
             return self.read(node.this)
@@ -49,12 +49,12 @@ class ConditionReader:
             return self._among(node)
         if kind == "Is" and type(node.expression).__name__ == "Null":
             return IsMissing(self.named(node.this).name)
-        raise self.places.not_allowed(
+        raise self.positions.not_allowed(
             node, "a condition compares a column with a constant: =, <>, <, <=, >, >=, IN, BETWEEN, IS NULL"
         )
 
     def _joined(self, node: Any, join: type[Both | Either]) -> Condition:
-        """A chain of ANDs or ORs, which may be too long to walk down call by call."""
+        """Read a chain of ANDs or ORs without recursion, because it may be long."""
         kind, waiting = type(node), [node]
         found: list[Condition] = []
         while waiting:
@@ -72,14 +72,14 @@ class ConditionReader:
             left, right, operator = right, left, MIRRORED[operator]
         named = self.named(left)
         if named.datatype is Datatype.BOOL and operator not in ("=", "<>"):
-            raise self.places.refusal(node, "TRUE and FALSE can be compared with = and <> only", code="query-type")
+            raise self.positions.refusal(node, "TRUE and FALSE can be compared with = and <> only", code="query-type")
         return Compare(named.name, operator, self._constant(right, named, near=node))
 
     def _between(self, node: Any) -> Condition:
         self._refuse_other_arguments(node, {"this", "low", "high"})
         named = self.named(node.this)
         if named.datatype is Datatype.BOOL:
-            raise self.places.refusal(node, "TRUE and FALSE can be compared with = and <> only", code="query-type")
+            raise self.positions.refusal(node, "TRUE and FALSE can be compared with = and <> only", code="query-type")
         low, high = (self._constant(node.args[name], named, near=node) for name in ("low", "high"))
         return Both((Compare(named.name, ">=", low), Compare(named.name, "<=", high)))
 
@@ -88,17 +88,17 @@ class ConditionReader:
         named = self.named(node.this)
         values = {self._constant(value, named, near=node) for value in node.expressions}
         if not values:
-            raise self.places.not_allowed(node, "IN needs a list of constants in brackets")
+            raise self.positions.not_allowed(node, "IN needs a list of constants in brackets")
         return Among(named.name, tuple(sorted(values, key=repr)))
 
     def _refuse_other_arguments(self, node: Any, known: set[str]) -> None:
         if any(value for name, value in node.args.items() if name not in known):
-            raise self.places.not_allowed(node, "this form of the condition is not allowed")
+            raise self.positions.not_allowed(node, "this form of the condition is not allowed")
 
     def _constant(self, node: Any, named: Named, *, near: Any) -> Value:
         """The constant, of the type of the column."""
         if not _is_constant(node):
-            raise self.places.not_allowed(near, "a column is compared with a constant, not with anything else")
+            raise self.positions.not_allowed(near, "a column can only be compared with a constant")
         value = constant(node)
         numeric = named.datatype in (Datatype.INT, Datatype.FLOAT)
         fits = {
@@ -109,7 +109,7 @@ class ConditionReader:
             expected = (
                 "a number" if numeric else {"text": "a text in single quotes"}.get(named.datatype, "TRUE or FALSE")
             )
-            raise self.places.refusal(near, f"this column is compared with {expected}", code="query-type")
+            raise self.positions.refusal(near, f"this column is compared with {expected}", code="query-type")
         assert value is not None
         return value
 
@@ -122,7 +122,7 @@ def _is_constant(node: Any) -> bool:
 
 
 def constant(node: Any) -> Value | None:
-    """The value of a constant: a text, a finite number as float, True or False; None for an odd number."""
+    """The value of a constant: a text, a finite number as float, True or False; None for an unsupported number."""
     kind = type(node).__name__
     if kind == "Boolean":
         return bool(node.this)

@@ -1,4 +1,4 @@
-"""A question, taken apart: only what stands here can be asked."""
+"""The plan of a query."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from kohorte.dp.columns import Value
+from kohorte.dp.schema.columns import Value
 
 Operator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
 
@@ -38,14 +38,14 @@ class IsMissing:
 
 @dataclass(frozen=True)
 class Negation:
-    """What a condition is not."""
+    """The opposite of a condition."""
 
     condition: Condition
 
 
 @dataclass(frozen=True)
-class Both:
-    """Several conditions at once; their order means nothing, so that it is a fixed one."""
+class _Joined:
+    """Several conditions, sorted, because their order has no meaning."""
 
     conditions: tuple[Condition, ...]
 
@@ -53,21 +53,19 @@ class Both:
         object.__setattr__(self, "conditions", tuple(sorted(self.conditions, key=repr)))
 
 
-@dataclass(frozen=True)
-class Either:
-    """At least one of several conditions; their order means nothing, so that it is a fixed one."""
+class Both(_Joined):
+    """All of several conditions."""
 
-    conditions: tuple[Condition, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "conditions", tuple(sorted(self.conditions, key=repr)))
+class Either(_Joined):
+    """At least one of several conditions."""
 
 
 Condition: TypeAlias = Compare | Among | IsMissing | Negation | Both | Either
 
 
 class Function(StrEnum):
-    """The aggregates that can be asked for."""
+    """The supported aggregates."""
 
     COUNT = "COUNT"
     COUNT_PEOPLE = "COUNT DISTINCT"
@@ -82,7 +80,7 @@ class Function(StrEnum):
 
 
 QUANTILES = {Function.MIN: 0.01, Function.MAX: 0.99, Function.MEDIAN: 0.5}
-"""The least and the greatest value belong to one person, so that no private answer can be near them: MIN and MAX are
+"""The smallest and the largest value belong to one person, so a private answer cannot be close to them: MIN and MAX are
 the quantiles at 1 % and 99 %."""
 
 
@@ -114,14 +112,14 @@ class Output:
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """One SELECT on one table: what is measured, of which rows, by which keys, and what of the answer is shown."""
+    """One SELECT on one table: aggregates, selected rows, keys, and the part of the answer that is shown."""
 
     outputs: tuple[Output, ...]
     where: Condition | None = None
     keys: tuple[str, ...] = ()
     having: Condition | None = None
     order: tuple[tuple[str, bool], ...] = ()
-    """Names of outputs, each with whether the greatest comes first."""
+    """Names of outputs, each with True for descending order."""
     limit: int | None = None
 
     @property

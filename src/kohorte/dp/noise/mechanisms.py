@@ -1,14 +1,14 @@
-"""Noise, and what it costs: every random bit and every privacy map is OpenDP's.
+"""Noise and its cost: all randomness and all privacy maps come from OpenDP.
 
 Whole numbers
     All measurements are whole numbers (values in steps of their column), and noise is a whole number, too: discrete
-    Laplace (pure) or discrete Gaussian (zcdp), sampled exactly. No floating-point number is ever perturbed, so that
-    the attacks on rounded noise have nothing to work with.
+    Laplace (pure) or discrete Gaussian (zcdp), sampled exactly. No floating-point number is ever perturbed, so
+    floating-point attacks on noise do not apply.
 Scale
-    The scale starts at the formula of the textbook and grows until OpenDP's map says that the cost is within the share.
+    The scale starts at the textbook formula and grows until OpenDP's map confirms that the cost is within the share.
 Keys that are not public
-    OpenDP adds noise to the number of rows of each key and shows keys above a threshold only; that somebody is the
-    only one with a key is hidden but for delta.
+    OpenDP adds noise to the number of rows of each key and shows only keys above a threshold; a key of a single person
+    stays hidden except with probability delta.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from kohorte.dp.budget import Composition
+from kohorte.dp.budget.budget import Composition
 from kohorte.dp.libraries import opendp
 from kohorte.errors import InputError, InternalError
 
@@ -67,11 +67,11 @@ def within(make: Callable[[float], Any], distance: Any, share: Share, *, guess: 
 
 @lru_cache(maxsize=1024)
 def _half_width(share: Share, scale: float, alpha: float) -> float:
-    """What noise of this scale exceeds with a probability of at most alpha.
+    """The bound that noise of this scale exceeds with a probability of at most alpha.
 
-    OpenDP counts through all values of a discrete Gaussian, which takes forever for a large scale. There a continuous
-    one and 1 more is a bound: the tail of the discrete one beyond m is at most that of the continuous one beyond m -
-    1 (Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy, 2020, proposition 25).
+    OpenDP enumerates all values of a discrete Gaussian, which takes too long for a large scale. Then the bound of the
+    continuous one plus 1 is used: the tail of the discrete one beyond m is at most that of the continuous one beyond
+    m - 1 (Canonne, Kamath and Steinke, The Discrete Gaussian for Differential Privacy, 2020, proposition 25).
     """
     dp = opendp()
     if share.is_pure:
@@ -83,7 +83,7 @@ def _half_width(share: Share, scale: float, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class Noise:
-    """Discrete noise on a vector of whole numbers, of which one person changes at most `sensitivity`.
+    """Discrete noise on a vector of whole numbers that one person changes by at most `sensitivity`.
 
     The sensitivity is a sum of absolute values (pure), or a root of a sum of squares (zcdp).
     """
@@ -101,19 +101,15 @@ class Noise:
         dp = opendp()
         domain = dp.vector_domain(dp.atom_domain(T="i64"))
         if self.share.is_pure:
-            metric, distance = dp.l1_distance(T="i64"), int(self.sensitivity)
-            guess = distance / self.share.amount
-            return within(
-                lambda scale: dp.m.make_laplace(domain, metric, scale=scale), distance, self.share, guess=guess
-            )
-        metric = dp.l2_distance(T="f64")
-        guess = self.sensitivity / math.sqrt(2 * self.share.amount)
-        return within(
-            lambda scale: dp.m.make_gaussian(domain, metric, scale=scale),
-            float(self.sensitivity),
-            self.share,
-            guess=guess,
-        )
+            make, metric, guess = dp.m.make_laplace, dp.l1_distance(T="i64"), self._distance / self.share.amount
+        else:
+            make, metric = dp.m.make_gaussian, dp.l2_distance(T="f64")
+            guess = self._distance / math.sqrt(2 * self.share.amount)
+        return within(lambda scale: make(domain, metric, scale=scale), self._distance, self.share, guess=guess)
+
+    @property
+    def _distance(self) -> float:
+        return int(self.sensitivity) if self.share.is_pure else float(self.sensitivity)
 
     @property
     def scale(self) -> float:
@@ -122,8 +118,8 @@ class Noise:
 
     @cached_property
     def cost(self) -> float:
-        """What OpenDP's map says that it costs."""
-        return float(self._made[0].map(int(self.sensitivity) if self.share.is_pure else float(self.sensitivity)))
+        """The cost by OpenDP's map."""
+        return float(self._made[0].map(self._distance))
 
     def release(self, exact: Sequence[int]) -> list[int]:
         """Return the numbers with noise."""
@@ -135,17 +131,16 @@ class Noise:
         return _half_width(self.share, self.scale, alpha)
 
 
-NOBODY = "nobody"
-"""A key that is always there and never shown: without any, OpenDP would not be asked, which takes less time."""
+NO_PERSON = "no person"
+"""A key that always exists and is never shown: without any key OpenDP is not called, which timing would reveal."""
 
 
 @dataclass(frozen=True)
 class ThresholdedNoise:
-    """The same noise on the number of rows of each key, and only keys from a threshold on.
+    """The same noise on the number of rows of each key; only keys from a threshold on are shown.
 
-    OpenDP (0.16, issue 2922) shows numbers that equal the threshold and leaves them out of its delta. So its
-    delta is taken at one threshold, and the keys are shown from the next one on: these are the numbers that its delta
-    is about.
+    OpenDP (0.16, issue 2922) shows numbers that equal the threshold, but does not include them in its delta. Therefore
+    its delta is computed at one threshold, and keys are shown from the next one on, which are those that it covers.
     """
 
     share: Share
@@ -168,7 +163,7 @@ class ThresholdedNoise:
 
     @property
     def _distance(self) -> tuple[int, int, int]:
-        """Of how many keys one person changes the number of rows, by how much in all, by how much of one."""
+        """The number of keys that one person changes, the total change, and the largest change of one key."""
         return self.contributions, self.contributions, self.contributions
 
     @cached_property
@@ -204,16 +199,16 @@ class ThresholdedNoise:
 
     @cached_property
     def cost(self) -> tuple[float, float]:
-        """What OpenDP's map says that it costs: epsilon or rho, and delta, at a threshold of one less."""
+        """The cost by OpenDP's map: epsilon or rho, and delta, at a threshold of one less."""
         amount, delta = self._make(self.scale, self.threshold - 1).map(self._distance)
         return float(amount), float(delta)
 
     def release(self, exact: Mapping[tuple[Any, ...], int]) -> dict[tuple[Any, ...], int]:
         """Return the keys that are shown with their numbers, in the order of the keys."""
         texts = {json.dumps(key): key for key in exact}
-        rows = {NOBODY: 0, **{text: int(exact[key]) for text, key in texts.items()}}
+        rows = {NO_PERSON: 0, **{text: int(exact[key]) for text, key in texts.items()}}
         shown = self._made[0](rows)
-        return {texts[text]: int(shown[text]) for text in sorted(shown) if text != NOBODY}
+        return {texts[text]: int(shown[text]) for text in sorted(shown) if text != NO_PERSON}
 
     def half_width(self, alpha: float) -> float:
         """Return what the noise exceeds with a probability of at most alpha."""

@@ -1,7 +1,7 @@
-"""Exact measurements of a table by DuckDB: rows of a person bounded, numbers clamped and rounded, in whole numbers.
+"""Exact measurements of a table with DuckDB, in whole numbers: rows per person bounded, values clamped and rounded.
 
 Missing values
-    Text that is no number counts as missing, as do NaN and empty cells. Sums, means and quantiles leave missing
+    Text that is not a number counts as missing, as do NaN and empty cells. Sums, means and quantiles leave missing
     values out, COUNT(column) too; COUNT(*) counts their rows. Rows without a key of GROUP BY, or without the private
     id, are left out.
 """
@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kohorte.dp.columns import Datatype, Value
 from kohorte.dp.libraries import duckdb
-from kohorte.dp.measurements import Kind, Measurement, square_unit
-from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, QueryPlan, columns_of
-from kohorte.dp.typed import PERSON, TypedTable
+from kohorte.dp.noise.measurements import Kind, Measurement, square_unit
+from kohorte.dp.schema.columns import Datatype, Value
+from kohorte.dp.schema.metadata import QueryMetadata
+from kohorte.dp.schema.typed import PERSON, TypedTable
+from kohorte.dp.sql.plan import Among, Both, Compare, Condition, Either, IsMissing, Negation, QueryPlan, columns_of
 from kohorte.errors import EngineError, InputError
 
 Key: TypeAlias = tuple[Value, ...]
@@ -35,26 +35,26 @@ LOCKED = {
     "lock_configuration": True,
 }
 MANY_ROWS = 1_000_000
-"""From so many rows on a table is worth a database of its own, with a thread for each core."""
+"""From this number of rows on, a table gets its own database with a thread for each core."""
 
 
 @dataclass
 class Statement:
-    """SQL whose values are bound, never written into it."""
+    """The parameters of an SQL statement: values are bound, never written into the text."""
 
     parameters: list[Value] = field(default_factory=list)
 
     def bind(self, value: Value) -> str:
-        """Bind a value and return its mark."""
+        """Bind a value and return its placeholder."""
         self.parameters.append(value)
         return f"${len(self.parameters)}"
 
 
 @dataclass(frozen=True)
 class ExactTable:
-    """A typed table in a database of its own, of which a plan selects and bounds the rows.
+    """A typed table in an isolated database, from which a plan selects and bounds the rows.
 
-    The SQL is made of columns that are called c0, c1 and so on, and of bound values: no word of the query is in it.
+    The SQL consists of the column names c0, c1 and so on, and of bound values: no text of the query is in it.
     """
 
     table: TypedTable
@@ -62,7 +62,7 @@ class ExactTable:
     metadata: QueryMetadata
 
     def measure(self, measurements: Sequence[Measurement]) -> dict[Measurement, dict[Key, int]]:
-        """Return whole numbers for each key that occurs; a table without keys has the key ()."""
+        """Return whole numbers for each key that occurs; without GROUP BY the only key is ()."""
         statement = Statement()
         rows = self._rows(statement)
         shown = ", ".join([*self._keys(), *(self._sum(measurement, statement) for measurement in measurements)])
@@ -70,30 +70,30 @@ class ExactTable:
         width = len(self.plan.keys)
         table = {self._key(row[:width]): row[width:] for row in found}
         return {
-            measurement: {key: int(numbers[place] or 0) for key, numbers in table.items()}
-            for place, measurement in enumerate(measurements)
+            measurement: {key: int(numbers[position] or 0) for key, numbers in table.items()}
+            for position, measurement in enumerate(measurements)
         }
 
     def values(self, column: str) -> dict[Key, np.ndarray[Any, np.dtype[np.int64]]]:
-        """Return the values of a column in steps, clamped, for each key; in an order that means nothing."""
+        """Return the clamped values of a column in steps, sorted, for each key."""
         statement = Statement()
         rows = self._rows(statement)
         steps = self._steps(column, statement)
         keys = self._keys()
         found = self._run(
             f"{rows} SELECT {', '.join([*keys, f'list({steps})'])} FROM bounded "  # noqa: S608
-            f"WHERE {self.table.places[column]} IS NOT NULL{self._group()}",
+            f"WHERE {self.table.aliases[column]} IS NOT NULL{self._group()}",
             statement,
         )
         return {self._key(row[:-1]): np.sort(np.array(row[-1] or [], dtype=np.int64)) for row in found}
 
     def _rows(self, statement: Statement) -> str:
-        """The rows that the plan is about, at most so many of each person.
+        """The rows that the plan selects, at most `max_contributions` per person.
 
-        Which rows of a person are used follows from the content of these rows alone, so that nobody else changes it.
+        Which rows of a person are used depends only on the content of these rows, not on other people.
         """
-        used = sorted({self.table.places[name] for name in self._used()})
-        present = [f"{self.table.places[name]} IS NOT NULL" for name in self.plan.keys]
+        used = sorted({self.table.aliases[name] for name in self._used()})
+        present = [f"{self.table.aliases[name]} IS NOT NULL" for name in self.plan.keys]
         if self.plan.where is not None:
             present.append(self._condition(self.plan.where, statement))
         if self.metadata.private_id is not None:
@@ -116,7 +116,7 @@ class ExactTable:
                 yield str(aggregate.column)
 
     def _keys(self) -> list[str]:
-        return [self.table.places[name] for name in self.plan.keys]
+        return [self.table.aliases[name] for name in self.plan.keys]
 
     def _group(self) -> str:
         return f" GROUP BY {', '.join(self._keys())}" if self.plan.keys else ""
@@ -132,7 +132,7 @@ class ExactTable:
         if kind is Kind.PEOPLE:
             return f"count(DISTINCT {PERSON})"
         if kind is Kind.VALUES:
-            return f"count({self.table.places[name]})"
+            return f"count({self.table.aliases[name]})"
         steps, column = self._steps(name, statement), self.metadata.columns[name]
         if kind is Kind.SUM:
             return f"sum({steps})"
@@ -143,25 +143,25 @@ class ExactTable:
 
     def _steps(self, name: str, statement: Statement) -> str:
         """The value in whole steps, clamped before and after it is rounded; NULL stays NULL."""
-        column, place = self.metadata.columns[name], self.table.places[name]
+        column, alias = self.metadata.columns[name], self.table.aliases[name]
         assert column.min is not None
         assert column.max is not None
         low, high, unit = (statement.bind(float(bound)) for bound in (column.min, column.max, column.unit))
         lowest, highest = statement.bind(column.lowest), statement.bind(column.highest)
-        rounded = f"round(least(greatest({place}, {low}::DOUBLE), {high}::DOUBLE) / {unit}::DOUBLE)::BIGINT"
+        rounded = f"round(least(greatest({alias}, {low}::DOUBLE), {high}::DOUBLE) / {unit}::DOUBLE)::BIGINT"
         return (
-            f"(CASE WHEN {place} IS NOT NULL THEN least(greatest({rounded}, {lowest}::BIGINT), {highest}::BIGINT) END)"
+            f"(CASE WHEN {alias} IS NOT NULL THEN least(greatest({rounded}, {lowest}::BIGINT), {highest}::BIGINT) END)"
         )
 
     def _condition(self, condition: Condition, statement: Statement) -> str:
-        places = self.table.places
+        aliases = self.table.aliases
         match condition:
             case Compare(column=name, operator=operator, value=value):
-                return f"({places[name]} {operator} {statement.bind(value)})"
+                return f"({aliases[name]} {operator} {statement.bind(value)})"
             case Among(column=name, values=values):
-                return f"({places[name]} IN ({', '.join(map(statement.bind, values))}))"
+                return f"({aliases[name]} IN ({', '.join(map(statement.bind, values))}))"
             case IsMissing(column=name):
-                return f"({places[name]} IS NULL)"
+                return f"({aliases[name]} IS NULL)"
             case Negation(condition=inner):
                 return f"(NOT {self._condition(inner, statement)})"
             case Both(conditions=parts):
@@ -177,7 +177,7 @@ class ExactTable:
 
 @contextmanager
 def _database(table: TypedTable) -> Iterator[Any]:
-    """A connection that reaches nothing but this table; its words never leave: they could quote data."""
+    """A connection that can access only this table; its error messages are dropped, because they could contain data."""
     library = duckdb()
     small = table.frame.height < MANY_ROWS
     connection = _shared_database(os.getpid()).cursor() if small else library.connect(":memory:", config=LOCKED)
@@ -192,9 +192,9 @@ def _database(table: TypedTable) -> Iterator[Any]:
 
 @cache
 def _shared_database(process: int) -> Any:
-    """An empty database for the small tables of this process: to make one takes longer than to ask it.
+    """An empty database for the small tables of this process: creating one takes longer than a query.
 
-    What a cursor registers is visible to that cursor alone. One thread, namely that of the caller, counts.
+    What a cursor registers is visible to that cursor alone. Only the thread of the caller is used.
     """
     del process
     return duckdb().connect(":memory:", config={**LOCKED, "threads": 1})
@@ -207,7 +207,7 @@ def _key_part(value: Any, kind: Datatype) -> Value:
 
 
 def all_public_keys(plan: QueryPlan, metadata: QueryMetadata, *, most: int) -> list[Key]:
-    """Every combination of public keys; a combination that does not occur is a group of no rows."""
+    """All combinations of public keys; a combination that does not occur is a group without rows."""
     lists = [metadata.columns[name].public_keys or () for name in plan.keys]
     if int(np.prod([len(values) for values in lists], dtype=object)) > most:
         raise InputError(f"GROUP BY would give more than {most:,} groups of public keys", code="query-keys")

@@ -1,4 +1,4 @@
-"""What is known of a column before anybody looks at the table: its type, its bounds, its values."""
+"""What is known about a column without reading the table: its type, bounds and values."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from kohorte.dp.numbers import LARGEST, is_finite, is_whole
 from kohorte.errors import InputError
 
 Number: TypeAlias = int | float
 Value: TypeAlias = str | int | float | bool
 
 MOST_UNITS = 2**31
-"""What one row adds to a sum, counted in steps, is at most this: 2^31 rows still fit into 64 bits."""
-LARGEST = 1e100
-"""Bounds lie within, and steps are at least 1 / LARGEST, so that no sum, square or quotient overflows."""
+"""One row adds at most this number of steps to a sum, so that 2^31 rows fit into 64 bits."""
 MOST_VALUES = 10_000
 DEFAULT_PARTS = 2**20
-"""A column of type float without a step is rounded to so many parts of its range."""
+"""A column of type float without a step is rounded to this number of parts of its range."""
 
 
 class Datatype(StrEnum):
-    """The types of columns that can be asked about."""
+    """The types of columns that can be queried."""
 
     INT = "int"
     FLOAT = "float"
@@ -36,9 +35,8 @@ class Datatype(StrEnum):
 class Column:
     """A column as the metadata describe it; bounds and values are public, and never taken from the table.
 
-    Numbers are clamped to `min` and `max` and rounded to multiples of `step` before they are added up. `values` are the
-    keys by which a query may group at no cost of delta; `cardinality` says how many there are where they are not
-    public.
+    Numbers are clamped to `min` and `max` and rounded to multiples of `step` before they are summed. `values` are the
+    keys by which a query may group without spending delta; `cardinality` is their number if they are not public.
     """
 
     datatype: Datatype
@@ -51,40 +49,42 @@ class Column:
     def __post_init__(self) -> None:
         name = "text" if self.datatype == "str" else self.datatype
         if name not in list(Datatype):
-            raise _wrong(f"datatype is one of {', '.join(Datatype)}")
+            raise _wrong(f"datatype is one of {', '.join(Datatype)}", field="datatype")
         object.__setattr__(self, "datatype", Datatype(name))
         self._check_bounds()
         self._check_values()
         if self.cardinality is not None and (not is_whole(self.cardinality) or self.cardinality < 1):
-            raise _wrong("cardinality is a whole number of at least 1")
+            raise _wrong("cardinality is a whole number of at least 1", field="cardinality")
         if self.cardinality is not None and self.values is not None and self.cardinality != len(self.values):
-            raise _wrong("cardinality is not the number of values; leave it out")
+            raise _wrong("cardinality is not the number of values; leave it out", field="cardinality")
 
     def _check_bounds(self) -> None:
         given = {"min": self.min, "max": self.max, "step": self.step}
         if not self.is_number:
             if wrong := [name for name, number in given.items() if number is not None]:
-                raise _wrong(f"{wrong[0]} is for columns of type int and float")
+                raise _wrong(f"{wrong[0]} is for columns of type int and float", field=wrong[0])
             return
         for name, number in given.items():
             if number is not None and not self._fits(number):
-                raise _wrong(f"{name} is a {'whole number' if self.datatype is Datatype.INT else 'finite number'}")
+                raise _wrong(
+                    f"{name} is a {'whole number' if self.datatype is Datatype.INT else 'finite number'}", field=name
+                )
         if (self.min is None) != (self.max is None):
-            raise _wrong("min and max are given together, or neither")
+            raise _wrong("min and max are given together, or neither", field="min")
         if self.step is not None and self.step <= 0:
-            raise _wrong("step is above 0")
+            raise _wrong("step is above 0", field="step")
         if self.min is not None and self.max is not None:
             self._check_range(self.min, self.max)
 
     def _check_range(self, lower: Number, upper: Number) -> None:
         if lower >= upper:
-            raise _wrong("min is below max")
+            raise _wrong("min is below max", field="min")
         if self.unit * Fraction(LARGEST) < 1:
-            raise _wrong(f"step, or what follows for it from min and max, is at least {1 / LARGEST:g}")
+            raise _wrong(f"step, or what follows for it from min and max, is at least {1 / LARGEST:g}", field="step")
         if max(abs(self.lowest), abs(self.highest)) > MOST_UNITS:
-            raise _wrong("min and max are more than 2^31 steps away from 0; give a larger step")
+            raise _wrong("min and max are more than 2^31 steps away from 0; give a larger step", field="min")
         if self.lowest == self.highest:
-            raise _wrong("step is larger than the range from min to max")
+            raise _wrong("step is larger than the range from min to max", field="step")
 
     def _fits(self, number: object) -> bool:
         if self.datatype is Datatype.INT:
@@ -95,15 +95,15 @@ class Column:
         if self.values is None:
             return
         if self.datatype not in (Datatype.TEXT, Datatype.INT):
-            raise _wrong("values are for columns of type text and int")
+            raise _wrong("values are for columns of type text and int", field="values")
         if not _is_list(self.values) or not self.values:
-            raise _wrong("values is a list with at least one value")
+            raise _wrong("values is a list with at least one value", field="values")
         right = is_whole if self.datatype is Datatype.INT else _is_text
         if not all(map(right, self.values)):
             kind = "whole numbers" if self.datatype is Datatype.INT else "text (write '1', not 1)"
-            raise _wrong(f"the values of a column of type {self.datatype} are {kind}")
+            raise _wrong(f"the values of a column of type {self.datatype} are {kind}", field="values")
         if len(set(self.values)) < len(self.values) or len(self.values) > MOST_VALUES:
-            raise _wrong(f"values are different from each other, and at most {MOST_VALUES:,}")
+            raise _wrong(f"values are different from each other, and at most {MOST_VALUES:,}", field="values")
         object.__setattr__(self, "values", tuple(self.values))
 
     @property
@@ -144,7 +144,7 @@ class Column:
 
     @cached_property
     def furthest(self) -> int:
-        """How many steps a value can lie away from the middle."""
+        """The largest distance of a value from the middle, in steps."""
         return max(self.highest - self.middle, self.middle - self.lowest)
 
     @cached_property
@@ -160,22 +160,12 @@ class Column:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the metadata file says of the column."""
+        """Return the column as a metadata file writes it."""
         optional = {name: getattr(self, name) for name in ("min", "max", "step", "values", "cardinality")}
         found = {
             name: list(value) if name == "values" else value for name, value in optional.items() if value is not None
         }
         return {"datatype": str(self.datatype), **found}
-
-
-def is_whole(number: object) -> bool:
-    """Whether something is a whole number that a float holds exactly, and not a truth value."""
-    return isinstance(number, int) and not isinstance(number, bool) and abs(number) < 2**53
-
-
-def is_finite(number: object) -> bool:
-    """Whether something is a number, not a truth value, and not so large that its square is no float."""
-    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= LARGEST
 
 
 def _is_list(values: object) -> bool:
@@ -186,5 +176,5 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _wrong(message: str) -> InputError:
-    return InputError(message, code="query-metadata")
+def _wrong(message: str, *, field: str) -> InputError:
+    return InputError(message, code="query-metadata", field=field)

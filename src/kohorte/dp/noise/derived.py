@@ -1,8 +1,8 @@
-"""From noisy whole numbers to the aggregates that were asked for, each with how far the noise may have moved it.
+"""Compute aggregates from noisy whole numbers, each with an error bound.
 
-Nothing here sees the table. Half-widths come from interval arithmetic: all measurements of an aggregate lie within
-their bounds at the same time with the stated confidence, and the aggregate then lies within the interval. They are
-about noise only, not about clamping, rounding, or who happens to be in the table.
+Nothing here reads the table. Half-widths come from interval arithmetic: all measurements of an aggregate lie within
+their bounds at the same time with the stated confidence, and the aggregate then lies within the interval. They cover
+noise only, not clamping, rounding or sampling error.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from functools import cached_property
 from itertools import product
 from typing import TypeAlias
 
-from kohorte.dp.columns import Column
-from kohorte.dp.measurements import Kind, Measurement, parts_of, square_unit
-from kohorte.dp.plan import Aggregate, Function
-from kohorte.dp.quantiles import QuantileChoice
-from kohorte.dp.releasing import Mechanism, Releaser
+from kohorte.dp.noise.measurements import Kind, Measurement, parts_of, square_unit
+from kohorte.dp.noise.quantiles import QuantileChoice
+from kohorte.dp.noise.releasing import Mechanism, Releaser
+from kohorte.dp.schema.columns import Column
+from kohorte.dp.sql.plan import Aggregate, Function
 
 CONFIDENCE = 0.95
 Interval: TypeAlias = tuple[float, float]
@@ -26,7 +26,7 @@ Interval: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class Derived:
-    """A value of the answer and how far it may be from the truth; None where the noise leaves nothing to say."""
+    """A value of the answer and its error bound; None if the noise is too large for a value."""
 
     value: float | int | None
     half_width: float | None
@@ -56,13 +56,13 @@ class Deriver:
 
     @cached_property
     def bounds(self) -> list[float]:
-        """How far each measurement may be off, all at once with the confidence."""
+        """The error bound of each measurement, simultaneously valid with the confidence."""
         alpha = (1 - CONFIDENCE) / len(self.parts)
         return [0.0 if isinstance(m, QuantileChoice) else m.half_width(alpha) for m in self.mechanisms]
 
     @cached_property
     def rank_error(self) -> float | None:
-        """How many ranks a quantile may be off with the confidence; None for other aggregates."""
+        """The error bound of a quantile in ranks, with the confidence; None for other aggregates."""
         [*_, last] = self.mechanisms
         return last.rank_error(1 - CONFIDENCE) if isinstance(last, QuantileChoice) else None
 
@@ -136,7 +136,7 @@ def _variance(count: int, mean: float, mean_square: float) -> float:
 
 
 def typical_numbers(deriver: Deriver, rows: int) -> list[int]:
-    """What the measurements of a group would be whose values are spread evenly between the bounds."""
+    """The measurements of a group whose values are evenly distributed between the bounds."""
     found = []
     for part in deriver.parts:
         if part.kind in (Kind.ROWS, Kind.VALUES, Kind.PEOPLE):

@@ -1,28 +1,28 @@
-"""Ask a table with noise, or estimate what a question would cost."""
+"""Answer a query with noise, or estimate its cost."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kohorte.data import read_table, to_polars
-from kohorte.data.columns import counted
-from kohorte.dp.answer import AnswerColumn, Cell, EstimatedColumn, QueryAnswer, QueryEstimate
-from kohorte.dp.budget import NOTHING, checked_delta, checked_epsilon
-from kohorte.dp.derived import Derived, Deriver, typical_numbers
-from kohorte.dp.ledger import Account, Ledger, NoLedger, SqliteLedger, in_turn
-from kohorte.dp.mechanisms import ThresholdedNoise
-from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.parse import checked_sql, parse_query
-from kohorte.dp.plan import Aggregate, Function, Output
-from kohorte.dp.releasing import Released, Releaser, releaser
-from kohorte.dp.showing import shown_rows
-from kohorte.dp.typed import TypedTable, typed_table
+from kohorte.dp.answers.answer import AnswerColumn, Cell, EstimatedColumn, QueryAnswer, QueryEstimate
+from kohorte.dp.answers.showing import shown_rows
+from kohorte.dp.budget.budget import NOTHING, Cost, checked_delta, checked_epsilon
+from kohorte.dp.budget.ledger import Account, Ledger, NoLedger, one_at_a_time
+from kohorte.dp.budget.sqlite_ledger import SqliteLedger
+from kohorte.dp.noise.derived import Derived, Deriver, typical_numbers
+from kohorte.dp.noise.mechanisms import ThresholdedNoise
+from kohorte.dp.noise.releasing import Released, Releaser, releaser
+from kohorte.dp.schema.metadata import QueryMetadata
+from kohorte.dp.schema.typed import TypedTable, typed_table
+from kohorte.dp.sql.parse import checked_sql, parse_query
+from kohorte.dp.sql.plan import Aggregate, Function, Output
 from kohorte.errors import BudgetExceeded
+from kohorte.in_words import count
 
 SIZES = (100, 1_000, 10_000)
 RESEARCHER = Account.researcher
@@ -37,27 +37,25 @@ def query(
     *,
     epsilon: float,
     delta: float = 0.0,
-    ledger: Ledger | str | Path | None = None,
+    ledger: Ledger | SqliteLedger | str | Path | None = None,
     researcher: str = RESEARCHER,
 ) -> QueryAnswer:
     """Answer a SELECT with noise, and pay for it from the budget before anything is measured.
 
-    `table` is a frame, the path of a CSV or Parquet file, or a `typed_table`, which spares time when many questions
-    are asked. `ledger` is a book of what was spent, or the path of one; without it the budget bounds this one
-    question only.
+    `table` is a frame, the path of a CSV or Parquet file, or a `typed_table`, which saves time for many queries.
+    `ledger` records what was spent: the path of a file or a `SqliteLedger`, with the account of `researcher`, or any
+    `Ledger`, which is bound to its account. Without a ledger the budget bounds this one query only.
     """
     described = _metadata(metadata)
     ready = _ready(sql, described, epsilon=epsilon, delta=delta)
     typed = _typed(table, described)
-    book, account = as_ledger(ledger), Account(described.project, researcher)
-    released, from_record = _released(ready, typed, book, account)
-    cost = NOTHING if from_record else ready.cost
-    spent = book.spent(account) if not isinstance(book, NoLedger) else cost
+    account = bound_ledger(ledger, Account(described.project, researcher))
+    released, from_record = _released(ready, typed, account)
     return QueryAnswer(
         *_columns_and_rows(ready, released),
         budget=described.budget,
-        cost=cost,
-        remaining=described.budget.limit - spent,
+        cost=NOTHING if from_record else ready.cost,
+        remaining=described.budget.limit - account.spent(),
         from_record=from_record,
         notes=_notes(ready),
     )
@@ -69,13 +67,13 @@ def estimate_query(
     *,
     epsilon: float,
     delta: float = 0.0,
-    ledger: Ledger | str | Path | None = None,
+    ledger: Ledger | SqliteLedger | str | Path | None = None,
     researcher: str = RESEARCHER,
 ) -> QueryEstimate:
-    """Say what a question would cost and how far its answer would be off; no table is read, nothing is spent."""
+    """Estimate the cost of a query and the error of its answer; no table is read, nothing is spent."""
     described = _metadata(metadata)
     ready = _ready(sql, described, epsilon=epsilon, delta=delta)
-    spent = as_ledger(ledger).spent(Account(described.project, researcher))
+    spent = bound_ledger(ledger, Account(described.project, researcher)).spent()
     return QueryEstimate(
         columns=tuple(_estimated(output, ready) for output in ready.plan.outputs if output.aggregate is not None),
         budget=described.budget,
@@ -87,15 +85,16 @@ def estimate_query(
     )
 
 
-def as_ledger(ledger: Ledger | str | Path | None) -> Ledger:
-    """Return the book that is meant."""
+def bound_ledger(ledger: Ledger | SqliteLedger | str | Path | None, account: Account) -> Ledger:
+    """Return the ledger if it is bound to an account, otherwise the ledger of this account."""
     if ledger is None:
-        return NoLedger()
-    return SqliteLedger(ledger) if isinstance(ledger, str | Path) else ledger
+        return NoLedger(account)
+    file = SqliteLedger(ledger) if isinstance(ledger, str | Path) else ledger
+    return file.of(account) if isinstance(file, SqliteLedger) else file
 
 
 def _ready(sql: object, metadata: QueryMetadata, *, epsilon: object, delta: object) -> Releaser:
-    """The question made ready; the last short ones are at hand (a long one could hold megabytes of candidates)."""
+    """The prepared query; the last short ones are cached (a long one could take megabytes of candidates)."""
     wanted = checked_epsilon(epsilon, what="epsilon", code="query-epsilon")
     allowed = checked_delta(delta, what="delta", code="query-delta")
     text = checked_sql(sql)
@@ -110,20 +109,20 @@ def _made_ready(sql: str, metadata: QueryMetadata, epsilon: float, delta: float)
 _kept_ready = lru_cache(maxsize=64)(_made_ready)
 
 
-def _released(ready: Releaser, table: TypedTable, book: Ledger, account: Account) -> tuple[Released, bool]:
-    """What is released, and whether it was on record; whoever asks the same at the same moment waits for the record."""
-    question = ready.question(table)
-    with nullcontext() if isinstance(book, NoLedger) else in_turn((account, question)):
+def _released(ready: Releaser, table: TypedTable, ledger: Ledger) -> tuple[Released, bool]:
+    """The released numbers, and whether they were on record; a simultaneous equal query waits for the record."""
+    query_hash = ready.query_hash(table)
+    with one_at_a_time((ledger.account, query_hash)):
         number = None
         while number is None:
-            text = book.recorded(account, question)
+            text = ledger.recorded(query_hash)
             if text is not None:
                 return Released.from_json(text, ready.measurements), True
-            number = book.reserve(account, question, ready.cost, ready.metadata.budget)
+            number = ledger.reserve(query_hash, ready.cost, ready.metadata.budget)
             if number is None:
                 time.sleep(LOOK_AGAIN_SECONDS)
         released = ready.release(table)
-        book.record(number, released.to_json())
+        ledger.record(number, released.to_json())
     return released, False
 
 
@@ -141,7 +140,7 @@ def _metadata(given: QueryMetadata | Mapping[str, Any] | str | Path) -> QueryMet
     return QueryMetadata.from_yaml(given) if isinstance(given, str | Path) else QueryMetadata.from_dict(given)
 
 
-def _affordable(ready: Releaser, spent: Any) -> bool:
+def _affordable(ready: Releaser, spent: Cost) -> bool:
     try:
         ready.metadata.budget.refuse_beyond(spent, ready.cost)
     except BudgetExceeded:
@@ -158,8 +157,8 @@ def _columns_and_rows(
     widths: dict[str, list[float | None]] = {}
     for output in plan.outputs:
         if output.aggregate is None:
-            place = plan.keys.index(str(output.key))
-            values[output.name] = [key[place] for key in released.keys]
+            position = plan.keys.index(str(output.key))
+            values[output.name] = [key[position] for key in released.keys]
         else:
             derived = _derived(Deriver(output.aggregate, ready), released)
             values[output.name] = [one.value for one in derived]
@@ -219,7 +218,7 @@ def _column_notes(aggregate: Aggregate, ready: Releaser) -> tuple[str, ...]:
         )
     if aggregate.function in (Function.MIN, Function.MAX):
         notes.append(
-            f"{aggregate.function} is the quantile at {aggregate.quantile:.0%}: the extreme value is one person's"
+            f"{aggregate.function} is the quantile at {aggregate.quantile:.0%}: the extreme value belongs to one person"
         )
     return tuple(notes)
 
@@ -228,14 +227,14 @@ def _notes(ready: Releaser) -> tuple[str, ...]:
     notes = []
     metadata, plan = ready.metadata, ready.plan
     if metadata.private_id is not None:
-        notes.append(f"of each person no more than {counted(metadata.max_contributions, 'row')} can count")
+        notes.append(f"each person contributes at most {count(metadata.max_contributions, 'row')}")
     else:
-        notes.append("every row counts as a person of its own")
+        notes.append("every row counts as a different person")
     notes += [
         f"groups with fewer than {mechanism.threshold:,} rows, after noise, are not shown"
         for mechanism in ready.mechanisms.values()
         if isinstance(mechanism, ThresholdedNoise)
     ]
     if plan.keys:
-        notes.append("rows without a value of GROUP BY are left out")
+        notes.append("rows with a missing value in GROUP BY are left out")
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""A table with the types of the metadata: what does not fit is missing, so that no error tells what is in a cell."""
+"""A table with the types of the metadata; cells that do not fit become missing, so that no error reveals a cell."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import polars as pl
 
 from kohorte.data import as_text, sha256_of
 from kohorte.data.columns import check_types
-from kohorte.dp.columns import Column, Datatype
-from kohorte.dp.metadata import QueryMetadata
+from kohorte.dp.schema.columns import Column, Datatype
+from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
 
 PERSON = "person"
@@ -21,7 +21,7 @@ _TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "false": False, "f":
 
 @dataclass(frozen=True, eq=False)
 class TypedTable:
-    """The columns of the metadata, each as DOUBLE, BOOLEAN or text under a number, and the private id."""
+    """The columns of the metadata as DOUBLE, BOOLEAN or text under the names c0, c1 ..., and the private id."""
 
     frame: pl.DataFrame = field(repr=False)
     columns: Mapping[str, Column]
@@ -29,35 +29,35 @@ class TypedTable:
     sha256: str
 
     @cached_property
-    def places(self) -> dict[str, str]:
+    def aliases(self) -> dict[str, str]:
         """The name of each column in the frame."""
-        return _places(self.columns)
+        return _aliases(self.columns)
 
     def refuse_other(self, metadata: QueryMetadata) -> None:
-        """Refuse metadata that describe other columns than the table was typed for."""
+        """Refuse metadata with other columns than those that the table was prepared for."""
         if dict(self.columns) != dict(metadata.columns) or self.private_id != metadata.private_id:
-            raise InputError("the table was made ready for other metadata", code="query-table")
+            raise InputError("the table was prepared for other metadata", code="query-table")
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.frame.__arrow_c_stream__(requested_schema)
 
 
 def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:
-    """Return the columns that may be asked about, with the types of the metadata."""
+    """Return the columns that may be queried, with the types of the metadata."""
     names = list(dict.fromkeys([*metadata.columns, *filter(None, [metadata.private_id])]))
     for name in names:
         if name not in frame.columns:
             raise InputError(f"the table has no column {name!r}, which the metadata name", code="query-table")
     check_types(frame.select(names), source="the table")
-    places = _places(metadata.columns)
-    columns = [_typed(frame[name], column).alias(places[name]) for name, column in metadata.columns.items()]
+    aliases = _aliases(metadata.columns)
+    columns = [_typed(frame[name], column).alias(aliases[name]) for name, column in metadata.columns.items()]
     if metadata.private_id is not None:
         columns.append(as_text(frame[metadata.private_id]).alias(PERSON))
     typed = pl.DataFrame(columns)
     return TypedTable(typed, metadata.columns, metadata.private_id, _hash(typed))
 
 
-def _places(columns: Mapping[str, Column]) -> dict[str, str]:
+def _aliases(columns: Mapping[str, Column]) -> dict[str, str]:
     return {name: f"c{number}" for number, name in enumerate(columns)}
 
 
@@ -67,7 +67,7 @@ def _typed(series: pl.Series, column: Column) -> pl.Series:
     plain = series.dtype.is_numeric() or isinstance(series.dtype, pl.String | pl.Boolean | pl.Null)
     if not plain:
         raise InputError(
-            f"the column {series.name!r} is not of the type that the metadata say ({column.datatype})",
+            f"the column {series.name!r} does not have the type given in the metadata ({column.datatype})",
             code="query-table",
         )
     if column.datatype is Datatype.BOOL:

@@ -1,4 +1,4 @@
-"""The metadata of a table that is asked about: columns, bounds, who a row belongs to, and the budget."""
+"""The metadata of a table for queries: columns, bounds, the person of a row, and the budget."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import Any, Self
 
 from kohorte.data import strict_yaml
 from kohorte.data.files import read_text
-from kohorte.dp.budget import Budget
-from kohorte.dp.columns import Column, is_whole
-from kohorte.errors import InputError, nearest
+from kohorte.dp.budget.budget import Budget
+from kohorte.dp.numbers import is_whole
+from kohorte.dp.schema.columns import Column
+from kohorte.errors import InputError, refuse_unknown_keys
 
 FORMAT = 1
 KEYS = ("kohorte", "project", "table", "columns", "private_id", "max_contributions", "identifying", "budget")
@@ -24,7 +25,7 @@ MOST_CONTRIBUTIONS = 1_000_000
 
 @dataclass(frozen=True)
 class QueryMetadata:
-    """What may be asked of a table, and how much of it; nothing here comes from the rows.
+    """Which columns of a table may be queried, and the budget; nothing here comes from the rows.
 
     Each part may also be given as a metadata file writes it: `columns={"age": {"datatype": "int", "min": 0, "max":
     120}}`.
@@ -37,7 +38,7 @@ class QueryMetadata:
     max_contributions: int = 1
     identifying: Sequence[str] = ()
     project: str = ""
-    """Whose budget is spent; the name of the table where it is empty. A change of the metadata does not renew it."""
+    """The project whose budget is spent, by default the table. A change of the metadata does not renew the budget."""
 
     def __post_init__(self) -> None:
         if not _is_name(self.table):
@@ -59,7 +60,7 @@ class QueryMetadata:
         if not is_whole(most) or not 1 <= most <= MOST_CONTRIBUTIONS:
             raise _wrong(f"max_contributions is a whole number from 1 to {MOST_CONTRIBUTIONS:,}")
         if self.private_id is None and most != 1:
-            raise _wrong("max_contributions needs a private_id: without it every row counts as a person of its own")
+            raise _wrong("max_contributions needs a private_id: without it every row counts as a different person")
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -71,13 +72,12 @@ class QueryMetadata:
         return QueryMetadata.from_dict, (self.to_dict(),)
 
     def protecting(self, names: Iterable[str]) -> QueryMetadata:
-        """Return metadata under which these columns cannot be asked about, for example the identifying ones of a
-        plan."""
+        """Return metadata under which these columns cannot be queried, such as the identifying ones of a plan."""
         return replace(self, identifying=(*self.identifying, *names))
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of all that decides about an answer: everything but the budget and the project."""
+        """The hash of everything that determines an answer: all except the budget and the project."""
         relevant = {key: value for key, value in self.to_dict().items() if key not in ("budget", "project")}
         return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
 
@@ -94,7 +94,7 @@ class QueryMetadata:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Make metadata from what a metadata file says."""
+        """Read metadata from plain data, as loaded from a metadata file."""
         given = mapping(data, KEYS, what="the metadata")
         if given.pop("kohorte", FORMAT) != FORMAT:
             raise _wrong(f"kohorte: the format of metadata is {FORMAT}")
@@ -104,7 +104,7 @@ class QueryMetadata:
         return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a metadata file says."""
+        """Return the metadata as plain data, as a metadata file writes them."""
         return {
             "kohorte": FORMAT,
             "project": self.project,
@@ -122,12 +122,10 @@ class QueryMetadata:
 
 
 def mapping(data: object, keys: Sequence[str], *, what: str) -> dict[str, Any]:
-    """Return a mapping with known keys only, as a dict of its own."""
+    """Return a copy of a mapping; unknown keys are refused."""
     if not isinstance(data, Mapping):
         raise _wrong(f"{what}: keys with values are expected")
-    for key in data:
-        if key not in keys:
-            raise _wrong(f"{what}: unknown key {key!r}{nearest(str(key), keys)}; known are {', '.join(keys)}")
+    refuse_unknown_keys(data, keys, where=what, code="query-metadata")
     return dict(data)
 
 

@@ -1,4 +1,4 @@
-"""From a plan to noisy numbers: which mechanisms are used, with which share of the cost, and their release."""
+"""From a plan to noisy numbers: the mechanisms, their shares of the cost, and the release."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kohorte.dp.budget import Cost, checked_delta, checked_epsilon
-from kohorte.dp.exact import ExactTable, Key, all_public_keys
-from kohorte.dp.measurements import (
+from kohorte.dp.budget.budget import Cost, checked_delta, checked_epsilon
+from kohorte.dp.noise.exact import ExactTable, Key, all_public_keys
+from kohorte.dp.noise.measurements import (
     ROWS,
     Kind,
     Measurement,
@@ -21,26 +21,26 @@ from kohorte.dp.measurements import (
     euclidean_sensitivity,
     measurements_of,
     public_keys,
-    question_of,
+    query_hash,
     sensitivity,
 )
-from kohorte.dp.mechanisms import Noise, Share, ThresholdedNoise, shares
-from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.plan import QueryPlan
-from kohorte.dp.quantiles import QuantileChoice
-from kohorte.dp.typed import TypedTable
+from kohorte.dp.noise.mechanisms import Noise, Share, ThresholdedNoise, shares
+from kohorte.dp.noise.quantiles import QuantileChoice
+from kohorte.dp.schema.metadata import QueryMetadata
+from kohorte.dp.schema.typed import TypedTable
+from kohorte.dp.sql.plan import QueryPlan
 from kohorte.errors import InputError, InternalError
 
 Mechanism: TypeAlias = Noise | ThresholdedNoise | QuantileChoice
 MOST_GROUPS = 10_000
 MOST_NUMBERS = 50_000
 MOST_QUANTILES = 5_000
-"""Groups times measurements, and times quantiles: one of these may take a third of a millisecond."""
+"""Limits for groups times measurements, and groups times quantiles; one quantile may take a third of a millisecond."""
 
 
 @dataclass(frozen=True)
 class Released:
-    """What has left the protected side: keys, and one whole number for each key and measurement."""
+    """The released data: keys, and one noisy whole number for each key and measurement."""
 
     keys: tuple[Key, ...]
     numbers: Mapping[Measurement, Sequence[int]]
@@ -53,7 +53,7 @@ class Released:
 
     @classmethod
     def from_json(cls, text: str, measurements: Sequence[Measurement]) -> Released:
-        """Return what a record says."""
+        """Read a record."""
         data = json.loads(text)
         return cls(tuple(map(tuple, data["keys"])), {part: data["numbers"][part.name] for part in measurements})
 
@@ -73,7 +73,7 @@ class Releaser:
 
     @cached_property
     def measurements(self) -> tuple[Measurement, ...]:
-        """What is measured, each once."""
+        """All measurements, each once."""
         return measurements_of(self.plan, thresholded=self.thresholded)
 
     @cached_property
@@ -87,12 +87,12 @@ class Releaser:
         return {measurement: _kept(self._mechanism(measurement)) for measurement in self.measurements}
 
     def check_noise(self) -> None:
-        """Make all mechanisms, before anything is paid, and hold what OpenDP's maps say against the cost."""
+        """Build all mechanisms before anything is paid, and compare their cost by OpenDP's maps with the price."""
         costs = [mechanism.cost for mechanism in self.mechanisms.values()]
         amount = sum((Fraction(cost[0] if isinstance(cost, tuple) else cost) for cost in costs), Fraction(0))
         delta = sum((Fraction(cost[1]) for cost in costs if isinstance(cost, tuple)), Fraction(0))
         if amount > self.cost.amount or delta > self.cost.delta:
-            raise InternalError("the noise costs more than the question", code="query-noise-cost")
+            raise InternalError("the noise costs more than the query", code="query-noise-cost")
 
     def _mechanism(self, measurement: Measurement) -> Mechanism:
         most = self.metadata.max_contributions
@@ -104,13 +104,13 @@ class Releaser:
         bound = sensitivity if self.share.is_pure else euclidean_sensitivity
         return Noise(self.share, bound(measurement, self.metadata, grouped=bool(self.plan.keys)))
 
-    def question(self, table: TypedTable) -> str:
-        """The text by which a record knows the question."""
-        return question_of(self.plan, self.measurements, self.metadata, cost=self.cost, table=table.sha256)
+    def query_hash(self, table: TypedTable) -> str:
+        """The hash that identifies the query in a ledger."""
+        return query_hash(self.plan, self.measurements, self.metadata, cost=self.cost, table=table.sha256)
 
     @cached_property
     def known_keys(self) -> list[Key] | None:
-        """The keys of all groups; None where they are not public."""
+        """The keys of all groups; None if they are not public."""
         return None if self.thresholded else all_public_keys(self.plan, self.metadata, most=MOST_GROUPS)
 
     def refuse_too_much(self) -> None:
@@ -157,18 +157,18 @@ class Releaser:
 
 @lru_cache(maxsize=256)
 def _kept(mechanism: Mechanism) -> Mechanism:
-    """The mechanism that was made ready before, if an equal one was: its scale takes time to find."""
+    """Return an equal mechanism from the cache, if any, because finding its scale takes time."""
     return mechanism
 
 
 def releaser(plan: QueryPlan, metadata: QueryMetadata, *, epsilon: object, delta: object) -> Releaser:
-    """Make ready to answer a plan at this epsilon and, where keys are not public, this delta."""
+    """Prepare the release of a plan at this epsilon and, if keys are not public, this delta."""
     wanted = checked_epsilon(epsilon, what="epsilon", code="query-epsilon")
     allowed = checked_delta(delta, what="delta", code="query-delta")
     needed = not public_keys(plan, metadata)
     if needed and not allowed:
         raise InputError(
-            "the values of GROUP BY are not public (the metadata list none), so that a delta above 0 is needed",
+            "the values of GROUP BY are not public (the metadata list none), so a delta above 0 is needed",
             code="query-delta",
         )
     ready = Releaser(plan, metadata, metadata.budget.price(wanted, allowed if needed else 0.0))

@@ -1,13 +1,14 @@
-"""How much may be learnt in all: a budget, what a question costs, and how costs add up.
+"""Privacy budgets: the total, the cost of a query, and the composition of costs.
 
 Composition
     `pure`: epsilons and deltas are added (basic composition of (epsilon, delta)-differential privacy).
-    `zcdp`: questions are answered with Gaussian noise and cost rho of zero-concentrated differential privacy; rhos
+    `zcdp`: queries are answered with Gaussian noise and cost rho of zero-concentrated differential privacy; rhos
     are added. Half of the delta of the budget turns the sum of the rhos into epsilon, the other half is for keys that
     are not public: a delta-approximate rho-zCDP mechanism is (epsilon(rho, delta'), delta + delta')-differentially
     private.
 Source
-    Bun and Steinke, Concentrated Differential Privacy, TCC 2016; the conversion is OpenDP's.
+    Bun and Steinke, Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds, TCC 2016; the
+    conversion is OpenDP's.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from kohorte.dp.columns import is_finite
 from kohorte.dp.libraries import opendp
+from kohorte.dp.numbers import is_finite
 from kohorte.errors import BudgetExceeded, InputError, InternalError
 
 MOST_EPSILON = 100.0
@@ -29,7 +30,7 @@ LEAST_DELTA = 1e-100
 
 
 class Composition(StrEnum):
-    """How the costs of questions add up."""
+    """How the costs of queries add up."""
 
     PURE = "pure"
     ZCDP = "zcdp"
@@ -37,7 +38,7 @@ class Composition(StrEnum):
 
 @dataclass(frozen=True)
 class Cost:
-    """What a question costs: epsilon (pure) or rho (zcdp), and delta; exact, so that sums are."""
+    """The cost of a query: epsilon (pure) or rho (zcdp), and delta; exact fractions, so that sums are exact."""
 
     amount: Fraction
     delta: Fraction = Fraction(0)
@@ -76,25 +77,25 @@ class Budget:
 
     @cached_property
     def limit(self) -> Cost:
-        """All that may be spent."""
+        """The total that may be spent."""
         return self.price(self.epsilon, self.delta if self.is_pure else self.delta / 2)
 
     def price(self, epsilon: float, delta: float) -> Cost:
-        """Return what a question costs that alone would be (epsilon, delta)-differentially private."""
+        """Return the cost of a query that on its own is (epsilon, delta)-differentially private."""
         amount = exactly(epsilon) if self.is_pure else Fraction(rho_of(epsilon, self.delta / 2))
         return Cost(amount, exactly(delta))
 
     def epsilon_of(self, amount: Fraction) -> float:
-        """Return the epsilon that an amount stands for: itself, or what OpenDP converts a rho to."""
+        """Return the epsilon of an amount: the amount itself, or the conversion of rho by OpenDP."""
         return float(amount) if self.is_pure else epsilon_of(float(amount), self.delta / 2)
 
     def refuse_beyond(self, spent: Cost, cost: Cost) -> None:
-        """Refuse a cost that does not fit into what is left."""
+        """Refuse a cost that exceeds what is left."""
         left = self.limit - spent
         if cost.amount <= left.amount and cost.delta <= left.delta:
             return
         refusal = BudgetExceeded(
-            f"the budget does not suffice, and nothing was spent: the question costs {self.in_words(cost)}, "
+            f"the budget is not sufficient, and nothing was spent: the query costs {self.in_words(cost)}, "
             f"{self.in_words(left)} are left of {self.in_words(self.limit)}",
             code="query-budget",
         )
@@ -102,18 +103,18 @@ class Budget:
         raise refusal
 
     def in_words(self, cost: Cost) -> str:
-        """Say an amount and a delta."""
+        """An amount and a delta in words."""
         words = f"epsilon {self.epsilon_of(max(cost.amount, Fraction(0))):.6g}"
         if not self.is_pure:
             words += f" (rho {float(cost.amount):.6g})"
         return f"{words} and delta {float(cost.delta):.6g}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a metadata file says."""
+        """Return the budget as a metadata file writes it."""
         return {"epsilon": self.epsilon, "delta": self.delta, "composition": str(self.composition)}
 
     def cost_to_dict(self, cost: Cost) -> dict[str, float]:
-        """Return a cost for programs: epsilon, delta, and rho where rhos are added."""
+        """Return a cost as plain data: epsilon, delta, and for zcdp rho."""
         shown = {"epsilon": self.epsilon_of(max(cost.amount, Fraction(0))), "delta": float(cost.delta)}
         return shown if self.is_pure else {**shown, "rho": float(cost.amount)}
 

@@ -1,4 +1,4 @@
-"""What is measured for a question: whole numbers, each bounded in what one person can change of it.
+"""The measurements of a query: whole numbers that one person can change only by a bounded amount.
 
 Two tables are neighbours if one has all rows of one more person. At most `max_contributions` rows of a person are
 used, the choice depends on the rows of that person alone, and one row adds at most `largest` to one group. So a
@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from kohorte.dp.budget import Cost
-from kohorte.dp.columns import MOST_UNITS, Column
-from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.plan import Aggregate, Function, QueryPlan
+from kohorte.dp.budget.budget import Cost
+from kohorte.dp.schema.columns import MOST_UNITS, Column
+from kohorte.dp.schema.metadata import QueryMetadata
+from kohorte.dp.sql.plan import Aggregate, Function, QueryPlan
 
 MOST_CANDIDATES = 4096
 
 
 class Kind(StrEnum):
-    """What a measurement counts, or adds up over the rows of a group, in steps of the column."""
+    """What a measurement counts or sums over the rows of a group, in steps of the column."""
 
     ROWS = "rows"
     VALUES = "values"
@@ -47,7 +47,7 @@ class Measurement:
 
     @property
     def name(self) -> str:
-        """A text by which records know the measurement."""
+        """The name of the measurement in records."""
         return json.dumps([self.kind, self.column, self.quantile])
 
 
@@ -80,7 +80,7 @@ def measurements_of(plan: QueryPlan, *, thresholded: bool) -> tuple[Measurement,
 
 
 def square_unit(column: Column) -> int:
-    """The unit of squares, a power of 2, by which no square exceeds what fits."""
+    """The unit of squares, a power of 2, such that no square overflows."""
     return 1 << max((column.furthest**2 - 1).bit_length() - MOST_UNITS.bit_length() + 1, 0)
 
 
@@ -111,7 +111,7 @@ def euclidean_sensitivity(measurement: Measurement, metadata: QueryMetadata, *, 
 
 @lru_cache(maxsize=64)
 def candidates(column: Column) -> tuple[int, ...]:
-    """The values in steps that a quantile may take: all of them, or evenly spaced ones where there are too many."""
+    """The values in steps that a quantile may take: all of them, or evenly spaced ones if there are too many."""
     every = -(-(column.highest - column.lowest) // MOST_CANDIDATES)
     return (*range(column.lowest, column.highest, every), column.highest)
 
@@ -121,14 +121,14 @@ def public_keys(plan: QueryPlan, metadata: QueryMetadata) -> bool:
     return all(metadata.columns[name].public_keys is not None for name in plan.keys)
 
 
-def question_of(
+def query_hash(
     plan: QueryPlan, measurements: Iterable[Measurement], metadata: QueryMetadata, *, cost: Cost, table: str
 ) -> str:
-    """The hash of all that decides about the noise; two queries with the same one are the same question.
+    """The hash of everything that determines the noise; for a ledger, queries with the same hash are the same.
 
-    Names, order, HAVING and LIMIT are not in it: they only choose from what is released.
+    Names, order, HAVING and LIMIT are not included: they only select from what is released.
     """
-    question = {
+    content = {
         "measurements": [measurement.name for measurement in measurements],
         "where": repr(plan.where),
         "keys": plan.keys,
@@ -138,4 +138,4 @@ def question_of(
         "metadata": metadata.sha256,
         "table": table,
     }
-    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Answers to queries and estimates of their cost."""

@@ -1,0 +1,1 @@
+"""Privacy budgets, costs, and the ledgers of what was spent."""
