@@ -12,7 +12,7 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.survey.integer_program import singles_if_right, solve
+from kohorte.survey.estimators.integer_program import singles_if_right, solve
 
 
 def of(*questions: int | Sequence[object], people: int | None = None, ordered: bool = True) -> ko.Survey:
@@ -79,8 +79,8 @@ def solved_in_this_process() -> Iterator[None]:
     """Search the worst case with the same solver, without starting a process each time."""
 
     def search(margins: tuple[tuple[int, ...], ...], *, most: int) -> tuple[int, int]:
-        bound, table = solve(margins, most=most, seconds=5)
+        bound, table = solve(margins, most=most)
         return bound, singles_if_right(margins, None if table is None else table.tolist())
 
-    with patch("kohorte.survey.worst_case.search", search):
+    with patch("kohorte.survey.estimators.worst_case.search", search):
         yield

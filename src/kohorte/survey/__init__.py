@@ -1,10 +1,10 @@
-"""Survey planning: how many people could be recognized by their answers, before anybody was asked."""
+"""Survey planning: estimate, before a survey takes place, how many people could be recognized by their answers."""
 
-from kohorte.survey.estimate import Figure, SurveyEstimate, estimate_survey
-from kohorte.survey.parts import JointTable, Question
-from kohorte.survey.planner import JUDGES, plan_survey
-from kohorte.survey.proposal import SurveyProposal
-from kohorte.survey.survey import Survey
+from kohorte.survey.estimators.estimate import Figure, SurveyEstimate, estimate_survey
+from kohorte.survey.planning.planner import JUDGES, plan_survey
+from kohorte.survey.planning.proposal import SurveyProposal
+from kohorte.survey.questionnaire.parts import JointTable, Question
+from kohorte.survey.questionnaire.survey import Survey
 
 __all__ = [
     "JUDGES",

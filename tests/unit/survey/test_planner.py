@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.survey import JUDGES
-from kohorte.survey.estimators import ESTIMATORS
-from kohorte.survey.expectation import expected_singles
-from kohorte.survey.merging import partitions_of
-from kohorte.survey.more_people import least_people
-from kohorte.survey.worst_case import worst_case_bound
+from kohorte.survey.estimators.expectation import expected_singles
+from kohorte.survey.estimators.published import ESTIMATORS
+from kohorte.survey.estimators.worst_case import worst_case_bound
+from kohorte.survey.planning.merging import partitions_of
+from kohorte.survey.planning.more_people import least_people
 from support.surveys import of, partitions, skewed, surveys
+from support.work import counted_calls
 
 HUNDREDTH = 0.0100001
 
@@ -113,7 +114,7 @@ def test_the_example_of_the_source_reaches_ten_percent() -> None:
 
 def test_a_survey_that_is_good_enough_is_left_alone() -> None:
     [only] = ko.plan_survey(of(2, people=1000), percent=5)
-    assert only.in_words == "nothing has to be changed"
+    assert only.in_words == "no change is needed"
     assert (only.changes, only.lost_bits, only.people) == (0, 0, 1000)
 
 
@@ -169,9 +170,8 @@ def test_a_large_joint_table_gets_proposals() -> None:
 
 @pytest.mark.parametrize("by", JUDGES)
 def test_a_survey_of_twenty_questions_gets_proposals_that_are_not_said_to_be_proven(by: str) -> None:
-    started = time.perf_counter()
-    proposals = ko.plan_survey(skewed(20), percent=5, people=500, by=by)
-    assert time.perf_counter() - started < 30
+    proposals, calls = counted_calls(lambda: ko.plan_survey(skewed(20), percent=5, people=500, by=by))
+    assert calls < 10_000_000, calls
     assert proposals
     for proposal in proposals:
         assert judged(proposal.survey, proposal.people, by) <= 5 + 1e-9
@@ -179,14 +179,16 @@ def test_a_survey_of_twenty_questions_gets_proposals_that_are_not_said_to_be_pro
 
 
 @pytest.mark.slow
-def test_long_and_many_questions_get_proposals_in_time() -> None:
-    started = time.perf_counter()
-    assert ko.plan_survey(of(*[11] * 20), percent=1, people=500, by="FG")
-    for survey in (of(*[11] * 20), of(1000, 10), of([Fraction(1, 4)] * 4, *[7] * 15, ordered=False)):
-        proposals = ko.plan_survey(survey, percent=5, people=500)
+def test_long_and_many_questions_get_proposals_with_little_work() -> None:
+    long = of(*[11] * 20)
+    proposals, calls = counted_calls(lambda: ko.plan_survey(long, percent=1, people=500, by="FG"))
+    assert proposals
+    for survey in (long, of(1000, 10), of([Fraction(1, 4)] * 4, *[7] * 15, ordered=False)):
+        proposals, more = counted_calls(lambda survey=survey: ko.plan_survey(survey, percent=5, people=500))
         assert proposals
         assert all(judged(p.survey, p.people, "OR") <= 5 + 1e-9 for p in proposals)
-    assert time.perf_counter() - started < 120
+        calls += more
+    assert calls < 20_000_000, calls
 
 
 def test_a_question_with_many_categories_is_merged_where_that_loses_least() -> None:
@@ -220,11 +222,11 @@ def test_a_plan_by_the_worst_case_holds_for_the_worst_table() -> None:
         assert found.singles <= proposal.singles <= 0.08 * proposal.people
 
 
-@pytest.mark.parametrize(("people", "percent", "seconds"), [(10**6, 1, 10), (8 * 10**7, 0.01, 25)])
-def test_a_plan_for_many_people_is_made_in_seconds(people: int, percent: float, seconds: float) -> None:
-    started = time.perf_counter()
-    proposals = ko.plan_survey(skewed(10), percent=percent, people=people, by="expected")
-    assert time.perf_counter() - started < seconds  # a fifth of it where nobody else works
+@pytest.mark.parametrize(("people", "percent"), [(10**6, 1), (8 * 10**7, 0.01)])
+def test_a_plan_for_many_people_does_not_count_them_one_by_one(people: int, percent: float) -> None:
+    plan = partial(ko.plan_survey, skewed(10), percent=percent, people=people, by="expected")
+    proposals, calls = counted_calls(plan)
+    assert calls < 1_000_000, calls
     assert proposals
     assert all(proposal.deanonymizable_percent <= percent + 1e-6 for proposal in proposals)
 

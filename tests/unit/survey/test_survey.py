@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import kohorte as ko
 from kohorte.data import strict_yaml
 from kohorte.survey import JointTable, Question
-from kohorte.survey.frequencies import whole_people
+from kohorte.survey.questionnaire.frequencies import whole_people
 from support.surveys import of, surveys
 
 TEXT = """\
@@ -150,13 +150,13 @@ def test_a_wrong_joint_table_is_refused(what: str) -> None:
 
 def test_a_wrong_cell_of_a_joint_table_is_named_by_its_place() -> None:
     table = {"questions": ["a", "b"], "table": [[0.5, 0.25, 0], [0, -0.25, 0.5]]}
-    with pytest.raises(ko.InputError, match=r"cell at \(2, 2\) of the table about a and b must lie between 0 and 1"):
+    with pytest.raises(ko.InputError, match=r"cell at \(2, 2\) of the table about a and b must be between 0 and 1"):
         ko.Survey({"a": {"categories": ["x", "y"]}, "b": {"categories": ["x", "y", "z"]}}, 9, [table])
 
 
 def test_a_question_stands_in_one_joint_table_only() -> None:
     again = "  - {questions: [age, region], table: [[0.25, 0.25], [0.25, 0.25]]}\n"
-    with pytest.raises(ko.InputError, match="'age' stands in two") as caught:
+    with pytest.raises(ko.InputError, match="'age' is in two") as caught:
         loaded(TEXT + again)
     assert caught.value.code == "survey-joint"
 

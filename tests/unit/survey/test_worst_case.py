@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.survey.integer_program import singles_if_right, solve
-from kohorte.survey.tables import singles_of_a_table, sparse_table
-from kohorte.survey.worst_case import margins_in_people, upper_bound, worst_case
+from kohorte.errors import EngineError
+from kohorte.survey.estimators.integer_program import singles_if_right, solve
+from kohorte.survey.estimators.tables import singles_of_a_table, sparse_table
+from kohorte.survey.estimators.worst_case import margins_in_people, upper_bound, worst_case
 from support.surveys import of, solved_in_this_process
 
 Margins = tuple[tuple[int, ...], ...]
@@ -73,14 +76,15 @@ def test_the_worst_case_of_a_tiny_survey_is_that_of_all_tables(margins: Margins)
 @given(small_margins())
 def test_the_integer_program_finds_the_most_of_all_tables(margins: Margins) -> None:
     wanted = most_singles(margins)
-    bound, table = solve(margins, most=upper_bound(margins), seconds=30)
+    bound, table = solve(margins, most=upper_bound(margins))
     assert table is not None
     assert bound == wanted == singles_if_right(margins, table.tolist())
 
 
-def test_a_solver_without_time_has_true_bounds() -> None:
+@pytest.mark.parametrize("nodes", [0, 1, 5])
+def test_a_search_that_ends_early_has_true_bounds(nodes: int) -> None:
     margins = ((10, 16), (3, 23), (21, 5), (7, 5, 14))
-    bound, table = solve(margins, most=14, seconds=0.0)
+    bound, table = solve(margins, most=14, nodes=nodes)
     assert 12 <= bound <= 14
     assert singles_if_right(margins, None if table is None else table.tolist()) <= 12
 
@@ -105,11 +109,49 @@ def test_a_survey_that_bounds_alone_do_not_settle_is_exact() -> None:
     assert (found.singles, found.at_least, found.exact) == (12, 12, True)
 
 
-def test_without_a_process_of_its_own_the_worst_case_is_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for executable in ("", "some-application", "python-that-is-not-there"):
-        monkeypatch.setattr(sys, "executable", executable)
-        found = worst_case(of([0.4, 0.3, 0.2, 0.1], [0.5, 0.2, 0.2, 0.1], 3), 60)
-        assert 0 < found.at_least < found.singles
+HARD = ((206, 89, 65), (173, 68, 119), (144, 131, 37, 48))
+"""Margins of 36 cells that the solver does not settle within its number of nodes, let alone within 40."""
+
+
+def test_an_answer_that_is_not_exact_does_not_depend_on_the_speed_of_the_machine() -> None:
+    most = upper_bound(HARD)
+    quiet = solve(HARD, most=most, nodes=40)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        beside_others = solve(HARD, most=most, nodes=40)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert quiet[1] is not None
+    assert beside_others[1] is not None
+    assert quiet[0] == beside_others[0] > singles_if_right(HARD, quiet[1].tolist()) > 0
+    assert quiet[1].tolist() == beside_others[1].tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_27_cells_with_10_people_each_are_exact(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    shares = [generator.multinomial(270, generator.dirichlet([1, 1, 1])) for _ in range(3)]
+    margins = tuple(tuple(int(count) for count in block if count) for block in shares)
+    with solved_in_this_process():
+        assert worst_case(survey_with(margins), 270).exact
+
+
+@pytest.mark.parametrize("executable", ["", "some-application"])
+def test_an_application_without_an_interpreter_to_start_encloses_the_worst_case(
+    executable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    found = worst_case(of([0.4, 0.3, 0.2, 0.1], [0.5, 0.2, 0.2, 0.1], 3), 60)
+    assert 0 < found.at_least < found.singles
+
+
+def test_a_solver_that_fails_is_an_error_and_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "python-that-is-not-there")
+    with pytest.raises(EngineError) as caught:
+        worst_case(of([0.4, 0.3, 0.2, 0.1], [0.5, 0.2, 0.2, 0.1], 3), 59)
+    assert caught.value.code == "survey-solver"
 
 
 def test_the_solver_does_not_write_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
@@ -155,7 +197,7 @@ def test_answers_that_nobody_gives_have_no_cells() -> None:
     assert margins_in_people(of([1, 0], 2), 10) == ((10,), (5, 5))
 
 
-@pytest.mark.parametrize("people", [60, 500, 10_000])
+@pytest.mark.parametrize("people", [60, *(pytest.param(many, marks=pytest.mark.slow) for many in (500, 10_000))])
 def test_a_larger_survey_has_a_bound_and_a_table(people: int) -> None:
     found = worst_case(of([0.4, 0.3, 0.2, 0.1], [0.5, 0.2, 0.2, 0.1], [0.3, 0.3, 0.2, 0.1, 0.1]), people)
     assert 0 < found.at_least <= found.singles <= min(people, 80)

@@ -1,4 +1,4 @@
-"""All figures about a planned survey together."""
+"""All figures about a planned survey."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kohorte.errors import InputError
-from kohorte.survey.estimators import (
+from kohorte.survey.estimators.expectation import expected_singles
+from kohorte.survey.estimators.published import (
     deanonymizable_percent,
     degrees_of_freedom,
     orwell_coefficient,
     rounded_margins,
     truncated_margins,
 )
-from kohorte.survey.expectation import expected_singles
-from kohorte.survey.simulation import Simulation, simulate
-from kohorte.survey.survey import Survey, survey_of
-from kohorte.survey.worst_case import WorstCase, worst_case
+from kohorte.survey.estimators.simulation import Simulation, simulate
+from kohorte.survey.estimators.worst_case import WorstCase, worst_case
+from kohorte.survey.questionnaire.survey import Survey, survey_of
 
 FEW, MANY = 1.0, 10.0
-"""Percentages: up to the first a verdict speaks of few people, from the second of many."""
+"""Percentages: the verdict says "few" up to the first, and "many" from the second on."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of cells with one person, and the percentage of the people that it stands for.
+    """A number of cells with one person, and the corresponding percentage of the people.
 
-    `error` bounds how far a computed number is from the true one.
+    `error` bounds the difference between the computed and the true number.
     """
 
     singles: float
@@ -51,11 +51,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class SurveyEstimate:
-    """What is to be expected of a survey with so many people.
+    """The estimates for a survey with a number of people.
 
-    `FG`, `RT`, `RR` and `OR` are the published estimators, `expected` is the exact expectation if people answer as the
-    frequencies say. RT and RR are None where too many cells would have to be listed, `simulation` where too many people
-    would have to be drawn, or nobody asked for it. The worst case is searched when it is asked for.
+    `FG`, `RT`, `RR` and `OR` are the published estimators, `expected` is the exact expectation if the answers follow
+    the frequencies. RT and RR are None if too many cells would have to be listed, `simulation` if too many people would
+    have to be drawn, or if it was not requested. The worst case is computed when it is first read.
     """
 
     survey: Survey
@@ -69,12 +69,12 @@ class SurveyEstimate:
 
     @cached_property
     def worst_case(self) -> WorstCase:
-        """The largest number of cells with one person that any table with these frequencies has."""
+        """The largest number of cells with one person in any table with these frequencies."""
         return worst_case(self.survey, self.people)
 
     @property
     def cells(self) -> int:
-        """How many combinations of answers there are."""
+        """The number of combinations of answers."""
         return self.survey.cells
 
     @property
@@ -84,12 +84,12 @@ class SurveyEstimate:
 
     @property
     def verdict(self) -> str:
-        """What to think of it, in one sentence."""
+        """The verdict in one sentence."""
         percent = self.expected.deanonymizable_percent
         if percent <= FEW:
             if self.worst_case.singles / self.people * 100 <= FEW:
                 return "Few people would be alone with their answers, even in the worst case."
-            return "Few people would be alone with their answers, if they answer as expected; at worst more could be."
+            return "Few people would be alone with their answers, if they answer as expected; at worst, more."
         amount = "Many" if percent >= MANY else "Some"
         return f"{amount} people would be alone with their answers: {counted(self.expected.singles, self.people)}."
 
@@ -109,7 +109,7 @@ class SurveyEstimate:
 def estimate_survey(
     survey: Survey, people: int | None = None, *, simulation: bool = True, seed: int = 0
 ) -> SurveyEstimate:
-    """Estimate how many people of a planned survey could be recognized by being the only one with their answers."""
+    """Estimate how many people of a planned survey would be the only ones with their answers."""
     people = survey_of(survey).asked(people)
     return SurveyEstimate(
         survey=survey,
@@ -120,7 +120,7 @@ def estimate_survey(
 
 
 def _listed(estimator: Callable[[Survey, int], int], survey: Survey, people: int) -> Figure | None:
-    """The figure of an estimator that lists cells; None for too many cells, as the others are still of use."""
+    """The figure of an estimator that lists cells; None if there are too many cells."""
     try:
         return Figure(estimator(survey, people), people)
     except InputError:
@@ -128,7 +128,7 @@ def _listed(estimator: Callable[[Survey, int], int], survey: Survey, people: int
 
 
 def figures_of(survey: Survey, people: int) -> dict[str, Figure | None]:
-    """What the estimators say of a survey, and the expectation."""
+    """The figures of the estimators, and the expectation."""
     expectation = expected_singles(survey, people)
     return {
         "FG": Figure(degrees_of_freedom(survey, people), people),
@@ -140,14 +140,14 @@ def figures_of(survey: Survey, people: int) -> dict[str, Figure | None]:
 
 
 def figures_to_dict(figures: Mapping[str, Figure | None]) -> dict[str, object]:
-    """Figures as plain numbers; null where nothing is known."""
+    """Figures as plain numbers; null if a figure is unknown."""
     unknown = {"singles": None, "deanonymizable_percent": None}
     return {name: unknown if figure is None else figure.to_dict() for name, figure in figures.items()}
 
 
 def counted(singles: float, people: int) -> str:
-    """So many of all people, as people say it."""
+    """A number of people in words, such as "about 34 of 200"."""
     whole = math.floor(singles + 0.5)
     if people == 1:
-        return "the only one who is asked"
+        return "the only person asked"
     return f"nearly all of {people:,}" if whole >= people else f"about {whole:,} of {people:,}"

@@ -1,8 +1,8 @@
-"""All combinations of merges of a survey, by what they leave: entropy, number of changes, questions touched.
+"""All combinations of merges of a survey, with remaining entropy, number of changes and changed questions.
 
-The entropy of the answers is a sum over independent questions, so that the combinations are built question by
-question. Where there are too many, those of almost the same entropy and the same number of changes are one: `complete`
-is then False, and what is found may lose a little more than necessary.
+The entropy of the answers is a sum over independent questions, so the combinations are built question by question. If
+there are too many, those of almost the same entropy and the same number of changes are represented by one: `complete`
+is then False, and a result may lose slightly more than necessary.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kohorte.survey.merging import Option
+from kohorte.survey.planning.merging import Option
 
 MOST_COMBINATIONS = 200_000
 BUCKETS = 1_000
@@ -22,14 +22,14 @@ MOST_STATES = 30_000
 MOST_OPTIONS = 64
 MOST_MASKED = 62
 SAME = 2
-"""Decimals of a bit that count."""
+"""Decimals of a bit that are considered."""
 
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Combinations of options, one of each unit: entropies, changes, and which units are touched (as bits)."""
+    """Combinations of options, one of each unit: entropies, changes, and which units are changed (as bits)."""
 
     entropies: npt.NDArray[np.float64]
     changes: Integers
@@ -38,7 +38,7 @@ class Choices:
     complete: bool
 
     def options(self, row: int) -> list[int]:
-        """Which option of each unit a combination has."""
+        """The option of each unit in a combination."""
         found = []
         for before, option in reversed(self.steps):
             found.append(int(option[row]))
@@ -55,8 +55,8 @@ def all_choices(units: Sequence[Sequence[Option]], *, most: int = MOST_COMBINATI
     for number, options in enumerate(units):
         entropy, own = _figures(options)
         chosen = np.arange(len(options)) if complete else _representatives(entropy, own, width, MOST_OPTIONS)
-        before, place = np.divmod(np.arange(len(entropies) * len(chosen), dtype=np.int64), len(chosen))
-        option = chosen[place]
+        before, position = np.divmod(np.arange(len(entropies) * len(chosen), dtype=np.int64), len(chosen))
+        option = chosen[position]
         entropies, changes = entropies[before] + entropy[option], changes[before] + own[option]
         touched = touched[before] | ((own[option] > 0).astype(np.int64) << min(number, MOST_MASKED))
         if not complete:
@@ -73,9 +73,9 @@ def _figures(options: Sequence[Option]) -> tuple[npt.NDArray[np.float64], Intege
 
 
 def _representatives(entropies: npt.NDArray[np.float64], changes: Integers, width: float, most: int) -> Integers:
-    """One of all combinations with the same changes and almost the same entropy: that with the largest.
+    """Of all combinations with the same changes and almost the same entropy, the one with the largest entropy.
 
-    Beside them stays the least entropy of each number of changes, so that what can be reached at all is reached.
+    The least entropy of each number of changes is kept as well, so that everything reachable stays reachable.
     """
     order = np.argsort(-entropies, kind="stable")
     _, least = np.unique(changes[order[::-1]], return_index=True)
@@ -88,18 +88,20 @@ def _representatives(entropies: npt.NDArray[np.float64], changes: Integers, widt
 
 
 def non_dominated(rows: Integers, choices: Choices, most: int) -> list[int]:
-    """A short list of combinations, that with the largest entropy first.
+    """A short list of combinations, the largest entropy first.
 
-    A combination is dominated by one that keeps as much with as few changes in the same questions or fewer of them.
-    Less than a hundredth of a bit does not count: nobody merges three categories more for it. Those that keep most for
-    their number of changes come before others, should the list be too long.
+    A combination is dominated by another that keeps at least as much entropy with at most as many changes in a subset
+    of the questions. Differences below a hundredth of a bit are ignored: they do not justify three more merged
+    categories. If the list is too long, those that keep most for their number of changes are preferred.
     """
     best = _best_of_each(rows, choices)
     found: list[int] = []
     for row in best:
         if not any(_dominates(choices, other, row) for other in found):
             found.append(row)
-    front = [row for place, row in enumerate(found) if choices.changes[row] < min(_changes(choices, found[:place]))]
+    front = [
+        row for position, row in enumerate(found) if choices.changes[row] < min(_changes(choices, found[:position]))
+    ]
     kept = [*front[: most - 1], *front[-1:]] if len(front) > most else front
     kept += [row for row in found if row not in kept][: most - len(kept)]
     return sorted(kept, key=found.index)
@@ -110,7 +112,7 @@ def _changes(choices: Choices, rows: Sequence[int]) -> list[int]:
 
 
 def _best_of_each(rows: Integers, choices: Choices) -> list[int]:
-    """The combination with the largest entropy for each number of changes and each set of questions touched."""
+    """The combination with the largest entropy for each number of changes and each set of changed questions."""
     entropies, changes = choices.entropies[rows], choices.changes[rows]
     order = np.lexsort((-np.round(entropies, 9), changes, -np.round(entropies, SAME)))
     kinds = np.stack([choices.touched[rows][order], changes[order]], axis=1)
@@ -120,7 +122,7 @@ def _best_of_each(rows: Integers, choices: Choices) -> list[int]:
 
 
 def _dominates(choices: Choices, one: int, other: int) -> bool:
-    """Whether the first, which keeps as much, has as few changes in the same questions or fewer."""
+    """Whether the first, which keeps at least as much, has at most as many changes in a subset of the questions."""
     fewer = choices.changes[one] <= choices.changes[other]
     within = choices.touched[one] & ~choices.touched[other] == 0
     return bool(fewer and within)

@@ -1,10 +1,10 @@
-"""The planner: the least that has to be changed in a survey so that a wanted percentage is reached.
+"""The planner: the smallest changes to a survey that reach a wanted percentage.
 
-Optimal or heuristic: with OR, which is a function of the entropy that is left, the best of all combinations of merges
-is found as long as these can be listed (200,000), and otherwise the best of those that stand for all others
-(choices.py). With another estimator all combinations are tried where there are at most 5,000; otherwise those near the
-least loss that reaches the percentage, found by halving as if the estimator fell with every bit lost. Each proposal
-says whether it is proven.
+Optimal or heuristic: with OR, which is a function of the remaining entropy, the best of all combinations of merges is
+found if they can be listed (200,000), otherwise the best of those that represent the others (choices.py). With other
+estimators all combinations are tried if there are at most 5,000; otherwise those near the least loss that reaches the
+percentage, found by bisection as if the estimator decreased with every bit lost. Each proposal says whether it is
+proven.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kohorte.errors import InputError, nearest
-from kohorte.survey.choices import Choices, Integers, all_choices, non_dominated
-from kohorte.survey.estimate import Figure, figures_of
-from kohorte.survey.estimators import ESTIMATORS, entropy
-from kohorte.survey.expectation import expected_singles
-from kohorte.survey.judging import ROUNDING, ExpectedPercentage, reaches
-from kohorte.survey.merging import (
+from kohorte.survey.estimators.estimate import Figure, figures_of
+from kohorte.survey.estimators.expectation import expected_singles
+from kohorte.survey.estimators.published import ESTIMATORS, entropy
+from kohorte.survey.estimators.worst_case import worst_case_bound
+from kohorte.survey.planning.choices import Choices, Integers, all_choices, non_dominated
+from kohorte.survey.planning.judging import ROUNDING, ExpectedPercentage, reaches
+from kohorte.survey.planning.merging import (
     MergedBlocks,
     Option,
     Partition,
@@ -29,10 +30,9 @@ from kohorte.survey.merging import (
     options_of,
     unchanged,
 )
-from kohorte.survey.more_people import least_people
-from kohorte.survey.proposal import Merge, SurveyProposal
-from kohorte.survey.survey import Answers, Survey, survey_of
-from kohorte.survey.worst_case import worst_case_bound
+from kohorte.survey.planning.more_people import least_people
+from kohorte.survey.planning.proposal import Merge, SurveyProposal
+from kohorte.survey.questionnaire.survey import Answers, Survey, survey_of
 
 JUDGES = (*ESTIMATORS, "expected", "worst")
 MOST_TRIED = 5_000
@@ -44,10 +44,10 @@ MOST_KINDS = 20
 def plan_survey(
     survey: Survey, *, percent: float, people: int | None = None, by: str = "OR", most: int = 6
 ) -> tuple[SurveyProposal, ...]:
-    """A short list of ways to reach a wanted percentage, that with the least loss of information first.
+    """A short list of ways to reach a wanted percentage, the least loss of information first.
 
-    Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). `by` says
-    which estimator judges: FG, RT, RR, OR, expected, or worst (the bound that no table with these margins exceeds).
+    Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). `by` is the
+    estimator that is used: FG, RT, RR, OR, expected, or worst (the bound that no table with these margins exceeds).
     """
     if by not in JUDGES:
         raise InputError(
@@ -68,7 +68,7 @@ class _Planner:
         self.bits = math.fsum(entropy(block) for block in survey.blocks)
 
     def singles(self, survey: Answers, people: int) -> float:
-        """What the estimator that judges says."""
+        """The figure of the chosen estimator."""
         if self.by == "expected":
             return expected_singles(survey, people).singles
         if self.by == "worst":
@@ -96,7 +96,7 @@ class _Planner:
         ]
 
     def _reaching(self, choices: Choices, units: Sequence[Sequence[Option]]) -> tuple[Integers, bool]:
-        """The combinations that reach the percentage, and whether all were judged."""
+        """The combinations that reach the percentage, and whether all were examined."""
         if self.by == "OR":
             most = math.log2(self.people * (self.percent + ROUNDING) / 100)
             return np.flatnonzero(choices.entropies <= most), True
@@ -111,11 +111,11 @@ class _Planner:
 
         if len(choices.entropies) <= MOST_TRIED:
             return np.array([row for row in range(len(choices.entropies)) if good(row)], dtype=np.int64), True
-        around = AROUND if self.people <= FEW_PEOPLE else AROUND // 5  # each look takes longer
+        around = AROUND if self.people <= FEW_PEOPLE else AROUND // 5  # each evaluation takes longer
         return _near_the_border(choices, good, around), False
 
     def _partitions(self, units: Sequence[Sequence[Option]], options: Sequence[int]) -> dict[str, Partition]:
-        """What is merged in each question; questions that stay as they are do not appear."""
+        """The merges in each question, without unchanged questions."""
         found: dict[str, Partition] = {}
         for block, unit, option in zip(self.survey.blocks, units, options, strict=True):
             pairs = zip(block.questions, block.shape, unit[option].partitions, strict=True)
@@ -141,11 +141,11 @@ class _Planner:
 
     def _merge(self, name: str, partition: Partition) -> Merge:
         categories = self.survey.questions[name].categories
-        return Merge(name, tuple(tuple(categories[place] for place in group) for group in partition))
+        return Merge(name, tuple(tuple(categories[position] for position in group) for group in partition))
 
 
 def _near_the_border(choices: Choices, good: Callable[[int], bool], around: int) -> Integers:
-    """For each number of changes some combinations that reach the percentage, with about the least loss."""
+    """For each number of changes, some combinations that reach the percentage with about the least loss."""
     found: list[int] = []
     kinds = 0
     for changes in np.unique(choices.changes).tolist():

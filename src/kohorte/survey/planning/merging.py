@@ -1,4 +1,4 @@
-"""Which categories can be merged, and the survey that comes of it."""
+"""Ways to merge categories, and the resulting survey."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from kohorte.survey.parts import JointTable, Question
-from kohorte.survey.survey import Block, Survey
+from kohorte.survey.questionnaire.parts import JointTable, Question
+from kohorte.survey.questionnaire.survey import Block, Survey
 
 Partition = tuple[tuple[int, ...], ...]
-"""The places of the categories of a question, in groups that are merged."""
+"""The positions of the categories of a question, in groups that are merged."""
 
 MOST_ORDERED = 11
 MOST_UNORDERED = 7
@@ -34,12 +34,12 @@ class Option:
 
 
 def is_left_out(partition: Partition) -> bool:
-    """Whether all categories are one, so that the question tells nothing and need not be asked."""
+    """Whether all categories are merged into one, so that the question need not be asked."""
     return len(partition) == 1
 
 
 def changes_of(partition: Partition) -> int:
-    """How many things have to be changed: a question left out, or each group of merged categories."""
+    """The number of changes: one for a question left out, or one per group of merged categories."""
     if len(partition) == 1:
         return int(len(partition[0]) > 1)
     return sum(len(group) > 1 for group in partition)
@@ -47,11 +47,11 @@ def changes_of(partition: Partition) -> int:
 
 def unchanged(count: int) -> Partition:
     """The partition that merges nothing."""
-    return tuple((place,) for place in range(count))
+    return tuple((position,) for position in range(count))
 
 
 def options_of(block: Block, survey: Survey) -> tuple[list[Option], bool]:
-    """The ways to merge the categories of a block, and whether those are all there are."""
+    """Ways to merge the categories of a block, and whether these are all ways."""
     questions = [survey.questions[name] for name in block.questions]
     choices = [partitions_of(question, _margin(block, axis)) for axis, question in enumerate(questions)]
     complete = all(whole for _, whole in choices)
@@ -65,7 +65,7 @@ def options_of(block: Block, survey: Survey) -> tuple[list[Option], bool]:
 
 
 def _one_at_a_time(lists: Sequence[Sequence[Partition]]) -> Iterator[tuple[Partition, ...]]:
-    """Merges in one question, the others as they are, or left out."""
+    """Merges in one question, with the others unchanged or left out."""
     for others in ([max(found, key=len) for found in lists], [min(found, key=len) for found in lists]):
         for axis, found in enumerate(lists):
             for partition in found:
@@ -83,14 +83,14 @@ def _option(cells: npt.NDArray[np.float64], partitions: tuple[Partition, ...]) -
 def merged_probabilities(block: Block, partitions: Sequence[Partition]) -> tuple[Fraction, ...]:
     """The probabilities of the combinations of merged categories."""
     group_of = [
-        {place: number for number, group in enumerate(partition) for place in group} for partition in partitions
+        {position: number for number, group in enumerate(partition) for position in group} for partition in partitions
     ]
     shape = [len(partition) for partition in partitions]
     found = [Fraction()] * math.prod(shape)
-    for probability, places in zip(block.probabilities, itertools.product(*map(range, block.shape)), strict=True):
+    for probability, positions in zip(block.probabilities, itertools.product(*map(range, block.shape)), strict=True):
         number = 0
-        for groups, length, place in zip(group_of, shape, places, strict=True):
-            number = number * length + groups[place]
+        for groups, length, position in zip(group_of, shape, positions, strict=True):
+            number = number * length + groups[position]
         found[number] += probability
     return tuple(found)
 
@@ -103,11 +103,10 @@ def _margin(block: Block, axis: int) -> list[float]:
 
 
 def partitions_of(question: Question, frequencies: Sequence[float]) -> tuple[list[Partition], bool]:
-    """The ways to merge the categories of a question, and whether those are all there are.
+    """Ways to merge the categories of a question, and whether these are all ways.
 
-    All, where there are few enough. Otherwise for each number of categories the one of the largest entropy (for
-    categories without order: the two rarest merged again and again), and all merges of one run of neighbours or of
-    one pair.
+    All ways, if there are few. Otherwise, for each number of categories, the one of the largest entropy (for categories
+    without order: the two rarest merged repeatedly), and all merges of one run of neighbours or of one pair.
     """
     count = len(frequencies)
     if question.ordered:
@@ -124,7 +123,7 @@ def partitions_of(question: Question, frequencies: Sequence[float]) -> tuple[lis
 
 def _runs(count: int) -> Iterator[Partition]:
     for borders in itertools.product((True, False), repeat=count - 1):
-        yield _cut([place + 1 for place, border in enumerate(borders) if border], count)
+        yield _cut([position + 1 for position, border in enumerate(borders) if border], count)
 
 
 def _cut(borders: Sequence[int], count: int) -> Partition:
@@ -138,7 +137,7 @@ def _single_runs(count: int) -> Iterator[Partition]:
 
 
 def _even_runs(count: int) -> Iterator[Partition]:
-    """Runs of the same length: twice one, twice that, and so on."""
+    """Runs of equal length: 2, 4, 8, and so on."""
     width = 2
     while width < 2 * count:
         yield _cut(range(width, count, width), count)
@@ -146,7 +145,7 @@ def _even_runs(count: int) -> Iterator[Partition]:
 
 
 def _best_runs(frequencies: Sequence[float]) -> Iterator[Partition]:
-    """For each number of groups the neighbours to merge so that the entropy is largest (dynamic programming)."""
+    """For each number of groups, the merge of neighbours with the largest entropy (dynamic programming)."""
     count = len(frequencies)
     sums = np.concatenate([[0.0], np.cumsum(frequencies)])
     mass = np.maximum(sums[None, :] - sums[:, None], 0.0)
@@ -170,12 +169,14 @@ def _set_partitions(count: int) -> Iterator[Partition]:
     last = count - 1
     for smaller in _set_partitions(last):
         yield (*smaller, (last,))
-        for place, group in enumerate(smaller):
-            yield (*smaller[:place], (*group, last), *smaller[place + 1 :])
+        for position, group in enumerate(smaller):
+            yield (*smaller[:position], (*group, last), *smaller[position + 1 :])
 
 
 def _rarest_merged(frequencies: Sequence[float]) -> Iterator[Partition]:
-    groups: list[tuple[float, tuple[int, ...]]] = [(frequency, (place,)) for place, frequency in enumerate(frequencies)]
+    groups: list[tuple[float, tuple[int, ...]]] = [
+        (frequency, (position,)) for position, frequency in enumerate(frequencies)
+    ]
     while len(groups) > 1:
         (first, one), (second, other), *rest = sorted(groups)
         groups = [*rest, (first + second, tuple(sorted(one + other)))]
@@ -185,42 +186,42 @@ def _rarest_merged(frequencies: Sequence[float]) -> Iterator[Partition]:
 def _pairs(count: int) -> Iterator[Partition]:
     if count <= MOST_IN_PAIRS:
         for one, other in itertools.combinations(range(count), 2):
-            alone = [(place,) for place in range(count) if place not in (one, other)]
+            alone = [(position,) for position in range(count) if position not in (one, other)]
             yield tuple(sorted([*alone, (one, other)]))
 
 
 @dataclass(frozen=True)
 class _Merged:
-    """What the estimators ask of a survey with merged categories."""
+    """A survey with merged categories, as the estimators need it."""
 
     shape: tuple[int, ...]
     blocks: tuple[Block, ...]
 
 
 class MergedBlocks:
-    """The blocks of a survey with merged categories, each made once for many combinations of options."""
+    """The blocks of a survey with merged categories, each built once for many combinations of options."""
 
     def __init__(self, blocks: Sequence[Block], units: Sequence[Sequence[Option]]) -> None:
         self._blocks, self._units = blocks, units
         self._made: dict[tuple[int, int], Block] = {}
 
     def of(self, options: Sequence[int]) -> _Merged:
-        """The survey that comes of one option for each block; questions that are left out do not count."""
-        made = [self._block(place, option) for place, option in enumerate(options)]
+        """The survey with one option for each block, without the questions that are left out."""
+        made = [self._block(position, option) for position, option in enumerate(options)]
         shape = tuple(length for block in made for length in block.shape)
         return _Merged(shape or (1,), tuple(made))
 
-    def _block(self, place: int, option: int) -> Block:
-        if (place, option) not in self._made:
-            block, partitions = self._blocks[place], self._units[place][option].partitions
+    def _block(self, position: int, option: int) -> Block:
+        if (position, option) not in self._made:
+            block, partitions = self._blocks[position], self._units[position][option].partitions
             lengths = zip(partitions, block.shape, strict=True)
             shape = tuple(len(partition) for partition, before in lengths if len(partition) > 1 or before == 1)
-            self._made[place, option] = Block(block.questions, shape, merged_probabilities(block, partitions))
-        return self._made[place, option]
+            self._made[position, option] = Block(block.questions, shape, merged_probabilities(block, partitions))
+        return self._made[position, option]
 
 
 def merged_survey(survey: Survey, partitions: Mapping[str, Partition], people: int) -> Survey:
-    """The survey with merged categories, without the questions that then tell nothing (one always stays)."""
+    """The survey with merged categories, without the questions that are left out (one always stays)."""
     kept = [name for name in survey.questions if not (name in partitions and is_left_out(partitions[name]))]
     kept = kept or [next(iter(survey.questions))]
     questions: dict[str, Question] = {}
@@ -233,7 +234,7 @@ def merged_survey(survey: Survey, partitions: Mapping[str, Partition], people: i
         left = [(name, partition) for name, partition in zip(block.questions, own, strict=True) if name in kept]
         for name, partition in left:
             before = survey.questions[name]
-            together = tuple(" or ".join(before.categories[place] for place in group) for group in partition)
+            together = tuple(" or ".join(before.categories[position] for position in group) for group in partition)
             known = cells if len(left) == 1 else None
             same = len(block.questions) == 1 and name not in partitions
             questions[name] = before if same else Question(together, known, before.ordered)

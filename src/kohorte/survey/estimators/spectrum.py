@@ -1,8 +1,8 @@
-"""The cells of a survey by their probability: how many cells have which, without listing the cells.
+"""The number of cells of a survey with each probability, without listing the cells.
 
 A survey of twenty questions can have 10^12 cells. But the probability of a cell is a product, and equal products are
 counted together: a question with equal frequencies has one probability, and ten questions of the same kind with four
-frequencies each have 286, not 1,048,576. All of it is whole numbers over one denominator, so that equal means equal.
+frequencies each have 286, not 1,048,576. Probabilities are whole numbers over one denominator, so equality is exact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from kohorte.survey.survey import Block
+from kohorte.survey.questionnaire.survey import Block
 
 MOST_PROBABILITIES = 2_000
 
@@ -37,7 +37,7 @@ class Spectrum:
 
     @cached_property
     def masses(self) -> Floats:
-        """How many of all people are in the cells of each probability: they sum to 1."""
+        """The share of people in the cells of each probability; the shares sum to 1."""
         pairs = zip(self.numerators, self.cells, strict=True)
         return np.array([numerator * cells / self.denominator for numerator, cells in pairs])
 
@@ -48,7 +48,7 @@ class Spectrum:
 
 
 def spectra(blocks: Iterable[Block]) -> tuple[Spectrum, ...]:
-    """The spectra of independent parts of a survey, the longest first; equal parts are taken together."""
+    """The spectra of independent parts of a survey, the longest first; equal parts are combined."""
     kinds = Counter(_spectrum(block) for block in blocks)
     alike: list[Spectrum] = []
     for kind, times in kinds.items():
@@ -89,7 +89,7 @@ def _of(cells: Counter[int], denominator: int) -> Spectrum:
 
 
 def largest_of_the_rest(parts: Sequence[Spectrum]) -> list[float]:
-    """For each part the product of the largest probabilities of all later ones; it only ever grows by rounding."""
+    """For each part the product of the largest probabilities of all later parts."""
     rest = [1.0]
     for part in reversed(parts[1:]):
         rest.append(rest[-1] * part.largest)
@@ -97,13 +97,13 @@ def largest_of_the_rest(parts: Sequence[Spectrum]) -> list[float]:
 
 
 def expand(heads: Floats, part: Spectrum, smallest: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Which pairs of a head and a probability of the next part to follow: those above the head's `smallest`.
+    """Find the pairs of a head and a probability of the next part that is above the head's `smallest`.
 
-    Returns for each head how many probabilities it is followed by (the largest ones), and the pairs as head times
-    length of the part plus place in the part.
+    Returns for each head the number of such probabilities (the largest ones), and the pairs as head times length of
+    the part plus position in the part.
     """
     lengths = np.searchsorted(-part.probabilities, -smallest, side="left").astype(np.int64)
     starts = np.cumsum(lengths) - lengths
-    places = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(starts, lengths)
-    pairs = np.repeat(np.arange(len(heads), dtype=np.int64), lengths) * len(part.numerators) + places
+    positions = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(starts, lengths)
+    pairs = np.repeat(np.arange(len(heads), dtype=np.int64), lengths) * len(part.numerators) + positions
     return lengths, pairs

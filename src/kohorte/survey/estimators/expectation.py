@@ -1,16 +1,16 @@
-"""How many cells with exactly one person are to be expected: N * sum of p (1 - p)^(N - 1) over all cells.
+"""The expected number of cells with exactly one person: N * sum of p (1 - p)^(N - 1) over all cells.
 
 Let P be the probability of the cell of a person drawn at random. P is a product of independent parts, one for each
-question (or joint table), and the expectation is N * E[(1 - P)^(N - 1)]. No cell is listed that matters little:
+question (or joint table), and the expectation is N * E[(1 - P)^(N - 1)]. Cells that contribute little are not listed:
 
 * Parts are multiplied one after the other, the largest probabilities first. A product that can still become a cell
-  with N * p above `SMALL` is followed. Each begins another such cell, so there are at most N / SMALL of them.
+  with N * p above `SMALL` is followed. Each is the beginning of a different such cell, so there are at most N / SMALL.
 * All cells below a product that is not followed have N * p <= SMALL. There (1 - p)^(N - 1) is expanded in powers of p,
   and the sum of p^k over such cells is a product over the questions, by one multiplication each. The partial sums
-  of the expansion lie above and below the true value in turn (Bonferroni's inequalities, for any p from 0 to 1), so the
-  first term left out bounds the error.
-* Should there be more than `MOST_FOLLOWED` products, the logarithms of the probabilities are added up on a fine grid
-  (logarithms.py), with a larger error that is proven, too.
+  of the expansion are alternately above and below the true value (Bonferroni's inequalities, for any p from 0 to 1), so
+  the first omitted term bounds the error.
+* If there are more than `MOST_FOLLOWED` products, the logarithms of the probabilities are summed on a fine grid
+  (logarithms.py), with a larger error bound.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kohorte.survey.logarithms import FEWEST_PEOPLE, LogarithmGrid
-from kohorte.survey.spectrum import Floats, Spectrum, expand, largest_of_the_rest, spectra
-from kohorte.survey.survey import Answers
+from kohorte.survey.estimators.logarithms import FEWEST_PEOPLE, LogarithmGrid
+from kohorte.survey.estimators.spectrum import Floats, Spectrum, expand, largest_of_the_rest, spectra
+from kohorte.survey.questionnaire.survey import Answers
 
 SMALL = 4.0
 TERMS = 34
@@ -74,10 +74,10 @@ class _Alone:
         self.low = self.high = 0.0
 
     def expectation(self, parts: int) -> Expectation:
-        """The middle of the bounds, times the number of people; rounding is part of the error.
+        """The middle of the bounds, times the number of people; the error includes rounding.
 
-        A term of the expansion is at most SMALL^k / k!, so all together at most e^SMALL, each with the rounding of its
-        factors; where a cell is added by itself, an error of p by a share d changes the term by at most a share of d.
+        A term of the expansion is at most SMALL^k / k!, so all terms together at most e^SMALL, each with the rounding
+        of its factors; if a cell is added individually, a relative error d of p changes the term by at most d.
         """
         rounding = (2 * TERMS + 2 * parts + 20) * math.exp(SMALL) * EPSILON
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
@@ -90,12 +90,12 @@ class _Alone:
         self.high += found
 
     def _alone(self, probabilities: Floats) -> Floats:
-        with np.errstate(divide="ignore"):  # a cell that holds everybody: nobody is alone
+        with np.errstate(divide="ignore"):  # a cell that holds all people: no one is alone
             found: Floats = np.exp(self.others * np.log1p(-np.minimum(probabilities, 1.0)))
         return found
 
     def leave(self, number: int, products: Floats, masses: Floats, lengths: npt.NDArray[np.int64]) -> None:
-        """Add the cells below each product that begin with a probability of this part beyond the first `lengths`."""
+        """Add the cells below each product whose probability of this part is not among the first `lengths`."""
         part = self.parts[number]
         for length in np.unique(lengths[lengths < len(part.numerators)]).tolist():
             here = lengths == length
@@ -105,7 +105,7 @@ class _Alone:
     def _moments(self, number: int, length: int) -> Floats:
         """E[P^k] of what follows a product, each divided by the largest P to that power, for k = 0, 1, 2, ..."""
         part, powers = self.parts[number], np.arange(TERMS + 1)[:, None]
-        largest = float(part.probabilities[length]) or 1.0  # too small for a floating-point number: all powers are 0
+        largest = float(part.probabilities[length]) or 1.0  # 0 if too small for a float: then all powers are 0
         found: Floats = ((part.probabilities[length:] / largest) ** powers * part.masses[length:]).sum(axis=1)
         for later in self.parts[number + 1 :]:
             found = found * ((later.probabilities / later.largest) ** powers * later.masses).sum(axis=1)
@@ -118,7 +118,7 @@ class _Alone:
         found = np.zeros(len(sizes))
         for factor in factors[:TERMS][::-1]:
             found = found * sizes + factor
-        last = factors[TERMS] * sizes**TERMS  # 0 where there are no more people than terms
+        last = factors[TERMS] * sizes**TERMS  # 0 if there are no more people than terms
         ends = float(masses @ found), float(masses @ (found + last))
         self.low += min(ends)
         self.high += max(ends)

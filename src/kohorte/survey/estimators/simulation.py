@@ -1,4 +1,4 @@
-"""A check of the expectation by simulation: people are drawn, and the cells with one person are counted."""
+"""Check of the expectation by simulation: people are drawn at random, and the cells with one person are counted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kohorte.survey.estimators import deanonymizable_percent
-from kohorte.survey.survey import Block, Survey
+from kohorte.survey.estimators.published import deanonymizable_percent
+from kohorte.survey.questionnaire.survey import Block, Survey
 
 FEWEST_RUNS = 10
 MOST_RUNS = 2_000
@@ -27,12 +27,12 @@ NORMAL = 1.959963984540054
 
 @dataclass(frozen=True)
 class Simulation:
-    """The mean number of cells with one person over so many simulated surveys, with a 95 % confidence interval.
+    """The mean number of cells with one person over `runs` simulated surveys, with a 95 % confidence interval.
 
-    `interval` is for the mean, that is, for the expectation; a single survey scatters more, by `deviation`. It is
-    Student's where results scatter. Where fewer than `FEW` differ from the most frequent one, Student's would be too
-    narrow, or a point. It then comes from the exact interval (Clopper and Pearson) for the probability of another
-    result: times the mean difference of those that were seen, or, if none was, times the largest possible.
+    `interval` is for the mean, that is, for the expectation; single surveys vary more, by `deviation`. It is Student's
+    interval if the results vary. If fewer than `FEW` differ from the most frequent one, Student's would be too narrow,
+    or a point. It is then the exact interval (Clopper and Pearson) for the probability of another result, times the
+    mean difference of those observed, or, if there were none, times the largest possible difference.
     """
 
     singles: float
@@ -55,9 +55,9 @@ class Simulation:
 
 
 def simulate(survey: Survey, people: int, *, seed: int = 0) -> Simulation | None:
-    """Simulate surveys until the confidence interval is narrow; None for more people than can be drawn in a second.
+    """Simulate surveys until the confidence interval is narrow; None if there are too many people to draw.
 
-    Looking at the interval after every few runs makes it cover a little less often than 95 %.
+    Because the interval is checked after every few runs, its coverage is slightly below 95 %.
     """
     if people * FEWEST_RUNS > MOST_DRAWS:
         return None
@@ -91,7 +91,7 @@ def _parts(blocks: Sequence[Block]) -> list[npt.NDArray[np.float64]]:
 def _cells(
     parts: Sequence[npt.NDArray[np.float64]], shape: tuple[int, int], generator: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """The cell of each person, as a number; where numbers would get too large the cells in use are numbered anew."""
+    """The number of the cell of each person; if numbers would get too large, the cells in use are renumbered."""
     cells, used = np.zeros(shape, dtype=np.int64), 1
     for borders in parts:
         if used * (len(borders) + 1) > MOST_NUMBERED:
@@ -103,7 +103,7 @@ def _cells(
 
 
 def _singles(cells: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """For each run how many cells have exactly one person."""
+    """The number of cells with exactly one person, for each run."""
     ordered = np.sort(cells, axis=1)
     differs = np.ones((len(cells), cells.shape[1] + 1), dtype=bool)
     differs[:, 1:-1] = ordered[:, 1:] != ordered[:, :-1]

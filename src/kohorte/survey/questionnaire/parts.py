@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
-from kohorte.errors import InputError, nearest
-from kohorte.survey.frequencies import TOLERANCE, as_fraction, as_written, check_sum, normalized
+from kohorte.errors import InputError, refuse_unknown_keys
+from kohorte.survey.questionnaire.frequencies import TOLERANCE, as_fraction, as_written, check_sum, normalized
 
 
 @dataclass(frozen=True)
 class Question:
-    """The answers to a question and how often each is expected; without frequencies all are equally frequent.
+    """The answers to a question and their expected frequencies; without frequencies all are equally frequent.
 
-    The categories are in their natural order, in which neighbours can be merged; if there is none, `ordered` is False,
-    and any two can.
+    The categories are in their natural order, and neighbours can be merged; if they have no order, `ordered` is False,
+    and any two can be merged.
     """
 
     categories: Sequence[str]
@@ -32,7 +32,7 @@ class Question:
             raise InputError("it has no categories", code="survey-no-category")
         if len(set(names)) < len(names):
             twice, _ = Counter(names).most_common(1)[0]
-            raise InputError(f"category {twice!r} stands there twice", code="survey-category-twice")
+            raise InputError(f"category {twice!r} occurs twice", code="survey-category-twice")
         if not isinstance(self.ordered, bool):
             raise InputError("ordered is true or false", code="survey-incomplete")
         if self.frequencies is not None:
@@ -44,15 +44,15 @@ class Question:
                 f"{len(self.categories)} categories have {len(given)} frequencies", code="survey-frequency"
             )
         frequencies = tuple(
-            as_fraction(number, place=f"the frequency of {name!r}")
+            as_fraction(number, where=f"the frequency of {name!r}")
             for name, number in zip(self.categories, given, strict=True)
         )
-        check_sum(frequencies, place="the frequencies")
+        check_sum(frequencies, where="the frequencies")
         return frequencies
 
     @property
     def probabilities(self) -> tuple[Fraction, ...]:
-        """The frequencies, with a sum of exactly 1; all equal where none are known."""
+        """The frequencies, with a sum of exactly 1; all equal if none are given."""
         if self.frequencies is None:
             return (Fraction(1, len(self.categories)),) * len(self.categories)
         return normalized(self.frequencies)
@@ -67,21 +67,21 @@ class Question:
     @classmethod
     def from_dict(cls, entry: object, *, name: str) -> Self:
         """Read `{categories: {female: 0.5, male: 0.5}}` or `{categories: [female, male], ordered: false}`."""
-        place = f"question {name!r}"
-        options = mapping(entry, "{categories: [...]}", ("categories", "ordered"), place=place)
+        where = f"question {name!r}"
+        options = mapping(entry, "{categories: [...]}", ("categories", "ordered"), where=where)
         categories = options.get("categories")
         if not isinstance(categories, Mapping | list | tuple) or not categories:
-            raise InputError(f"{place} has no categories; name at least one", code="survey-no-category")
+            raise InputError(f"{where} has no categories; name at least one", code="survey-no-category")
         frequencies = tuple(categories.values()) if isinstance(categories, Mapping) else None
         try:
             return cls(tuple(categories), frequencies, options.get("ordered", True))
         except InputError as error:
-            raise InputError(f"{place}: {error.message}", code=error.code) from None
+            raise InputError(f"{where}: {error.message}", code=error.code) from None
 
 
 @dataclass(frozen=True)
 class JointTable:
-    """How often the answers to several questions are given together: a table that replaces their own frequencies.
+    """The joint frequencies of the answers to several questions; they replace the frequencies of the questions.
 
     `cells` is the table row by row, the last question varying fastest.
     """
@@ -93,28 +93,28 @@ class JointTable:
     def __post_init__(self) -> None:
         for name in ("questions", "shape"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        cells = tuple(as_fraction(cell, place=self._place(number)) for number, cell in enumerate(self.cells))
+        cells = tuple(as_fraction(cell, where=self._where(number)) for number, cell in enumerate(self.cells))
         object.__setattr__(self, "cells", cells)
         if len(self.questions) < 2 or len(set(self.questions)) != len(self.questions):
             raise InputError("joint: a table is about two or more different questions", code="survey-joint")
         if len(self.shape) != len(self.questions) or math.prod(self.shape) != len(cells):
             raise InputError("joint: the lists of a table do not all have the same lengths", code="survey-joint")
-        check_sum(cells, place=f"joint: the cells of {' and '.join(self.questions)}")
+        check_sum(cells, where=f"joint: the cells of {' and '.join(self.questions)}")
 
-    def _place(self, number: int) -> str:
-        """Where a cell stands: its table, and its position in each list, from 1."""
+    def _where(self, number: int) -> str:
+        """The position of a cell for messages: its table, and its index in each list, from 1."""
         position: list[str] = []
         for length in reversed(self.shape):
-            number, place = divmod(number, length or 1)
-            position.insert(0, str(place + 1))
+            number, index = divmod(number, length or 1)
+            position.insert(0, str(index + 1))
         return f"joint: the cell at ({', '.join(position)}) of the table about {' and '.join(map(str, self.questions))}"
 
     def has_margin(self, name: str, frequencies: Sequence[Fraction]) -> bool:
-        """Whether these are the frequencies of a question in the table."""
+        """Whether a question has these frequencies in the table."""
         inner = math.prod(self.shape[self.questions.index(name) + 1 :])
         margin = [Fraction()] * len(frequencies)
-        for place, cell in enumerate(self.cells):
-            margin[place // inner % len(margin)] += cell
+        for position, cell in enumerate(self.cells):
+            margin[position // inner % len(margin)] += cell
         return all(abs(found - given) <= TOLERANCE for found, given in zip(margin, frequencies, strict=True))
 
     def to_dict(self) -> dict[str, object]:
@@ -135,7 +135,7 @@ class JointTable:
             lengths = {len(row) if isinstance(row, list | tuple) else -1 for row in cells}
             if len(lengths) != 1 or lengths <= {-1, 0}:
                 raise InputError(
-                    f"joint: a table about {len(questions)} questions is a list within lists, all of the same length",
+                    f"joint: a table about {len(questions)} questions must consist of nested lists of the same length",
                     code="survey-joint",
                 )
             shape.append(lengths.pop())
@@ -151,19 +151,9 @@ def _category(name: object) -> str:
     raise InputError("a category is a name", code="survey-no-category")
 
 
-def mapping(entry: object, example: str, known: Sequence[str], *, place: str) -> dict[str, Any]:
-    """Return an entry that has to be a mapping with known keys."""
+def mapping(entry: object, example: str, known: Sequence[str], *, where: str) -> dict[str, Any]:
+    """Return an entry that must be a mapping with known keys."""
     if not isinstance(entry, Mapping):
-        raise InputError(f"{place} is written as {example}", code="survey-incomplete")
-    refuse_unknown(entry, known, place)
+        raise InputError(f"{where} is written as {example}", code="survey-incomplete")
+    refuse_unknown_keys(entry, known, where=where, code="survey-unknown-key")
     return dict(entry)
-
-
-def refuse_unknown(entry: Mapping[Any, object], known: Sequence[str], place: str) -> None:
-    """Refuse keys that are not known, and name the nearest that is."""
-    for key in entry:
-        if key not in known:
-            raise InputError(
-                f"{place} has no key {str(key)!r}{nearest(str(key), known)}; known are {', '.join(known)}",
-                code="survey-unknown-key",
-            )

@@ -1,4 +1,4 @@
-"""A planned survey: its questions, how often each answer is expected, and how many people will be asked."""
+"""A planned survey: its questions, the expected frequencies of answers, and the number of people."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any, Protocol, Self
 
 from kohorte.data import strict_yaml
 from kohorte.data.files import read_text
-from kohorte.errors import InputError, nearest
-from kohorte.survey.frequencies import normalized
-from kohorte.survey.normalizing import with_sums_of_one
-from kohorte.survey.parts import JointTable, Question, mapping, refuse_unknown
+from kohorte.errors import InputError, nearest, refuse_unknown_keys
+from kohorte.survey.questionnaire.frequencies import normalized
+from kohorte.survey.questionnaire.normalizing import with_sums_of_one
+from kohorte.survey.questionnaire.parts import JointTable, Question, mapping
 
 KEYS = ("people", "normalize", "questions", "joint")
 MOST_CELLS = 2**1000
@@ -48,7 +48,7 @@ class Block:
 
 
 class Answers(Protocol):
-    """What the estimators ask of a survey: how many categories each question has, and the independent parts."""
+    """The parts of a survey that the estimators need."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class Answers(Protocol):
 
 @dataclass(frozen=True)
 class Survey:
-    """Questions that others may know the answers to, by name, and how many people are asked (None: not yet known).
+    """Questions whose answers others may know, by name, and the number of people asked (None: not yet known).
 
     Each part may also be given as a survey file writes it: `questions={"sex": {"categories": ["female", "male"]}}`.
     """
@@ -70,7 +70,7 @@ class Survey:
     people: int | None = None
     joint: Sequence[JointTable] = ()
     scaled: Mapping[str, float] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
-    """The sums, where they were not 1, by which frequencies were divided when the survey was read."""
+    """The sums other than 1 by which frequencies were divided when the survey was read."""
 
     def __post_init__(self) -> None:
         self._set("questions", MappingProxyType(_questions(self.questions)))
@@ -78,33 +78,33 @@ class Survey:
             self._set("people", whole_people_asked(self.people))
         self._set("joint", _joint_tables(self.joint))
         for number, table in enumerate(self.joint, start=1):
-            self._check_joint(table, place=f"joint: table {number}")
+            self._check_joint(table, where=f"joint: table {number}")
         named = [name for table in self.joint for name in table.questions]
         if twice := [name for name in named if named.count(name) > 1]:
-            raise InputError(f"joint: question {twice[0]!r} stands in two joint tables", code="survey-joint")
+            raise InputError(f"joint: question {twice[0]!r} is in two joint tables", code="survey-joint")
         if self.cells > MOST_CELLS:
             raise InputError("the survey has more than 2^1000 combinations of answers", code="survey-too-large")
 
-    def _check_joint(self, table: JointTable, *, place: str) -> None:
+    def _check_joint(self, table: JointTable, *, where: str) -> None:
         for name in table.questions:
             if name not in self.questions:
                 raise InputError(
-                    f"{place}: there is no question {name!r}{nearest(name, self.questions)}", code="survey-joint"
+                    f"{where}: there is no question {name!r}{nearest(name, self.questions)}", code="survey-joint"
                 )
         shape = tuple(len(self.questions[name].categories) for name in table.questions)
         if shape != table.shape:
             raise InputError(
-                f"{place}: the table is {_times(table.shape)}, the categories of {', '.join(table.questions)} "
+                f"{where}: the table is {_times(table.shape)}, the categories of {', '.join(table.questions)} "
                 f"need {_times(shape)}",
                 code="survey-joint",
             )
         if math.prod(shape) > MOST_JOINT_CELLS:
-            raise InputError(f"{place}: more than {MOST_JOINT_CELLS:,} cells", code="survey-too-large")
+            raise InputError(f"{where}: more than {MOST_JOINT_CELLS:,} cells", code="survey-too-large")
         for name in table.questions:
             given = self.questions[name].frequencies
             if given is not None and not table.has_margin(name, given):
                 raise InputError(
-                    f"{place}: the frequencies of question {name!r} are not those of the table; leave them out",
+                    f"{where}: the frequencies of question {name!r} are not those of the table; leave them out",
                     code="survey-joint",
                 )
 
@@ -131,7 +131,7 @@ class Survey:
 
     @property
     def cells(self) -> int:
-        """How many combinations of answers there are (ZZ)."""
+        """The number of combinations of answers (ZZ)."""
         return math.prod(self.shape)
 
     @cached_property
@@ -148,7 +148,7 @@ class Survey:
         return tuple(found)
 
     def asked(self, people: int | None = None) -> int:
-        """How many people are asked: those given here, or those of the survey."""
+        """The number of people asked: the given number, or that of the survey."""
         chosen = self.people if people is None else people
         if chosen is None:
             raise InputError(
@@ -173,17 +173,17 @@ class Survey:
 
     @classmethod
     def from_yaml(cls, path: str | Path, *, normalize: bool = False) -> Self:
-        """Read a survey file; with `normalize` frequencies are divided by their sum, whatever it is."""
+        """Read a survey file; with `normalize` frequencies are divided by their sum."""
         path = Path(path)
         text = read_text(path, what="survey", code="survey-unreadable")
         return cls.from_dict(strict_yaml.load(text, source=path.name, code="survey-yaml"), normalize=normalize)
 
     @classmethod
     def from_dict(cls, data: object, *, normalize: bool = False) -> Self:
-        """Read a survey from plain dictionaries, as YAML and JSON give them."""
+        """Read a survey from plain data, as loaded from YAML or JSON."""
         if not isinstance(data, Mapping):
             raise InputError("a survey is a mapping with the keys " + ", ".join(KEYS), code="survey-yaml")
-        refuse_unknown(data, KEYS, "the survey")
+        refuse_unknown_keys(data, KEYS, where="the survey", code="survey-unknown-key")
         wanted = data.get("normalize", False)
         if not isinstance(wanted, bool):
             raise InputError("normalize is true or false", code="survey-incomplete")
@@ -194,7 +194,7 @@ class Survey:
 def whole_people_asked(people: object) -> int:
     """Return a whole number of at least one person."""
     try:
-        count = operator.index(people)  # type: ignore[arg-type]  # what is no whole number is refused
+        count = operator.index(people)  # type: ignore[arg-type]  # everything else is refused
     except TypeError:
         count = 0
     if isinstance(people, bool) or count < 1:
@@ -223,7 +223,7 @@ def _joint_tables(entries: object) -> tuple[JointTable, ...]:
         entry
         if isinstance(entry, JointTable)
         else JointTable.from_dict(
-            mapping(entry, "{questions: [...], table: [[...]]}", ("questions", "table"), place=f"joint: table {number}")
+            mapping(entry, "{questions: [...], table: [[...]]}", ("questions", "table"), where=f"joint: table {number}")
         )
         for number, entry in enumerate(entries, start=1)
     )
@@ -234,7 +234,7 @@ def _times(shape: Sequence[int]) -> str:
 
 
 def survey_of(survey: object) -> Survey:
-    """Return what has to be a survey, or say what to give."""
+    """Return the survey; refuse anything else."""
     if not isinstance(survey, Survey):
         raise InputError("give a Survey, for example Survey.from_yaml('survey.yaml')", code="survey-type")
     return survey

@@ -1,4 +1,4 @@
-"""Frequencies that do not sum to 1 (rounded ones, percentages, counts), divided by their sum before they are read."""
+"""Divide frequencies that do not sum to 1 (rounded values, percentages, counts) by their sum before reading them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from kohorte.survey.frequencies import TOLERANCE, scaled
+from kohorte.survey.questionnaire.frequencies import TOLERANCE, scaled
 
 Sums = dict[str, float]
 
 
 def with_sums_of_one(data: Mapping[str, Any]) -> tuple[dict[str, Any], Sums]:
-    """A survey as a file has it, with all frequencies divided by their sums, and the sums that were not 1.
+    """Return the data of a survey with all frequencies divided by their sums, and the sums that were not 1.
 
-    What is not written as it should be stays as it is: whoever reads the survey afterwards says so.
+    Malformed parts are not changed; reading the survey afterwards reports them.
     """
     sums: Sums = {}
     found = dict(data)
@@ -30,7 +30,7 @@ def _question(name: str, entry: Any, sums: Sums) -> Any:
     categories = entry.get("categories") if isinstance(entry, Mapping) else None
     if not isinstance(categories, Mapping) or not categories:
         return entry
-    frequencies, total = scaled(list(categories.values()), place=f"question {name!r}: the frequencies")
+    frequencies, total = scaled(list(categories.values()), where=f"question {name!r}: the frequencies")
     _remember(sums, name, total)
     return {**entry, "categories": dict(zip(categories, frequencies, strict=True))}
 
@@ -40,7 +40,7 @@ def _table(entry: Any, sums: Sums) -> Any:
     if not isinstance(names, list | tuple) or not (cells := _cells(entry.get("table"))):
         return entry
     name = " and ".join(map(str, names))
-    frequencies, total = scaled(cells, place=f"joint: the cells of {name}")
+    frequencies, total = scaled(cells, where=f"joint: the cells of {name}")
     _remember(sums, name, total)
     return {**entry, "table": _filled(entry["table"], iter(frequencies))}
 
@@ -51,14 +51,14 @@ def _remember(sums: Sums, name: str, total: Fraction) -> None:
 
 
 def _cells(table: Any) -> list[object]:
-    """The numbers of a list within lists, in order."""
+    """The numbers of nested lists, in order."""
     if not isinstance(table, list | tuple):
         return [] if table is None else [table]
     return [cell for row in table for cell in _cells(row)]
 
 
 def _filled(table: Any, cells: Any) -> Any:
-    """The same lists within lists with other numbers."""
+    """The same nested lists with other numbers."""
     if not isinstance(table, list | tuple):
         return next(cells)
     return [_filled(row, cells) for row in table]

@@ -1,4 +1,4 @@
-"""How many people have to be asked so that a wanted percentage is reached, with the questions as they are."""
+"""Find how many people must be asked to reach a wanted percentage with unchanged questions."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from kohorte.survey.judging import ExpectedPercentage, reaches
-from kohorte.survey.spectrum import spectra
-from kohorte.survey.survey import Survey
+from kohorte.survey.estimators.spectrum import spectra
+from kohorte.survey.planning.judging import ExpectedPercentage, reaches
+from kohorte.survey.questionnaire.survey import Survey
 
 MOST_PEOPLE = 10**9
 MOST_LISTED = 20_000
 
 
 def least_people(survey: Survey, percent: float, by: str, singles: Callable[[int], float], people: int) -> int | None:
-    """The least number of people, from `people` on, that reaches the percentage by an estimator; None if not found.
+    """The smallest number of at least `people` people that reaches the percentage by an estimator; None if not found.
 
-    FG and OR do not depend on the number of people. The expected percentage falls with it, so it is found by halving.
-    RT and RR jump up and down: all their jumps are looked at where cells can be listed; otherwise there is no answer.
-    The bound of the worst case jumps, too, but no farther than the number of cells: the number of people that is found
-    reaches the percentage, and need not be the least.
+    FG and OR do not depend on the number of people. The expected percentage decreases with it, so bisection is used.
+    RT and RR jump up and down: all their jumps are examined if the cells can be listed; otherwise there is no answer.
+    The bound of the worst case jumps, too, but by at most the number of cells: the number of people that is found
+    reaches the percentage, but may not be the smallest.
     """
     if percent <= 0 and by in ("OR", "expected", "worst"):
         return None
@@ -37,13 +37,13 @@ def least_people(survey: Survey, percent: float, by: str, singles: Callable[[int
     enough = max(people, math.ceil(alone * 100 / percent)) if percent > 0 else people
     if enough > MOST_PEOPLE:
         return None
-    while enough > people and reaches(alone, enough - 1, percent):  # at most a few: rounding
+    while enough > people and reaches(alone, enough - 1, percent):  # at most a few steps, because of rounding
         enough -= 1
     return enough if reaches(alone, enough, percent) else None
 
 
 def _by_halving(enough: Callable[[int], bool], people: int) -> int | None:
-    """The first number that is enough, if every larger one is, as the expected percentage falls with every person."""
+    """The first number that is enough, by bisection; assumes that every larger number is enough, too."""
     high = people
     while not enough(high):
         high *= 2
@@ -53,7 +53,7 @@ def _by_halving(enough: Callable[[int], bool], people: int) -> int | None:
 
 
 def _by_jumps(survey: Survey, percent: float, people: int, *, half: bool) -> int | None:
-    """Between two jumps the number of single cells stays the same, and the percentage falls."""
+    """Examine all jumps; between two of them the number of single cells is constant and the percentage decreases."""
     cells: dict[Fraction, int] = {Fraction(1): 1}
     for part in spectra(survey.blocks):
         if len(cells) * len(part.numerators) > MOST_LISTED:

@@ -1,8 +1,8 @@
-"""Tables with given margins and many cells that hold exactly one person, made by hand, so to speak.
+"""Build tables with given margins in which many cells hold exactly one person.
 
-Let x be the number of people in a cell and z = x - 1. A cell holds one person where z = 0. If a question has a category
-of c people and K cells, its z sum to c - K, its *surplus*. So a table with many single cells is an integer z >= -1
-with the right sums and few cells that are not 0.
+Let x be the number of people in a cell and z = x - 1. A cell has one person if z = 0. If a category has c people and
+K cells, its z sum to c - K, its *surplus*. A table with many single cells therefore consists of integers z >= -1 with
+the right sums, few of which are not 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROUNDS = 400
 
 
 def singles_of_a_table(margins: Sequence[Sequence[int]], *, enough: int) -> int:
-    """How many single cells the best table that was found has; 0 where the survey is too large to make one."""
+    """Return how many single cells the best table found has; 0 if the survey is too large to build one."""
     generator = np.random.default_rng(0)
     cells, people = math.prod(len(counts) for counts in margins), sum(margins[0])
     emptied = max(sum(max(0, cells // len(counts) - count) for count in counts) for counts in margins)
@@ -38,12 +38,12 @@ def singles_of_a_table(margins: Sequence[Sequence[int]], *, enough: int) -> int:
 def sparse_table(
     margins: Sequence[Sequence[int]], generator: np.random.Generator | None = None
 ) -> dict[tuple[int, ...], int]:
-    """A table with these margins, as people less one for each cell that does not hold exactly one person.
+    """A table with these margins, as people minus one for each cell that does not have exactly one person.
 
-    First cells are emptied where a category has fewer people than cells, those with the largest lack together. Then
-    the surplus goes into as few cells as possible: each takes all that one of its categories has left (the rule of the
-    north-west corner), so that there are at most as many as categories. Both always end well: a lack never grows, a
-    category has at least as many cells as it lacks people, and without a lack all surpluses have the same sum.
+    First, cells are emptied if a category has fewer people than cells, starting with the largest lack. Then the surplus
+    goes into as few cells as possible: each takes all that one of its categories has left (north-west corner rule), so
+    that there are at most as many as categories. Both steps always succeed: a lack never grows, a category has at least
+    as many cells as it lacks people, and without a lack all surpluses have the same sum.
     """
     cells = math.prod(len(counts) for counts in margins)
     surplus = [np.array(counts) - cells // len(counts) for counts in margins]
@@ -53,7 +53,7 @@ def sparse_table(
         _add(surplus, table, cell, -1)
     while surplus[0].any():
         cell = tuple(_largest(block, generator) for block in surplus)
-        _add(surplus, table, cell, min(int(block[place]) for block, place in zip(surplus, cell, strict=True)))
+        _add(surplus, table, cell, min(int(block[position]) for block, position in zip(surplus, cell, strict=True)))
     return {cell: value for cell, value in table.items() if value}
 
 
@@ -63,20 +63,20 @@ def _cell_to_empty(
     lacking: int,
     generator: np.random.Generator | None,
 ) -> tuple[int, ...]:
-    """A cell that is not yet empty, in the category that lacks most and elsewhere with as large a lack as possible."""
+    """A cell that is not yet empty, in the category with the largest lack, and in others with a large lack."""
     orders = [np.argsort(block + _noise(block, generator)) for block in surplus]
     orders[lacking] = np.array([int(np.argmin(surplus[lacking]))])
     shape = [len(order) for order in orders]
     for number in range(math.prod(shape)):
-        places = _digits(number, shape)
-        cell = tuple(int(order[place]) for order, place in zip(orders, places, strict=True))
+        positions = _digits(number, shape)
+        cell = tuple(int(order[position]) for order, position in zip(orders, positions, strict=True))
         if cell not in table:
             return cell
     raise AssertionError("a category has at least as many cells as it lacks people")
 
 
 def _digits(number: int, shape: Sequence[int]) -> list[int]:
-    """Count through all places, sooner those that are early in every order."""
+    """The digits of a number; small numbers give cells that come early in every order."""
     digits = []
     for length in reversed(shape):
         number, digit = divmod(number, length)
@@ -98,12 +98,12 @@ def _add(
     surplus: Sequence[npt.NDArray[np.int64]], table: dict[tuple[int, ...], int], cell: tuple[int, ...], people: int
 ) -> None:
     table[cell] = table.get(cell, 0) + people
-    for block, place in zip(surplus, cell, strict=True):
-        block[place] -= people
+    for block, position in zip(surplus, cell, strict=True):
+        block[position] -= people
 
 
 def _shuffled(margins: Sequence[Sequence[int]], generator: np.random.Generator, *, enough: int) -> int:
-    """People with independently shuffled answers; those who are not alone exchange answers while that helps."""
+    """Shuffle the answers independently, then let people who are not alone exchange answers while that helps."""
     people = sum(margins[0])
     rounds = min(ROUNDS, MOST_ANSWERS // (people * len(margins)))
     if not rounds:
@@ -127,7 +127,7 @@ def _shuffled(margins: Sequence[Sequence[int]], generator: np.random.Generator, 
 def _some_of_both(
     alone: npt.NDArray[np.bool_], generator: np.random.Generator, *, all_of_them: bool
 ) -> npt.NDArray[np.int64]:
-    """Some people who are not alone, and as many others."""
+    """Some people who are not alone, and equally many others."""
     together = np.flatnonzero(~alone)
     size = len(together) if all_of_them else int(generator.integers(1, min(len(together), 8) + 1))
     chosen = generator.choice(together, size=size, replace=False)

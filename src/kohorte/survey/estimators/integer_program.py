@@ -1,13 +1,17 @@
 """The table with the most cells of exactly one person, as an integer program that HiGHS solves (scipy.optimize.milp).
 
-For each cell s says that it holds one person, m that it holds more, and y how many beyond two: it holds s + 2 m + y.
-All are whole numbers, s + m <= 1 and y <= (largest number - 2) m. The margins are equations; sum s becomes as large as
-possible. The rooms of the categories and the bound of worst_case.py, proven there, cut off what cannot be, and a
+For each cell, s = 1 means one person, m = 1 more than one, and y counts those beyond two: the cell has s + 2 m + y
+people. All are whole numbers, s + m <= 1 and y <= (largest number - 2) m. The margins are equations; sum s is
+maximized. The rooms of the categories and the bound of worst_case.py, proven there, exclude impossible solutions, and a
 category with more people than cells has a cell with more than one.
 
-Nothing rests on floating-point numbers alone: a table counts only if it has the margins in whole numbers, and a bound
-is rounded up where it is less than a millionth below a whole number. The solver works in a process of its own, because
-it writes to standard output whatever it is told, and so that it can be ended.
+Floating-point numbers alone are not trusted: a table counts only if it has the margins in whole numbers, and a bound
+is rounded up if it is less than a millionth below a whole number.
+
+The result does not depend on time: the search ends after a fixed number of nodes of its tree, so that every machine
+gives the same answer. HiGHS (Huangfu and Hall, Parallelizing the dual revised simplex method, Mathematical Programming
+Computation 10, 2018) is deterministic without a time limit. It runs in a separate process, because it writes to
+standard output even in silent mode.
 """
 
 from __future__ import annotations
@@ -25,49 +29,58 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kohorte.errors import EngineError
+
 Table = npt.NDArray[np.int64]
 
-SECONDS = 2.0
-PATIENCE = 15.0
-"""Seconds after which the process is ended, should the solver not keep to its limit."""
+WORK = 200_000
+"""Nodes of the search tree times cells to the power of 1.5, which is about how the time per node grows. Measured:
+a few seconds on one core, and enough for random surveys of 27 cells with up to 100 people for each
+(docs/decisions/0020-survey-expectation.md)."""
+PATIENCE = 600.0
+"""Seconds after which a solver that does not answer is an error; the result does not depend on it."""
 NEARLY = 1e-6
 
 
 def room(count: int, combinations: int) -> int:
-    """How many cells of a category of `count` people, in so many combinations, can have one person (worst_case.py)."""
+    """How many of the `combinations` cells of a category with `count` people can have one person (worst_case.py)."""
     return count if count <= combinations else combinations - 1
 
 
-@lru_cache(maxsize=1_000)
-def search(margins: tuple[tuple[int, ...], ...], *, most: int, seconds: float = SECONDS) -> tuple[int, int]:
-    """A bound for the cells with one person, at most `most`, and how many a table that was found has (0 if none).
+def most_nodes(cells: int) -> int:
+    """The number of nodes after which a search ends, for a number of cells."""
+    return int(WORK / cells**1.5)
 
-    Where no process can be started nothing is found, and the bound stays.
+
+@lru_cache(maxsize=1_000)
+def search(margins: tuple[tuple[int, ...], ...], *, most: int) -> tuple[int, int]:
+    """A bound for the number of cells with one person, at most `most`, and the number in the best table found (or 0).
+
+    An application that embeds Python has no interpreter to start: then nothing is found, and the bound is `most`.
     """
     if not Path(sys.executable or "").name.lower().startswith(("python", "pypy")):
         return most, 0
-    command = [sys.executable, "-P", "-c", f"from {__name__} import answer; answer()"]
-    question = json.dumps({"margins": [list(map(int, block)) for block in margins], "most": most, "seconds": seconds})
+    command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
+    program = json.dumps({"margins": [list(map(int, block)) for block in margins], "most": most})
     try:
-        done = subprocess.run(command, input=question.encode(), capture_output=True, timeout=PATIENCE, check=True)  # noqa: S603  # our own interpreter
+        done = subprocess.run(command, input=program.encode(), capture_output=True, timeout=PATIENCE, check=True)  # noqa: S603  # our own interpreter
         bound, cells = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
-        return most, 0
+        raise EngineError("the solver for the worst case of a survey failed", code="survey-solver") from None
     return min(most, bound), singles_if_right(margins, cells)
 
 
-def answer() -> None:
-    """Solve what standard input asks; the answer alone goes to standard output."""
+def main() -> None:
+    """Solve the program on standard input; only its solution is written to standard output."""
     output = os.dup(1)
     os.dup2(2, 1)
-    question = json.loads(sys.stdin.buffer.read())
-    bound, table = solve(question["margins"], most=question["most"], seconds=question["seconds"])
+    bound, table = solve(**json.loads(sys.stdin.buffer.read()))
     with os.fdopen(output, "w", encoding="utf-8") as stream:
         json.dump([bound, None if table is None else table.tolist()], stream)
 
 
 def singles_if_right(margins: Sequence[Sequence[int]], cells: Sequence[int] | None) -> int:
-    """How many cells of a table, in order, hold one person; 0 if it has not the margins."""
+    """The number of cells with one person in a table; 0 if it does not have the margins."""
     if cells is None or len(cells) != math.prod(len(block) for block in margins):
         return 0
     table = np.asarray(cells, dtype=np.int64).reshape([len(block) for block in margins])
@@ -78,8 +91,11 @@ def singles_if_right(margins: Sequence[Sequence[int]], cells: Sequence[int] | No
     return int((table == 1).sum()) if bool((table >= 0).all()) else 0
 
 
-def solve(margins: Sequence[Sequence[int]], *, most: int, seconds: float = SECONDS) -> tuple[int, Table | None]:
-    """A bound for the cells with one person, at most `most`, and the cells of the best table that was found."""
+def solve(margins: Sequence[Sequence[int]], *, most: int, nodes: int | None = None) -> tuple[int, Table | None]:
+    """A bound for the number of cells with one person, at most `most`, and the cells of the best table found.
+
+    The search ends after `nodes` nodes, by default after `most_nodes`.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp  # type: ignore[import-untyped]
 
     matrix, low, high, largest = _program(margins, most)
@@ -89,7 +105,7 @@ def solve(margins: Sequence[Sequence[int]], *, most: int, seconds: float = SECON
         integrality=np.ones(3 * cells),
         bounds=Bounds(0, largest),
         constraints=LinearConstraint(matrix, low, high),
-        options={"time_limit": seconds, "mip_rel_gap": 0},
+        options={"node_limit": most_nodes(cells) if nodes is None else nodes, "mip_rel_gap": 0},
     )
     bound = found.mip_dual_bound
     if bound is not None and math.isfinite(bound):
@@ -106,15 +122,15 @@ def _program(margins: Sequence[Sequence[int]], most: int) -> tuple[Any, Table, T
 
     shape = [len(block) for block in margins]
     cells, people = math.prod(shape), sum(margins[0])
-    places = np.indices(shape).reshape(len(shape), cells)
+    positions = np.indices(shape).reshape(len(shape), cells)
     count = np.array([number for block in margins for number in block], dtype=np.int64)
     combinations = np.array([cells // len(block) for block in margins for _ in block], dtype=np.int64)
     crowded = (count > combinations).astype(np.int64)
     rooms = np.array([room(*pair) for pair in zip(count.tolist(), combinations.tolist(), strict=True)], dtype=np.int64)
-    holds = np.min([np.array(block)[place] for block, place in zip(margins, places, strict=True)], axis=0)
+    holds = np.min([np.array(block)[position] for block, position in zip(margins, positions, strict=True)], axis=0)
     sums = csr_array(
         np.concatenate(
-            [place == np.arange(length)[:, None] for place, length in zip(places, shape, strict=True)]
+            [position == np.arange(length)[:, None] for position, length in zip(positions, shape, strict=True)]
         ).astype(float)
     )
     each, beyond = eye_array(cells), np.maximum(holds - 2, 0)

@@ -1,10 +1,10 @@
-"""Whether a survey with merged categories, or more people, reaches a wanted percentage."""
+"""Decide whether a survey with merged categories, or more people, reaches a wanted percentage."""
 
 from __future__ import annotations
 
-from kohorte.survey.expectation import expected_singles
-from kohorte.survey.logarithms import FEWEST_PEOPLE, LogarithmGrid
-from kohorte.survey.survey import Answers
+from kohorte.survey.estimators.expectation import expected_singles
+from kohorte.survey.estimators.logarithms import FEWEST_PEOPLE, LogarithmGrid
+from kohorte.survey.questionnaire.survey import Answers
 
 GRIDS = (2**12, 2**15, 2**18)
 MOST_EXACT = 2_000_000
@@ -12,14 +12,14 @@ ROUNDING = 1e-9
 
 
 def reaches(singles: float, people: int, percent: float) -> bool:
-    """Whether so many single cells are at most the wanted percentage of the people."""
+    """Whether this number of single cells is at most the wanted percentage of the people."""
     return min(singles / people, 1.0) * 100 <= percent + ROUNDING
 
 
 class ExpectedPercentage:
-    """Compares the expected percentage with a wanted one: by grids where they decide, finer and finer, else exactly.
+    """Compares the expected percentage with a wanted one, with increasingly fine grids and, if necessary, exactly.
 
-    Beyond two million people what the finest grid cannot tell from the wanted percentage is said not to reach it.
+    Above two million people, a survey that the finest grid cannot decide counts as not reaching the percentage.
     """
 
     def __init__(self, survey: Answers) -> None:

@@ -1,7 +1,7 @@
-"""The four estimators of the number of cells with exactly one person, from margins alone.
+"""Four published estimators of the number of cells with exactly one person, from margins alone.
 
-Source: M. Rauterberg, "Wie anonym sind anonymisierte Datensätze wirklich?". FG, RT, RR and OR are his names. None of
-them is a bound (docs/how-to/plan-a-survey.md); beside them stand the expectation and the worst case.
+Source: Rauterberg, "Wie anonym sind anonymisierte Datensätze wirklich?". FG, RT, RR and OR are his names. None of
+them is a bound (docs/how-to/plan-a-survey.md); the expectation and the worst case complement them.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from kohorte.errors import InputError
-from kohorte.survey.spectrum import Spectrum, expand, largest_of_the_rest, spectra
-from kohorte.survey.survey import Answers, Block
+from kohorte.survey.estimators.spectrum import Spectrum, expand, largest_of_the_rest, spectra
+from kohorte.survey.questionnaire.survey import Answers, Block
 
 MOST_LISTED = 2_000_000
 NEAR = 1e-9
-"""Floating-point products differ from the true ones by far less, relatively; what is nearer is compared exactly."""
+"""The relative error of floating-point products is far smaller; closer comparisons are made exactly."""
 
 
 def deanonymizable_percent(singles: float, people: int) -> float:
-    """DA: which percentage of the people is alone in a cell, if so many cells have one person."""
+    """DA: the percentage of people who are alone in a cell, from the number of cells with one person."""
     return min(singles / people, 1.0) * 100
 
 
 def degrees_of_freedom(survey: Answers, people: int) -> int:
-    """FG: the product of the numbers of categories, of which the two largest lose one (with one question: it alone).
+    """FG: the product of the numbers of categories, the two largest reduced by one (the only one for one question).
 
-    Complexity: none to speak of. The number of people does not matter.
+    Complexity: a product over the questions. The number of people does not matter.
     """
     del people
     *others, last = sorted(survey.shape)
@@ -40,7 +40,7 @@ def degrees_of_freedom(survey: Answers, people: int) -> int:
 def truncated_margins(survey: Answers, people: int) -> int:
     """RT: the number of cells with trunc(people * probability) = 1.
 
-    Exact. Complexity: at most `people` cells have a probability of 1 / people or more, and no other is looked at.
+    Exact. Complexity: at most `people` cells have a probability of 1 / people or more, and only these are examined.
     """
     return _cells_between(spectra(survey.blocks), Fraction(1, people), Fraction(2, people))
 
@@ -56,15 +56,15 @@ def rounded_margins(survey: Answers, people: int) -> int:
 def orwell_coefficient(survey: Answers, people: int) -> float:
     """OR: the number of cells really used on average, 2 to the power of the entropy in bits.
 
-    It is the product over independent questions; for questions with a joint table, whose entropy counts, it is less
-    than the product over them unless they are independent. The number of people does not matter.
+    It is a product over independent questions; for questions with a joint table the entropy of the table is used, which
+    gives less than the product unless they are independent. The number of people does not matter.
     """
     del people
     return float(math.prod(categories_used(block) for block in survey.blocks))
 
 
 def categories_used(block: Block) -> float:
-    """A: how many of the answers are really used on average; from 1 to their number, which equal frequencies reach."""
+    """A: how many of the answers are really used on average; at most their number, reached with equal frequencies."""
     used = [probability for probability in block.probabilities if probability]
     if len(set(used)) == 1:
         return float(len(used))  # exactly
@@ -77,12 +77,11 @@ def entropy(block: Block) -> float:
 
 
 def _cells_between(parts: tuple[Spectrum, ...], low: Fraction, high: Fraction) -> int:
-    """How many cells have a probability p with low <= p < high.
+    """The number of cells with a probability p such that low <= p < high.
 
-    The parts are multiplied one after the other. A product is followed as long as it can still become `low`, that is
-    with the largest probabilities of all later parts. Each product that is followed so begins another cell of
-    probability `low` or more, and there are at most 1 / low of those. Where the last decision is a near one it is made
-    with whole numbers.
+    The parts are multiplied one after the other. A product is followed as long as it can still reach `low` with the
+    largest probabilities of all later parts. Each such product is the beginning of a different cell of probability
+    `low` or more, and there are at most 1 / low of those. Close decisions at the end are made with whole numbers.
     """
     rest = largest_of_the_rest(parts)
     products = np.ones(1)
@@ -113,20 +112,20 @@ def _traced(
     for end in rows.tolist():
         numerator, cells, row = 1, 1, end
         for part, pairs in zip(reversed(parts), reversed(steps), strict=True):
-            row, place = divmod(int(pairs[row]), len(part.numerators))
-            numerator *= part.numerators[place]
-            cells *= part.cells[place]
+            row, position = divmod(int(pairs[row]), len(part.numerators))
+            numerator *= part.numerators[position]
+            cells *= part.cells[position]
         found.append((Fraction(numerator, math.prod(part.denominator for part in parts)), cells))
     return found
 
 
 def _counts(parts: tuple[Spectrum, ...], steps: list[npt.NDArray[np.int64]], rows: npt.NDArray[np.int64]) -> list[int]:
-    """How many cells have each of some products; small, because so probable a cell cannot be frequent."""
+    """The number of cells with each of some products; small, because cells of this probability are few."""
     cells = np.ones(len(rows), dtype=np.int64)
     for part, pairs in zip(reversed(parts), reversed(steps), strict=True):
-        places = pairs[rows] % len(part.numerators)
-        counts = np.array([min(count, 2**62) for count in part.cells], dtype=np.int64)  # those at hand are small
-        cells *= counts[places]
+        positions = pairs[rows] % len(part.numerators)
+        counts = np.array([min(count, 2**62) for count in part.cells], dtype=np.int64)  # those in use are small
+        cells *= counts[positions]
         rows = pairs[rows] // len(part.numerators)
     found: list[int] = cells.tolist()
     return found

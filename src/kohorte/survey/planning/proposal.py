@@ -1,4 +1,4 @@
-"""A proposal: how to change a survey so that fewer people can be recognized, and what it costs."""
+"""A proposal to change a survey so that fewer people can be recognized, with the loss of information."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kohorte.survey.estimate import Figure, figures_to_dict
-from kohorte.survey.estimators import deanonymizable_percent
-from kohorte.survey.survey import Survey
+from kohorte.survey.estimators.estimate import Figure, figures_to_dict
+from kohorte.survey.estimators.published import deanonymizable_percent
+from kohorte.survey.questionnaire.survey import Survey
 
 
 @dataclass(frozen=True)
 class Merge:
-    """What becomes of the categories of one question: groups of them, each of which is one answer afterwards."""
+    """The merged categories of one question: each group becomes one answer."""
 
     question: str
     groups: tuple[tuple[str, ...], ...]
 
     @property
     def left_out(self) -> bool:
-        """Whether all answers are one, so that the question need not be asked."""
+        """Whether all answers are merged into one, so that the question need not be asked."""
         return len(self.groups) == 1
 
     @property
@@ -42,10 +42,10 @@ class Merge:
 
 @dataclass(frozen=True)
 class SurveyProposal:
-    """A survey that reaches the wanted percentage, and what was changed: categories merged, or more people asked.
+    """A survey that reaches the wanted percentage, and the changes: merged categories, or more people.
 
-    `figures` are those of the changed survey. `lost_bits` is the entropy of the answers that is lost, `lost_share` its
-    share of all. `proven` says that all combinations of merges were looked at, and none with so few changes loses a
+    `figures` are those of the changed survey. `lost_bits` is the lost entropy of the answers, `lost_share` its share of
+    the total. `proven` says that all combinations of merges were examined, and none with as few changes loses a
     hundredth of a bit less.
     """
 
@@ -62,7 +62,7 @@ class SurveyProposal:
 
     @property
     def singles(self) -> float:
-        """What the estimator that judges says of the changed survey."""
+        """The figure of the chosen estimator for the changed survey."""
         figure = self.figures[self.by]
         return math.nan if figure is None else figure.singles
 
@@ -79,7 +79,7 @@ class SurveyProposal:
         parts = [merge.in_words for merge in self.merges if not merge.left_out]
         if gone := [merge.question for merge in self.merges if merge.left_out]:
             parts.append(f"leave out {', '.join(gone)}")
-        return "; ".join(parts) or "nothing has to be changed"
+        return "; ".join(parts) or "no change is needed"
 
     def to_dict(self) -> dict[str, object]:
         """The proposal as plain dictionaries, lists, numbers and text."""

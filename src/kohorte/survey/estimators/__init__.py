@@ -1,0 +1,1 @@
+"""Estimate how many people would be unique by their answers: estimators, expectation, simulation, worst case."""

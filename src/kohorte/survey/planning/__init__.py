@@ -1,0 +1,1 @@
+"""Find which categories to merge, or how many people to ask, to reach a wanted percentage."""

@@ -1,0 +1,1 @@
+"""The questions of a survey, their categories and their expected frequencies."""
