@@ -1,4 +1,4 @@
-"""The risk of a table, raw or released: profiles, comparisons, and attacks that run and count."""
+"""The re-identification risk of a table, raw or released: profiles, comparisons and policies."""
 
 from kohorte.risks.comparison import RiskComparison, compare_risks
 from kohorte.risks.policy import RiskPolicy, WeightedRisk

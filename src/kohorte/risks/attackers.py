@@ -1,4 +1,4 @@
-"""Three attackers, and how likely each of them finds a person: prosecutor, journalist and marketer."""
+"""The success of three attackers: prosecutor, journalist and marketer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from kohorte.kernels.arrays import Counts, Floats
 from kohorte.risks.population import People
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
 
 EXACT = 1e-12
-"""Risks that differ by less are the same."""
+"""Risks whose relative difference is smaller count as equal."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Attacker:
     """What an attacker can achieve with the rows that are not suppressed.
 
     `success_rate` is the share of attempts that find the right person; the risks are those of single rows. All are
-    0 where every row is suppressed. `basis` says what the figures rest on.
+    0 if every row is suppressed. `basis` says how the figures were obtained.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Attacker:
     basis: str
 
     def share(self, rows: int) -> float:
-        """So many rows as a share of those that are not suppressed."""
+        """A number of rows as a share of those that are not suppressed."""
         return rows / self.rows if self.rows else 0.0
 
     def to_dict(self) -> dict[str, object]:
@@ -49,7 +49,7 @@ class Attacker:
 
 @dataclass(frozen=True)
 class Attackers:
-    """The three, judged with the same threshold."""
+    """The three attackers, assessed with the same threshold."""
 
     prosecutor: Attacker
     journalist: Attacker
@@ -63,16 +63,16 @@ class Attackers:
 
 
 def attackers(table: ShownTable, people: People, *, threshold: float) -> Attackers:
-    """Judge the three attackers.
+    """Assess the three attackers.
 
-    The prosecutor knows that somebody is in the table: a row in a class of f rows is at risk 1 / f. The journalist does
-    not: the risk is 1 / F, with the F people of the population who look like the row. The marketer wants to find as
-    many as possible and is judged by the average alone.
+    The prosecutor knows that a person is in the table: a row in a class of f rows is at risk 1 / f. The journalist does
+    not know it: the risk is 1 / F, where F people of the population look like the row. The marketer wants to find as
+    many people as possible and is assessed by the average alone.
 
     Source
-        El Emam, Guide to the De-Identification of Personal Health Information, 2013, chapter 16. The journalist
-        succeeds with the greater of two shares: of the rows that are looked up in the population, and of the people of
-        the population that are looked up in the table.
+        El Emam, Guide to the De-Identification of Personal Health Information, 2013, chapter 16. The success
+        rate of the journalist is the greater of two shares: of rows found when looking up the table in the population,
+        and of people found when looking up the population in the table.
     """
     own = np.asarray(1 / np.maximum(table.sizes, 1), dtype=np.float64)
     others = people.risks(table)

@@ -1,4 +1,4 @@
-"""Which attributes tell people apart: distinction and separation of every set of them, up to a size."""
+"""Which attributes distinguish people: distinction and separation of every attribute set up to a size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Counts
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
 from kohorte.risks.special_uniques import MinimalUniques, SpecialUniques
 
 MOST_SETS = 100_000
@@ -20,11 +20,11 @@ USUAL_SIZE = 4
 
 @dataclass(frozen=True)
 class AttributeSet:
-    """What somebody learns who knows these attributes of everybody.
+    """How well a set of attributes distinguishes rows.
 
-    `distinction` is the share of rows that are left if of those that look alike one stays; `separation` the share of
-    pairs of rows that do not look alike. `uniques` rows are the only ones of their kind. `singled_out` of them are so
-    by no smaller set: they are minimal sample uniques.
+    `distinction` is the number of different combinations of values divided by the number of rows; `separation` is the
+    share of pairs of rows that differ. `uniques` counts the unique rows. For `singled_out` of them no smaller set is
+    enough: the set is a minimal sample unique.
 
     Source
         Motwani and Xu, Efficient Algorithms for Masking and Finding Quasi-Identifiers, VLDB 2007.
@@ -42,7 +42,7 @@ class AttributeSet:
 
 
 def attribute_sets(table: ShownTable, largest: int) -> tuple[tuple[AttributeSet, ...], SpecialUniques]:
-    """Look at all sets of up to so many quasi-identifiers, the small ones first; 0 looks at none."""
+    """Assess all sets of up to `largest` quasi-identifiers, small sets first; 0 assesses none."""
     largest = checked_size(largest, len(table.names))
     uniques = MinimalUniques(table, largest)
     found = []
@@ -56,7 +56,7 @@ def attribute_sets(table: ShownTable, largest: int) -> tuple[tuple[AttributeSet,
 
 
 def checked_size(largest: object, attributes: int) -> int:
-    """Return the size of the largest sets, which is no number above that of the attributes; refuse too many sets."""
+    """Return the size of the largest sets, at most the number of attributes; refuse too many sets."""
     if type(largest) is not int or largest < 0:
         raise InputError(
             f"largest_set (--sets) must be a whole number of at least 0, not {largest!r}",
@@ -65,7 +65,7 @@ def checked_size(largest: object, attributes: int) -> int:
     largest = min(largest, attributes)
     if (count := _sets(largest, attributes)) > MOST_SETS:
         raise InputError(
-            f"{attributes} quasi-identifiers have {count:,} sets of up to {largest}, too many to look at; give a "
+            f"{attributes} quasi-identifiers have {count:,} sets of up to {largest}, too many to assess; give a "
             f"largest_set (--sets) of at most {feasible_size(attributes, largest)}",
             code="risk-sets",
         )
@@ -73,7 +73,7 @@ def checked_size(largest: object, attributes: int) -> int:
 
 
 def feasible_size(attributes: int, largest: int = USUAL_SIZE) -> int:
-    """The size, at most the given one, up to which there are not too many sets."""
+    """The largest size, up to the given one, for which the number of sets is feasible."""
     largest = min(largest, attributes)
     return max(size for size in range(largest + 1) if _sets(size, attributes) <= MOST_SETS)
 

@@ -1,4 +1,4 @@
-"""Two risk profiles beside each other: before and after anonymization."""
+"""Compare two risk profiles: before and after anonymization."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kohorte.risks.profile import RiskProfile
 
 @dataclass(frozen=True, eq=False)
 class RiskComparison:
-    """The profiles of a table before and after; `figures` has each measure with both figures.
+    """The profiles of a table before and after; `figures` contains each measure with both figures.
 
-    Figures of the population are None where nothing is known of it.
+    Figures about the population are None if nothing is known about it.
     """
 
     before: RiskProfile = field(repr=False)
@@ -20,7 +20,7 @@ class RiskComparison:
     figures: tuple[tuple[str, int | float | None, int | float | None], ...]
 
     def to_dict(self, *, rows: int = 0) -> dict[str, object]:
-        """The comparison as plain data, with so many of the rows at the highest risk in both."""
+        """The comparison as plain data, with up to `rows` rows at the highest risk for both."""
         return {
             "measures": [{"measure": name, "before": before, "after": after} for name, before, after in self.figures],
             "before": self.before.to_dict(rows=rows),
@@ -34,7 +34,7 @@ def compare_risks(before: RiskProfile, after: RiskProfile) -> RiskComparison:
         raise InputError("give two profiles, as ko.risk makes them", code="risk-compare")
     if set(before.quasi_identifiers) != set(after.quasi_identifiers):
         raise InputError(
-            "the two profiles have different quasi-identifiers, so that their figures mean different things",
+            "the two profiles have different quasi-identifiers, so their figures cannot be compared",
             code="risk-compare",
         )
     both = [{**_counts(profile), **profile.measures} for profile in (before, after)]

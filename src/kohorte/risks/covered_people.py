@@ -1,4 +1,4 @@
-"""How many people of a population the cells of a class cover, whether or not all rows stand at the same levels."""
+"""Count the people of a population whom the cells of a class cover, also if rows are recoded individually."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Counts
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.cell_values import CellValues, distinct
-from kohorte.risks.attacks.compatible import compatible_blocks, overlaps
-from kohorte.risks.shown_table import ShownTable
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.cell_values import CellValues, distinct
+from kohorte.risks.shown.compatible import compatible_blocks, overlaps
+from kohorte.risks.shown.table import ShownTable
 
 
 def people_covered(table: ShownTable, people: ShownTable, plan: Plan) -> Counts:
-    """Count for every class the people who fit all of its cells; `people` shows values as they are.
+    """Count for every class the people who match all of its cells; `people` contains original values.
 
-    A person whom several classes cover is counted in each of them.
+    A person who matches several classes is counted in each of them.
 
     Complexity
         Different people times classes / 64. One million people and 3,700 classes of nine columns took 7 s.
@@ -29,12 +29,12 @@ def people_covered(table: ShownTable, people: ShownTable, plan: Plan) -> Counts:
 
 
 def _refuse_unclear(table: ShownTable, people: ShownTable, plan: Plan) -> None:
-    """Refuse labels that stand for other values at one level than at another: too many people would be counted."""
+    """Refuse labels that mean different values at different levels: too many people would be counted."""
     for name, shown, values in zip(table.names, table.texts, people.texts, strict=True):
         known = CellValues(distinct((*shown, *values)), plan.attributes[name].hierarchy, name)
         if any(known.means_two_things(text) for text in shown):
             raise InputError(
-                f"column {name!r} has a label that stands for different values at different levels of its hierarchy, "
-                "so that the table cannot be compared with the population",
+                f"column {name!r} has a label that means different values at different levels of its hierarchy, "
+                "so the table cannot be compared with the population",
                 code="risk-population-levels",
             )

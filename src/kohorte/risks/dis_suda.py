@@ -1,4 +1,4 @@
-"""DIS-SUDA: how likely a match with a unique row is right, from the sampling fraction and the special uniques."""
+"""DIS-SUDA: the probability that a match with a unique row is correct, from sampling fraction and special uniques."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from kohorte.kernels.arrays import Counts, Floats
 
 
 def intrusion_score(sizes: Counts, fraction: float) -> float | None:
-    """The probability that a person who fits one row of the table only is that row's (DIS); None without unique rows.
+    """The probability that a match with a unique row is correct (DIS); None without unique rows.
 
     Definition
-        With U unique rows, P rows that look like one other, and the share f of the population that the table is:
-        U f / (U f + P (1 - f)). Imagine that a row is taken out of the table and put back with probability f: a match
-        with a single row is right for a unique row that was put back, wrong for one of a pair that was not.
-        Where no row has a double nothing speaks against a match, and it is 1.
+        With U unique rows, P rows in classes of two and the sampling fraction f: U f / (U f + P (1 - f)).
+        Imagine that a row is removed from the table and put back with probability f: a match with a single row is
+        correct for a unique row that was put back, and wrong for a row of a pair that was not. Without pairs it is 1.
     Source
         Skinner and Elliot, A Measure of Disclosure Risk for Microdata, Journal of the Royal Statistical Society B
         64(4), 2002.
@@ -26,16 +25,15 @@ def intrusion_score(sizes: Counts, fraction: float) -> float | None:
 
 
 def dis_suda(scores: Floats, dis: float, attributes: int) -> Floats:
-    """That probability for each unique row by its SUDA score: higher where few attributes single the row out.
+    """The same probability for each unique row by its SUDA score: higher if few attributes single the row out.
 
     Definition
-        The odds that a match is right are those of DIS times s^q / h, with the row's score s, q = 1 + (8 - m) / 20 for
-        m attributes, and h such that the harmonic mean over all rows that have a score is DIS (h is the harmonic mean
-        of all s^q). Beyond 28 attributes q is 0. Rows without a score have 0.
+        The odds of a correct match are those of DIS times s^q / h, with the row's score s, q = 1 + (8 - m) / 20 for
+        m attributes (0 above 28 attributes), and the harmonic mean h of all s^q. Rows without a score get 0.
     Source
         Elliot and Manning, Using DIS to Modify the Classification of Special Uniques, Joint ECE/Eurostat Work Session
-        on Statistical Data Confidentiality, 2003, as sdcMicro computes it (suda2, DisFraction). The exponent is taken
-        from there. sdcMicro looks at sets of all sizes: the figures are the same if these are looked at here, too.
+        on Statistical Data Confidentiality, 2003, with the exponent of the R package sdcMicro (suda2, DisFraction).
+        The figures equal those of sdcMicro if sets of all sizes are assessed here, too.
     """
     found = np.zeros(len(scores))
     scored = scores > 0

@@ -1,4 +1,4 @@
-"""How the risk is spread: the share of rows whose risk lies in each of 24 intervals."""
+"""The distribution of risk: the share of rows whose risk lies in each of 24 intervals."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
 
 LOWER_ENDS = (
     "50", "33.4", "25", "20", "16.7", "14.3", "12.5", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "0.1", "0.01",
     "0.001", "0.0001", "0.00001", "0.000001", "0",
 )  # fmt: skip
-"""In percent, those of PRIORI and ARX."""
+"""In percent; the intervals of ARX and of PRIORI (Leitner, Datenschutzgerechte Forschungsschnittstelle, 2020)."""
 
 
 @dataclass(frozen=True)
 class RiskInterval:
-    """The rows whose risk (one by the size of their class) lies in an interval, and in this or a lower one."""
+    """The rows whose risk (1 / size of their class) lies in an interval; `share_up_to` includes lower intervals."""
 
     interval: str
     rows: int
@@ -25,7 +25,7 @@ class RiskInterval:
     share_up_to: float
 
     def to_dict(self) -> dict[str, object]:
-        """The interval by the names of PRIORI."""
+        """The interval as plain data, with the names of PRIORI."""
         return {
             "interval": self.interval,
             "records_with_maximal_risk_within_interval": self.share_up_to,
@@ -35,7 +35,7 @@ class RiskInterval:
 
 
 def distribution(table: ShownTable) -> tuple[RiskInterval, ...]:
-    """Spread the rows that are not suppressed over the intervals, the highest risk first; exact at their ends."""
+    """Count the rows in each interval, without suppressed rows, the highest risk first; bounds are exact."""
     rows = table.kept_rows
     found, smaller = [], 0
     for name, (above, largest) in zip(_names(), pairwise([0, *_largest_classes()]), strict=True):

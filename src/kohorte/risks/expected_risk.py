@@ -1,4 +1,4 @@
-"""The expected risk of a row where only the share of the population is known that the table is."""
+"""The expected risk of a row if only the sampling fraction is known."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from kohorte.estimators.pitman import fit
 from kohorte.kernels.arrays import Counts, Floats
 
 FEW = 32
-"""Up to so many rows the expectation is a sum; above, its series is near enough (to about 0.3 %)."""
+"""Up to this class size the expectation is summed; above it, a series is accurate to about 0.3 %."""
 
 
 def expected_risk(sizes: Counts, fraction: float) -> Floats:
-    """The expectation of 1 / F for each class with f rows in the sample, F being its people in the population.
+    """The expectation of 1 / F for each class with f rows in the sample and F people in the population.
 
     Definition
-        Sample and population follow Pitman's sampling formula with the theta and alpha that are the most likely for
-        the sample, as in the estimate of the population uniques. Of the m people who are not in the sample, each in
-        turn joins a class of f people with probability (f - alpha) / (n + theta), n growing: F - f is beta-binomial
-        with m, f - alpha and n + theta - f + alpha. A row that is alone is so in the population with a probability
-        that fits the estimated number of population uniques.
+        Sample and population follow Pitman's sampling formula with the maximum likelihood estimates of theta and alpha,
+        as in the estimate of the population uniques. The m people who are not in the sample are added one by one, and
+        each joins a class of f people with probability (f - alpha) / (n + theta), where n grows: F - f is beta-binomial
+        with m, f - alpha and n + theta - f + alpha. The probability that a sample unique is a population unique
+        agrees with the estimated number of population uniques.
     Without an estimate
-        Where all rows are unique, the worst is assumed, 1 / f. Where all look alike, so does the population.
+        If all rows are unique, the worst case 1 / f is assumed. If all look alike, so does the population.
     Source
         Hoshino 2001 (see estimators/pitman.py) for the model; Pitman, Exchangeable and Partially Exchangeable Random
-        Partitions, Probability Theory and Related Fields 102, 1995, for how classes grow.
+        Partitions, Probability Theory and Related Fields 102, 1995, for the growth of classes.
     """
     distinct, inverse = np.unique(np.asarray(sizes, dtype=np.int64), return_inverse=True)
     sample = Sample.of(np.asarray(sizes, dtype=np.int64), fraction)
@@ -47,7 +47,7 @@ def expected_risk(sizes: Counts, fraction: float) -> Floats:
 
 
 def _summed(f: int, m: int, a: float, b: float) -> float:
-    """The sum over x of P(x) / (f + x), x being beta-binomial with m, a and b."""
+    """The sum over x of P(x) / (f + x) for x beta-binomial with m, a and b."""
     x, weights = points(0, m)
     logs = log_gamma(x + a) - log_gamma(x + 1) + log_gamma(m - x + b) - log_gamma(m - x + 1)
     chances = weights * np.exp(logs - logs.max())

@@ -1,4 +1,4 @@
-"""A policy: how much each measure of risk counts, and how much risk may be left."""
+"""Risk policies: the weight of each measure of risk, and a limit for the weighted risk."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Self
 
 from kohorte.data import strict_yaml
 from kohorte.data.files import read_text
-from kohorte.errors import InputError, nearest
-from kohorte.release.search_options import is_number
+from kohorte.errors import InputError, nearest, refuse_unknown_keys
+from kohorte.plans.search_options import is_number
 
 FORMAT = 1
 KEYS = ("kohorte", "weights", "limit")
@@ -33,12 +33,12 @@ MEASURES = (
     "records_affected_by_lowest_risk",
     "sample_uniques",
 )
-"""The measures of PRIORI, all of them from 0 to 1."""
+"""The measures of PRIORI (Leitner, Datenschutzgerechte Forschungsschnittstelle, 2020), all from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class WeightedRisk:
-    """The weighted mean of the measures of a policy; `within_limit` is None where the policy has no limit."""
+    """The weighted mean of the measures of a policy; `within_limit` is None if the policy has no limit."""
 
     risk: float
     limit: float | None
@@ -46,7 +46,7 @@ class WeightedRisk:
     parts: tuple[tuple[str, float, float], ...]  # measure, weight, figure
 
     def to_dict(self) -> dict[str, object]:
-        """The figures as plain data; `risk` is what PRIORI answers."""
+        """The figures as plain data; `risk` is the figure that PRIORI returns."""
         return {
             "risk": self.risk,
             "limit": self.limit,
@@ -57,7 +57,7 @@ class WeightedRisk:
 
 @dataclass(frozen=True)
 class RiskPolicy:
-    """Weights of at least 0 for measures, and the weighted risk that may be left, if there is a limit."""
+    """Weights of at least 0 for measures, and an optional limit for the weighted risk."""
 
     weights: Mapping[str, float] = field(hash=False)
     limit: float | None = None
@@ -92,7 +92,7 @@ class RiskPolicy:
             figure = measures[name]
             if figure is None and weight:
                 raise InputError(
-                    f"the policy weighs {name}, for which a population is needed: give its size, a sampling fraction "
+                    f"the policy has a weight for {name}, which needs a population: give its size, a sampling fraction "
                     "or a table",
                     code="policy-needs-population",
                 )
@@ -103,22 +103,17 @@ class RiskPolicy:
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Self:
-        """Read a policy file: `kohorte: 1`, `weights: {measure: weight}` and, if wanted, `limit: 0.2`."""
+        """Read a policy file: `kohorte: 1`, `weights: {measure: weight}` and, optionally, `limit: 0.2`."""
         path = Path(path)
         text = read_text(path, what="policy", code="policy-unreadable")
         return cls.from_dict(strict_yaml.load(text, source=path.name, code="policy-yaml"))
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read a policy from plain dictionaries, as YAML and JSON give them."""
+        """Read a policy from plain data, as loaded from YAML or JSON."""
         if not isinstance(data, Mapping):
             raise InputError("a policy is a mapping with the keys " + ", ".join(KEYS), code="policy-yaml")
-        for key in data:
-            if key not in KEYS:
-                raise InputError(
-                    f"the policy has no key {str(key)!r}{nearest(str(key), KEYS)}; known are {', '.join(KEYS)}",
-                    code="policy-unknown-key",
-                )
+        refuse_unknown_keys(data, KEYS, where="the policy", code="policy-unknown-key")
         if data.get("kohorte") != FORMAT or isinstance(data["kohorte"], bool):
             raise InputError(
                 f"the policy must begin with 'kohorte: {FORMAT}', its format version", code="policy-version"

@@ -1,4 +1,4 @@
-"""What is known of the people that a table is part of: nothing, how many they are, or who they are."""
+"""What is known about the population of a table: nothing, its size, or a table of its people."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ import polars as pl
 
 from kohorte.data import to_polars
 from kohorte.errors import InputError, nearest
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Counts, Floats
-from kohorte.release.plan import Plan
-from kohorte.release.search_options import is_number
+from kohorte.plans.plan import Plan
+from kohorte.plans.search_options import is_number
 from kohorte.release.shown_classes import Classes
 from kohorte.risks.covered_people import people_covered
 from kohorte.risks.expected_risk import expected_risk
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
+from kohorte.sources import FrameSource
 
 
 @dataclass(frozen=True, eq=False)
 class People:
     """The population of a table.
 
-    `fraction` is the share of them that the table is; None where nothing is known, and the worst is assumed: that the
-    attacker knows who is in the table. `people` counts those who look like each class, where a table of the population
-    is given, and `uniques` those whom nobody else looks like, where also all rows are generalized alike: with rows
-    recoded each in its own way, people who are in no row look like nothing in particular.
+    `fraction` is the sampling fraction; None if nothing is known, and then the worst is assumed: the attacker knows who
+    is in the table. If a table of the population is given, `people` counts the people who look like each class, and
+    `uniques` those who look like nobody else. `uniques` is None if rows are recoded individually, because it is then
+    undefined what people outside the table would look like.
     """
 
     size: float | None = None
@@ -37,15 +38,15 @@ class People:
 
     @property
     def basis(self) -> str:
-        """What the figures rest on, in words."""
+        """How the figures were obtained, in words."""
         if self.people is not None:
             return "counted in a table of the population"
         if self.fraction is not None:
-            return "estimated from the share of the population that the table is"
-        return "no population known: as if the attacker knew who is in the table"
+            return "estimated from the sampling fraction"
+        return "population unknown: assumes that the attacker knows who is in the table"
 
     def risks(self, table: ShownTable) -> Floats:
-        """The risk of a row of each class: one by the number of people of the population who look like it."""
+        """The risk of a row of each class: 1 / number of people of the population who look like it."""
         if self.people is not None:
             return np.asarray(1 / np.maximum(self.people, 1), dtype=np.float64)
         return expected_risk(table.sizes, 1.0 if self.fraction is None else self.fraction)
@@ -59,7 +60,7 @@ def people_of(
     fraction: float | None = None,
     population: object = None,
 ) -> People:
-    """Return what is known of the population, given in one of three ways, or not at all."""
+    """Return what is known about the population, from at most one of its size, the sampling fraction or a table."""
     if sum(given is not None for given in (size, fraction, population)) > 1:
         raise InputError(
             "give only one of a population table, a population size and a sampling fraction",
@@ -87,17 +88,17 @@ def people_of(
 def _refuse_small(table: ShownTable, size: float) -> None:
     if size < table.rows:
         raise InputError(
-            f"the population has {size:,.0f} people, fewer than the {table.rows:,} rows of the table, which are part "
-            "of it",
+            f"the population has {size:,.0f} people, fewer than the {table.rows:,} rows of the table, which must be "
+            "part of it",
             code="risk-population-small",
         )
 
 
 def _counted(table: ShownTable, plan: Plan, population: pl.DataFrame) -> People:
-    """Count who of a population looks like each class.
+    """Count the people of a population who look like each class.
 
-    The population is generalized to the levels at which the table stands. Where these differ from row to row, those
-    are counted whom the cells of the class cover; somebody can be covered by several classes.
+    The population is generalized to the levels of the table. If these differ from row to row, the people are counted
+    whom the cells of the class cover; several classes can cover the same person.
     """
     if absent := [name for name in table.names if name not in population.columns]:
         hints = ", ".join(repr(name) + nearest(name, population.columns) for name in absent)
@@ -113,7 +114,7 @@ def _counted(table: ShownTable, plan: Plan, population: pl.DataFrame) -> People:
     lacking = int(np.maximum(table.sizes - counts, 0).sum())
     if lacking:
         raise InputError(
-            f"everybody of the table must be in the population, but it has too few people like {lacking:,} "
+            f"everyone in the table must be in the population, but it has too few people like {lacking:,} "
             f"row{'' if lacking == 1 else 's'} of the table",
             code="population-lacks-rows",
         )
@@ -121,15 +122,19 @@ def _counted(table: ShownTable, plan: Plan, population: pl.DataFrame) -> People:
 
 
 def _at_levels(table: ShownTable, plan: Plan, people: pl.DataFrame) -> tuple[Counts, int | None] | None:
-    """The people of each class and those who are alone, all of them generalized as the columns of the table are.
+    """Count the people of each class and the unique people, generalized to the levels of the table.
 
-    None where a column stands at no single level.
+    None if a column has no single level.
     """
     classes = table.shown()
     if any(SUPPRESSED in column and column.n_unique() > 1 for column in classes.get_columns()):
         return None
     try:
-        shown = Classes(classes, counted=None).as_shown(people, plan) if table.classes else people
+        shown = (
+            Classes(FrameSource(classes).count_shown(table.names), table.names, suppressed=None).as_shown(people, plan)
+            if table.classes
+            else people
+        )
     except InputError as error:
         if error.code == "verify-level-unclear":
             return None

@@ -1,4 +1,4 @@
-"""The risk profile of a table: everything that can be said about it, in one object."""
+"""The risk profile of a table."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Floats
-from kohorte.release.plan import Plan
-from kohorte.release.search_options import is_number
+from kohorte.plans.plan import Plan
+from kohorte.plans.search_options import is_number
 from kohorte.risks.attackers import Attackers, attackers
 from kohorte.risks.attribute_sets import AttributeSet, attribute_sets, checked_size, feasible_size
 from kohorte.risks.distribution import RiskInterval, distribution
 from kohorte.risks.policy import RiskPolicy, WeightedRisk
 from kohorte.risks.population import people_of
 from kohorte.risks.rows import RowRisk, rows_at_highest_risk
-from kohorte.risks.shown_table import ShownTable, checked_table
+from kohorte.risks.shown.table import ShownTable, checked_table
 from kohorte.risks.special_uniques import SpecialUniques
 from kohorte.risks.suspected import SuspectedIdentifier, suspected_identifiers
 from kohorte.risks.uniqueness import Uniqueness, uniqueness
@@ -22,10 +22,10 @@ from kohorte.risks.uniqueness import Uniqueness, uniqueness
 
 @dataclass(frozen=True, eq=False)
 class RiskProfile:
-    """The risk of a table as it stands, raw or released.
+    """The risk of a table, raw or released.
 
-    All figures are about the `rows` that are not `suppressed`. Nothing in it is a value of the table: rows have their
-    numbers, attributes their names.
+    All figures are about the rows that are not `suppressed`. The profile contains no value of the table, only numbers
+    of rows and names of attributes.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -44,12 +44,12 @@ class RiskProfile:
     _journalist: Floats = field(repr=False)
 
     def riskiest_rows(self, count: int) -> tuple[RowRisk, ...]:
-        """The rows at the highest risk, at most so many."""
+        """The rows at the highest risk, at most `count`."""
         return rows_at_highest_risk(self._table, self.special_uniques, self._journalist, count)
 
     @property
     def telling_sets(self) -> tuple[AttributeSet, ...]:
-        """The attribute sets, those that single out the most people first, small ones before large ones."""
+        """The attribute sets, sorted by the number of people whom they single out, then by size."""
         return tuple(
             sorted(
                 self.attribute_sets, key=lambda found: (-found.singled_out, len(found.attributes), -found.separation)
@@ -58,11 +58,11 @@ class RiskProfile:
 
     @property
     def measures(self) -> dict[str, float | None]:
-        """The measures of PRIORI by name: shares from 0 to 1, None where a population would have to be known."""
+        """The measures of PRIORI (see policy.py) by name: shares from 0 to 1, None if the population is unknown."""
         return {**self._success_rates(), **self._re_identification_risk()}
 
     def risk_profile(self) -> dict[str, object]:
-        """The profile by the names of PRIORI (appendix E)."""
+        """The profile with the names of PRIORI (Leitner, Datenschutzgerechte Forschungsschnittstelle, 2020, app. E)."""
         return {
             "attacker_success_rate": self._success_rates(),
             "distribution_of_risk": [interval.to_dict() for interval in self.distribution],
@@ -70,7 +70,7 @@ class RiskProfile:
         }
 
     def to_dict(self, *, rows: int = 0) -> dict[str, object]:
-        """The profile as plain data, with so many of the rows at the highest risk."""
+        """The profile as plain data, with up to `rows` rows at the highest risk."""
         return {
             "quasi_identifiers": list(self.quasi_identifiers),
             "rows": self.rows,
@@ -123,12 +123,12 @@ def risk(
     largest_set: int | None = None,
     policy: RiskPolicy | None = None,
 ) -> RiskProfile:
-    """Measure the risk of a table (polars, pandas or arrow) as it stands: raw, or a release.
+    """Measure the risk of a table (polars, pandas or arrow), raw or released.
 
-    Rows are alike if they show the same text in all quasi-identifiers of the plan. Rows that show nothing but `*` are
-    suppressed, and no figure counts them. What is known of the population is given in one of three ways, or not at
-    all; without it the journalist is taken for a prosecutor. `largest_set` is the size up to which sets of attributes
-    are looked at; without it four, or as many as there are not too many sets of.
+    Rows look alike if they show the same text in all quasi-identifiers of the plan. Rows that show only `*` are
+    suppressed, and no figure counts them. Give at most one of `population_size`, `sampling_fraction` and `population`;
+    without any, the journalist has the same risk as the prosecutor. Attribute sets are assessed up to the size
+    `largest_set`, by default four, or fewer if there are too many sets.
     """
     table = checked_table(frame, plan)
     if not is_number(threshold) or not 0 < threshold <= 1:

@@ -1,4 +1,4 @@
-"""The rows at the highest risk, one by one: by number, never by value."""
+"""The rows at the highest risk, identified by number, never by value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Floats
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
 from kohorte.risks.special_uniques import SpecialUniques, names_of
 
 MOST_SETS = 5
@@ -16,12 +16,11 @@ MOST_SETS = 5
 
 @dataclass(frozen=True)
 class RowRisk:
-    """A row by its number (1 is the first one below the header), and why it stands out.
+    """A row by its number (1 is the first row below the header), and why its risk is high.
 
-    `singled_out_by` has the smallest sets of attributes by which it is the only one of its kind. `alike_without`
-    counts for each attribute the rows that would look like it if that one were not shown. `dis_suda` is how likely a
-    match with the row is right, by its score; None where the share of the population is not known, or the row has no
-    score.
+    `singled_out_by` lists the smallest sets of attributes that make the row unique. `alike_without` counts for each
+    attribute the rows that would look like this one if the attribute were not shown. `dis_suda` is the probability that
+    a match with the row is correct; None if the sampling fraction is unknown or the row has no score.
     """
 
     row: int
@@ -50,7 +49,7 @@ class RowRisk:
 def rows_at_highest_risk(
     table: ShownTable, uniques: SpecialUniques, journalist: Floats, count: int
 ) -> tuple[RowRisk, ...]:
-    """The rows in the smallest classes, those with the highest score first, then in their order."""
+    """The rows in the smallest classes, sorted by class size, descending score and row number."""
     if type(count) is not int or count < 0:
         raise InputError(
             f"rows (--rows): the number of rows to list must be at least 0, not {count!r}", code="risk-rows"
@@ -62,7 +61,7 @@ def rows_at_highest_risk(
     without = [table.rows_alike([other for other in all_columns if other != left_out]) for left_out in all_columns]
     return tuple(
         RowRisk(
-            row=int(table.row_numbers[place]),
+            row=int(table.row_numbers[position]),
             class_size=int(table.sizes[number]),
             risk=1 / int(table.sizes[number]),
             journalist_risk=float(journalist[number]),
@@ -71,5 +70,5 @@ def rows_at_highest_risk(
             singled_out_by=tuple(names_of(table, chosen) for chosen in uniques.sets_of(number)[:MOST_SETS]),
             alike_without={name: int(rows[number]) for name, rows in zip(table.names, without, strict=True)},
         )
-        for place, number in zip(chosen, numbers, strict=True)
+        for position, number in zip(chosen, numbers, strict=True)
     )

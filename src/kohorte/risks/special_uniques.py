@@ -1,4 +1,4 @@
-"""Special uniques: rows that few attributes are enough to single out."""
+"""Special uniques: rows that a few attributes single out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from kohorte.kernels.arrays import Bools, Codes, Floats
 from kohorte.risks.dis_suda import dis_suda, intrusion_score
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
 
 Chosen = tuple[int, ...]
 
@@ -19,10 +19,10 @@ Chosen = tuple[int, ...]
 class SpecialUniques:
     """The minimal sample uniques of a table, of up to `largest` attributes.
 
-    A minimal sample unique is a set of attributes by which a row is the only one of its kind, while it is so by no part
-    of the set. `rows` have at least one; `of_size[size]` counts all of them. `contributions[attribute]` is the share of
-    all scores that comes from sets with the attribute; since these overlap, they do not add up to 1. `dis` and, for
-    every class, `dis_suda` (dis_suda.py) are there where it is known which share of the population the table is.
+    A minimal sample unique is a set of attributes that makes a row unique while none of its subsets does. `rows` counts
+    the rows with at least one, `of_size[size]` all minimal sample uniques. `contributions[attribute]` is the share of
+    all scores that comes from sets with the attribute; sets overlap, so the shares do not add up to 1. `dis` and, for
+    every class, `dis_suda` (dis_suda.py) are given if the sampling fraction is known.
 
     Definition
         A set of s of the m attributes adds (m - s) (m - s - 1) ... (m - largest + 1) to the score of its row: the
@@ -43,7 +43,7 @@ class SpecialUniques:
     dis_suda: Floats | None = field(default=None, repr=False)
 
     def with_fraction(self, table: ShownTable, fraction: float | None) -> SpecialUniques:
-        """The same, with what follows from the share of the population that the table is."""
+        """The same with DIS and DIS-SUDA, if the sampling fraction is known."""
         dis = None if fraction is None else intrusion_score(table.sizes, fraction)
         return self if dis is None else replace(self, dis=dis, dis_suda=dis_suda(self.scores, dis, len(table.names)))
 
@@ -51,8 +51,8 @@ class SpecialUniques:
         """The minimal sample uniques of a class (of one row), the smallest first."""
         found = []
         for chosen, classes in self.sets.items():
-            place = int(np.searchsorted(classes, number))
-            if place < len(classes) and classes[place] == number:
+            position = int(np.searchsorted(classes, number))
+            if position < len(classes) and classes[position] == number:
                 found.append(chosen)
         return found
 
@@ -73,10 +73,10 @@ class SpecialUniques:
 
 
 class MinimalUniques:
-    """Finds minimal sample uniques while the sets of attributes pass by, the small ones first.
+    """Find minimal sample uniques; the attribute sets are added one by one, small sets first.
 
-    Whoever is unique by a set is so by every larger one, so a set is minimal if the row is unique by none of those
-    that lack one of its attributes. Only rows that are unique by all attributes can be unique at all.
+    A row that is unique by a set is unique by every larger set, so a set is minimal if the row is not unique by any
+    subset with one attribute less. Only rows that are unique by all attributes can be unique by some.
     """
 
     def __init__(self, table: ShownTable, largest: int) -> None:
@@ -90,9 +90,9 @@ class MinimalUniques:
         self._sets: dict[Chosen, Codes] = {}
 
     def add(self, chosen: Chosen, unique_classes: Codes) -> int:
-        """Take note of the classes that are unique by a set; return for how many it is minimal."""
+        """Record the classes that are unique by a set; return for how many the set is minimal."""
         if not len(unique_classes):
-            return 0  # nor is anybody by a part of it
+            return 0  # then no row is unique by a subset either
         unique = np.zeros(len(self._alone), dtype=bool)
         unique[self._place[unique_classes]] = True
         if len(chosen) < self._largest:
@@ -108,11 +108,11 @@ class MinimalUniques:
         return len(classes)
 
     def next_size(self) -> None:
-        """All sets of a size have passed."""
+        """Start with the sets of the next size."""
         self._smaller, self._current = self._current, {}
 
     def found(self) -> SpecialUniques:
-        """All of them, with scores."""
+        """Return all minimal sample uniques, with scores."""
         scores = np.zeros(self._table.classes)
         of_size = dict.fromkeys(range(1, self._largest + 1), 0)
         weights = dict.fromkeys(self._table.names, 0.0)

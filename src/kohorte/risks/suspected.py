@@ -1,4 +1,4 @@
-"""Columns that look like one of the 18 classes of identifiers, by their names and by their contents."""
+"""Columns of a table that look like identifiers, compared with the plan."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import polars as pl
 
 from kohorte.data import Role
-from kohorte.data.identifiers import Form, suspects
-from kohorte.release.plan import Plan
+from kohorte.identifiers.detection import Form, suspects
+from kohorte.plans.plan import Plan
 
 SAMPLE = 10_000
 NAMING = (Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT)
-"""What has to go; places, dates and ages may be quasi-identifiers."""
+"""Forms that must be removed; places, dates and ages may be quasi-identifiers."""
 
 
 @dataclass(frozen=True)
 class SuspectedIdentifier:
     """A column, the class of identifiers that it seems to belong to, and why.
 
-    `problem`: it seems to name the person, and the plan does not treat it as identifying.
+    `problem`: it seems to identify the person, and the plan does not treat it as identifying.
     """
 
     attribute: str
@@ -35,7 +35,7 @@ class SuspectedIdentifier:
 
 
 def suspected_identifiers(table: pl.DataFrame, plan: Plan) -> tuple[SuspectedIdentifier, ...]:
-    """Look at all columns, at the contents of the first 10,000 rows; no value is told."""
+    """Check all columns by name and by the first 10,000 rows; the result contains no value."""
     found = []
     for name in table.columns:
         role = plan.attributes[name].role

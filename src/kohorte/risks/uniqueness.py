@@ -1,4 +1,4 @@
-"""How many rows are unique in the table, and how many people in the population."""
+"""Rows that are unique in the table, and people who are unique in the population."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from kohorte.estimators import ESTIMATORS, Sample
 from kohorte.risks.population import People
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
 
 
 @dataclass(frozen=True)
 class PopulationEstimate:
-    """What one estimator says; `uniques` is None where it has no estimate, and `reason` says why.
+    """The result of one estimator; `uniques` is None if it has no estimate, and `reason` says why.
 
-    `by` is the estimator that the figure comes from: `dankar` chooses one, `count` means that nothing was estimated.
+    `by` is the estimator used: `dankar` chooses one, `count` means that nothing was estimated.
     """
 
     estimator: str
@@ -29,10 +29,10 @@ class PopulationEstimate:
 
 @dataclass(frozen=True)
 class Uniqueness:
-    """Unique rows, and people who are unique in the population; without knowledge of it there is no figure for them.
+    """Unique rows, and people who are unique in the population; None if nothing is known about the population.
 
-    `by` is the estimator that the figure comes from; `population` where it was counted in a table of the population,
-    `count` where nothing had to be estimated: no row is unique, or the table is the population.
+    `by` is the estimator used; `population` if the figure was counted in a table of the population, `count` if nothing
+    had to be estimated: no row is unique, or the table is the population.
     """
 
     sample_uniques: int
@@ -51,11 +51,11 @@ class Uniqueness:
 
 
 def uniqueness(table: ShownTable, people: People) -> Uniqueness:
-    """Count the unique rows, and estimate by all estimators who is unique in the population.
+    """Count the unique rows, and estimate with all estimators how many people are unique in the population.
 
-    The rule of Dankar and others gives the figure; with a table of the population it is counted, and the estimates
-    stand beside it. For a release that is recoded row by row, only the rows are counted whom one person fits. The share
-    is that of the whole population.
+    The figure is that of the rule of Dankar et al. (estimators/dankar.py); with a table of the population it is
+    counted instead. If rows are recoded individually, only rows that exactly one person matches are counted. The share
+    refers to the whole population.
     """
     alone = table.sizes == 1
     own = int(alone.sum())

@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.data.cohort import hierarchy_files, plan_text
-from kohorte.risks.attacks.meaning import overlap
+from kohorte.attacks import linkage_attack, unsorted_matching_attack
+from kohorte.cohorts import hierarchy_files, plan_text
+from kohorte.hierarchies import Dates, Intervals, Redaction, Tree
+from kohorte.risks.shown.meaning import overlap
 
-AGES = ko.Intervals(lower=0, upper=100, widths=[10, 50], integer=True)
-ZIPS = ko.Redaction()
-DATES = ko.Dates(format="%Y-%m-%d")
+AGES = Intervals(lower=0, upper=100, widths=[10, 50], integer=True)
+ZIPS = Redaction()
+DATES = Dates(format="%Y-%m-%d")
 
 
 def fits(left, right, builder=None, **options):
@@ -65,7 +67,7 @@ def test_a_label_of_which_no_value_is_known_excludes_nothing():
 
 
 def test_a_value_that_the_hierarchy_does_not_know_stands_for_itself():
-    tree = ko.Tree({"warm": ["red"], "cold": ["blue"]})
+    tree = Tree({"warm": ["red"], "cold": ["blue"]})
     assert fits("warm", "red", tree, right_are_values=True)
     assert not fits("warm", "green", tree, right_are_values=True)
     assert fits("green", "green", tree, right_are_values=True)
@@ -110,7 +112,7 @@ def test_every_person_fits_the_recoded_row_that_was_made_of_it(tmp_path, algorit
     )
     people = ko.cohort(300, missing=missing, seed=3)
     release = ko.anonymize(people, plan).data
-    assert ko.unsorted_matching_attack(people, plan, release).facts["same_order"]
-    linked = ko.linkage_attack(release, plan, people)
+    assert unsorted_matching_attack(people, plan, release).facts["same_order"]
+    linked = linkage_attack(release, plan, people)
     assert linked.facts["rows_that_fit_somebody"] == linked.rows_tried
     assert linked.people_hurt == 0

@@ -4,9 +4,10 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.models import KAnonymity
 from kohorte.risks.policy import MEASURES
 
-PLAN = ko.Plan(attributes={"a": {"role": "quasi-identifying"}}, models=[ko.KAnonymity(2)])
+PLAN = ko.Plan(attributes={"a": {"role": "quasi-identifying"}}, models=[KAnonymity(2)])
 TABLE = pl.DataFrame({"a": ["x", "x", "y", "y", "y", "y"]})
 
 

@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.models import KAnonymity
+from kohorte.risks import compare_risks
 from kohorte.risks.distribution import LOWER_ENDS
 
 NAMES = ("a", "b", "c")
-PLAN = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in NAMES}, models=[ko.KAnonymity(2)])
+PLAN = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in NAMES}, models=[KAnonymity(2)])
 
 cells = st.sampled_from(["x", "y", "z", "[1-2]", "*", None])
 tables = st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=25)
@@ -93,7 +95,8 @@ def test_with_a_table_of_the_population_everything_is_counted(rows, more, random
 
 def test_a_release_is_compared_with_the_population_at_its_own_levels():
     plan = ko.Plan(
-        attributes={"zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}}}, models=[ko.KAnonymity(2)]
+        attributes={"zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}}},
+        models=[KAnonymity(2)],
     )
     everybody = pl.DataFrame({"zip": ["81667", "81669", "81675", "10115", "10117", "10119"]})
     profile = ko.risk(pl.DataFrame({"zip": ["8166*", "8167*", "*", "*"]}), plan, population=everybody)
@@ -106,7 +109,7 @@ def test_a_release_is_compared_with_the_population_at_its_own_levels():
 def test_without_a_population_the_journalist_is_a_prosecutor_and_nothing_is_estimated():
     profile = ko.risk(frame([("x", "x", "x"), ("y", "x", "x"), ("y", "x", "x")]), PLAN)
     assert profile.attackers.journalist.highest_risk == profile.attackers.prosecutor.highest_risk == 1
-    assert "no population known" in profile.attackers.journalist.basis
+    assert "population unknown" in profile.attackers.journalist.basis
     assert profile.uniqueness.population_uniques is None
     assert profile.measures["population_uniques"] is None
 
@@ -186,7 +189,7 @@ def test_suspected_identifiers_are_a_problem_where_the_plan_does_not_say_so():
             "ssn": {"role": "identifying"},
             "sex": {"role": "quasi-identifying"},
         },
-        models=[ko.KAnonymity(2)],
+        models=[KAnonymity(2)],
     )
     found = ko.risk(people, plan).suspected_identifiers
     assert {(suspect.attribute, suspect.number, suspect.problem) for suspect in found} == {
@@ -225,7 +228,7 @@ def test_bad_input_is_refused(options, code):
 def test_too_many_attribute_sets_are_refused_with_a_size_that_would_do():
     names = [f"c{number}" for number in range(45)]
     wide = pl.DataFrame({name: ["x", "y"] for name in names})
-    plan = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in names}, models=[ko.KAnonymity(1)])
+    plan = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in names}, models=[KAnonymity(1)])
     with pytest.raises(ko.InputError, match="of at most 3"):
         ko.risk(wide, plan, largest_set=4)
     assert len(ko.risk(wide, plan, largest_set=2).attribute_sets) == 45 + 45 * 44 // 2
@@ -234,15 +237,15 @@ def test_too_many_attribute_sets_are_refused_with_a_size_that_would_do():
 def test_a_comparison_has_both_figures_of_every_measure():
     before = ko.risk(frame([("x", "x", "x"), ("y", "x", "x")]), PLAN)
     after = ko.risk(frame([("*", "x", "x"), ("*", "x", "x")]), PLAN)
-    figures = {name: (one, other) for name, one, other in ko.compare_risks(before, after).figures}
+    figures = {name: (one, other) for name, one, other in compare_risks(before, after).figures}
     assert figures["highest_prosecutor_risk"] == (1.0, 0.5)
     assert figures["unique_rows"] == (2, 0)
     assert set(before.measures) <= set(figures)
     with pytest.raises(ko.InputError, match="two profiles"):
-        ko.compare_risks(before, before.to_dict())
-    other_plan = ko.Plan(attributes={"a": {"role": "quasi-identifying"}}, models=[ko.KAnonymity(2)])
+        compare_risks(before, before.to_dict())
+    other_plan = ko.Plan(attributes={"a": {"role": "quasi-identifying"}}, models=[KAnonymity(2)])
     with pytest.raises(ko.InputError, match="different quasi-identifiers"):
-        ko.compare_risks(before, ko.risk(frame([("x", "x", "x")]).select("a"), other_plan))
+        compare_risks(before, ko.risk(frame([("x", "x", "x")]).select("a"), other_plan))
 
 
 def test_pandas_and_arrow_tables_have_the_same_risk():

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.models import KAnonymity
 
 NAMES = ("a", "b", "c", "d")
-PLAN = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in NAMES}, models=[ko.KAnonymity(2)])
+PLAN = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in NAMES}, models=[KAnonymity(2)])
 
 values = st.sampled_from(["x", "y", "z", None])
 tables = st.lists(st.tuples(values, values, values, values), min_size=2, max_size=14)

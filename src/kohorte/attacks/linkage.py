@@ -1,4 +1,4 @@
-"""Linkage: a second table, with names, is joined with the released one by the columns that both have."""
+"""Linkage attack: a register with names is joined with the released table by the columns that both have."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from kohorte.attacks.attack import Attack
 from kohorte.data import to_polars
 from kohorte.errors import InputError, nearest
 from kohorte.kernels.arrays import Bools, Codes, Counts
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.compatible import compatible_classes, overlaps
-from kohorte.risks.shown_table import ShownTable, checked_table
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.compatible import compatible_classes, overlaps
+from kohorte.risks.shown.table import ShownTable, checked_table
 
 
 def linkage_attack(frame: object, plan: Plan, register: object, *, on: Sequence[str] | None = None) -> Attack:
-    """Count the people of a register to whom a single row leads: it fits them and nobody else.
+    """Count the people of a register who are identified by a single row: it matches them and nobody else.
 
-    The register (polars, pandas or arrow) has values as they are; the table may be raw or a release. They are compared
-    by the quasi-identifiers that both have, or `on` other columns of both. If the register has everybody who can be in
-    the table, such a row is that person's, however many other rows the person would fit as well.
+    The register (polars, pandas or arrow) contains original values; the table may be raw or a release. They are
+    compared by the quasi-identifiers that both have, or by the columns `on`. If the register contains everyone who can
+    be in the table, such a row belongs to that person, even if the person matches other rows as well.
 
     Source
         Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
@@ -41,8 +41,8 @@ def linkage_attack(frame: object, plan: Plan, register: object, *, on: Sequence[
         name="linkage",
         people_hurt=hurt,
         rows_tried=ours.kept_rows,
-        how="the second table is joined by the columns that both have; a row that stands alone and fits one person "
-        "only gets that person's name",
+        how="the register is joined by the columns that both tables have; a unique row that matches only one person "
+        "gets that person's name",
         prevented_by="k-anonymity over all columns that others may know, or k-map for the population they know",
         facts={
             "columns": list(columns),
@@ -58,7 +58,7 @@ def linkage_attack(frame: object, plan: Plan, register: object, *, on: Sequence[
 def common_columns(
     table: pl.DataFrame, other: pl.DataFrame, plan: Plan, on: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """The quasi-identifiers that both tables have, or the columns that are asked for; refuse if there are none."""
+    """The quasi-identifiers that both tables have, or the columns `on`; refuse if there are none."""
     if on is None:
         found = tuple(name for name in plan.quasi_identifiers if name in other.columns)
         if not found:
@@ -82,9 +82,9 @@ def common_columns(
 
 
 def _matches(ours: ShownTable, theirs: ShownTable, left: Codes, right: Codes) -> tuple[Counts, int, Bools]:
-    """How many people fit a row of each class; how many of them a row leads to; which of these rows are the only one.
+    """The number of people who match each class; how many are identified; the rows that match both ways uniquely.
 
-    A class of several rows that fit one person contradicts a register of everybody, and is not counted.
+    A class of several rows that matches one person contradicts a complete register, and is not counted.
     """
     people = np.bincount(left, weights=theirs.sizes[right], minlength=ours.classes).astype(np.int64)
     rows = np.bincount(right, weights=ours.sizes[left], minlength=theirs.classes).astype(np.int64)

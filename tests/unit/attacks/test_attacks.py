@@ -8,15 +8,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.attacks import (
+    Knowledge,
+    background_knowledge_attack,
+    complementary_release_attack,
+    homogeneity_attack,
+    linkage_attack,
+    read_knowledge,
+    run_attacks,
+    similarity_attack,
+    skewness_attack,
+    unsorted_matching_attack,
+)
+from kohorte.hierarchies import Tree
+from kohorte.models import KAnonymity
 
-TREE = ko.Tree({"lung": ["flu", "asthma"], "gut": ["ulcer"]})
+TREE = Tree({"lung": ["flu", "asthma"], "gut": ["ulcer"]})
 PLAN = ko.Plan(
     attributes={
         "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}},
         "sex": {"role": "quasi-identifying"},
         "diagnosis": ko.Attribute("sensitive", TREE),
     },
-    models=[ko.KAnonymity(2)],
+    models=[KAnonymity(2)],
 )
 KINDS = {"flu": "lung", "asthma": "lung", "ulcer": "gut"}
 SCHEMA = {"zip": pl.String, "sex": pl.String, "diagnosis": pl.String}
@@ -39,7 +53,7 @@ def classes(rows):
 
 @given(tables)
 def test_homogeneity_by_definition(rows):
-    attack = ko.homogeneity_attack(frame(rows), PLAN)
+    attack = homogeneity_attack(frame(rows), PLAN)
     alike = [values for values in classes(rows).values() if len(set(values)) == 1 and values[0] is not None]
     assert attack.people_hurt == sum(map(len, alike))
     assert attack.facts["homogeneous_classes"] == len(alike)
@@ -48,7 +62,7 @@ def test_homogeneity_by_definition(rows):
 
 @given(tables, st.integers(1, 3))
 def test_the_worst_of_background_knowledge_by_definition(rows, excluded):
-    attack = ko.background_knowledge_attack(frame(rows), PLAN, values_excluded=excluded)
+    attack = background_knowledge_attack(frame(rows), PLAN, values_excluded=excluded)
     few = [values for values in classes(rows).values() if 1 < len(set(values)) <= excluded + 1 and None not in values]
     assert attack.people_hurt == sum(map(len, few))
 
@@ -57,7 +71,7 @@ PEOPLE = [(zips, sex) for zips in ("11", "12", "13", "21", "33", None) for sex i
 """Everybody who can be in a row: also with values that no row shows, and without."""
 
 pieces = st.builds(
-    lambda excludes, when: ko.Knowledge("diagnosis", sorted(excludes), when),
+    lambda excludes, when: Knowledge("diagnosis", sorted(excludes), when),
     st.sets(st.sampled_from(["flu", "asthma", "ulcer"]), min_size=1, max_size=2),
     st.sampled_from(
         [{}, {"sex": "m"}, {"sex": "f"}, {"zip": "11"}, {"sex": "f", "zip": "11"}, {"sex": "m", "zip": "12"}]
@@ -91,7 +105,7 @@ def test_background_knowledge_by_definition(rows, knowledge):
             certain += bool(found) and all(found)
             possible += any(found)
             contradicting += not found
-    attack = ko.background_knowledge_attack(frame(rows), PLAN, knowledge=knowledge)
+    attack = background_knowledge_attack(frame(rows), PLAN, knowledge=knowledge)
     assert attack.people_hurt == certain
     assert attack.facts["at_most"] == possible
     assert attack.facts["rows_that_contradict"] == contradicting
@@ -99,7 +113,7 @@ def test_background_knowledge_by_definition(rows, knowledge):
 
 @given(tables)
 def test_skewness_by_definition(rows):
-    attack = ko.skewness_attack(frame(rows), PLAN, likely=0.5, times=1.5)
+    attack = skewness_attack(frame(rows), PLAN, likely=0.5, times=1.5)
     kept = [value for values in classes(rows).values() for value in values]
     hurt = 0
     for values in classes(rows).values():
@@ -113,7 +127,7 @@ def test_skewness_by_definition(rows):
 @given(tables)
 def test_similarity_by_definition(rows):
     rows = [(own, value or "flu") for own, value in rows]
-    attack = ko.similarity_attack(frame(rows), PLAN)
+    attack = similarity_attack(frame(rows), PLAN)
     similar = [
         values
         for values in classes(rows).values()
@@ -141,7 +155,7 @@ def test_linkage_by_definition(rows, register):
             hurt.add(fitting[0])
             alone += sum(fit(other, register[fitting[0]]) for other in kept) == 1
     table = pl.DataFrame(register, schema={"zip": pl.String, "sex": pl.String}, orient="row")
-    attack = ko.linkage_attack(frame(rows), PLAN, table)
+    attack = linkage_attack(frame(rows), PLAN, table)
     assert attack.people_hurt == len(hurt)
     assert attack.facts["people_who_fit_no_other_row"] == alone
     assert attack.facts["rows_that_fit_somebody"] == sum(any(fit(own, person) for person in register) for own in kept)
@@ -171,7 +185,7 @@ def test_what_complementary_releases_are_said_to_tell_is_true(rows, one, other, 
     truly = Counter((a, b) for (a, _), (b, _) in zip(first, second, strict=True))
     shuffled = list(second)
     random.shuffle(shuffled)
-    attack = ko.complementary_release_attack(frame(first), PLAN, frame(shuffled))
+    attack = complementary_release_attack(frame(first), PLAN, frame(shuffled))
     k = attack.facts["k"]
     in_small = sum(count for (a, b), count in truly.items() if count < k and ("*", "*") not in (a, b))
     assert attack.people_hurt <= in_small
@@ -180,7 +194,7 @@ def test_what_complementary_releases_are_said_to_tell_is_true(rows, one, other, 
 @given(raw, levels, levels)
 def test_in_the_same_order_two_releases_are_joined_row_by_row(rows, one, other):
     first, second = generalized(rows, *one), generalized(rows, *other)
-    attack = ko.unsorted_matching_attack(frame(first), PLAN, frame(second))
+    attack = unsorted_matching_attack(frame(first), PLAN, frame(second))
     joined = Counter((a, b) for (a, _), (b, _) in zip(first, second, strict=True) if ("*", "*") not in (a, b))
     assert attack.facts["same_order"] is bool(joined)
     assert attack.people_hurt == sum(count for count in joined.values() if count < attack.facts["k"])
@@ -188,7 +202,7 @@ def test_in_the_same_order_two_releases_are_joined_row_by_row(rows, one, other):
 
 def test_rows_in_another_order_are_not_joined():
     rows = [(("11", "m"), "flu"), (("12", "f"), "asthma"), (("21", "m"), "ulcer"), (("22", "f"), "flu")]
-    attack = ko.unsorted_matching_attack(frame(rows), PLAN, frame(rows[::-1]))
+    attack = unsorted_matching_attack(frame(rows), PLAN, frame(rows[::-1]))
     assert not attack.facts["same_order"]
     assert attack.people_hurt == 0
     assert attack.facts["rows_that_contradict"] == 4
@@ -197,17 +211,17 @@ def test_rows_in_another_order_are_not_joined():
 def test_all_attacks_that_can_be_run_are_run():
     rows = frame([(("11", "m"), "flu"), (("12", "f"), "asthma")])
     alone = ["homogeneity", "background knowledge", "skewness", "similarity"]
-    assert [attack.name for attack in ko.run_attacks(rows, PLAN)] == alone
-    with_all = ko.run_attacks(rows, PLAN, register=rows, other_release=rows)
+    assert [attack.name for attack in run_attacks(rows, PLAN)] == alone
+    with_all = run_attacks(rows, PLAN, register=rows, other_release=rows)
     assert [attack.name for attack in with_all] == ["linkage", *alone, "unsorted matching", "complementary release"]
     without = rows.select("zip", "sex")
-    assert len(ko.run_attacks(without, PLAN)) == 0
-    assert [attack.name for attack in ko.run_attacks(rows, PLAN, only=["skewness"])] == ["skewness"]
+    assert len(run_attacks(without, PLAN)) == 0
+    assert [attack.name for attack in run_attacks(rows, PLAN, only=["skewness"])] == ["skewness"]
 
 
 def test_an_attack_is_plain_data_and_tells_no_value():
     rows = frame([(("11", "m"), "flu"), (("12", "f"), "asthma")])
-    for attack in ko.run_attacks(rows, PLAN, register=rows, other_release=rows):
+    for attack in run_attacks(rows, PLAN, register=rows, other_release=rows):
         assert set(attack.to_dict()) == {"name", "people_hurt", "rows_tried", "how", "prevented_by", "facts", "notes"}
         assert not {"11", "12", "flu", "asthma"} & set(repr(attack).replace("'", " ").split())
 
@@ -218,40 +232,40 @@ TWO = frame([(("11", "m"), "flu"), (("12", "f"), "asthma")])
 @pytest.mark.parametrize(
     ("call", "code"),
     [
-        (lambda: ko.linkage_attack(TWO, PLAN, pl.DataFrame({"name": ["A"]})), "attack-no-common-columns"),
-        (lambda: ko.linkage_attack(TWO, PLAN, TWO, on=["zipp"]), "attack-no-common-columns"),
-        (lambda: ko.linkage_attack(TWO, PLAN, TWO.head(0)), "table-no-rows"),
-        (lambda: ko.linkage_attack(TWO.head(0), PLAN, TWO), "table-no-rows"),
-        (lambda: ko.homogeneity_attack(TWO.drop("diagnosis"), PLAN), "attack-no-sensitive"),
-        (lambda: ko.skewness_attack(TWO, PLAN, likely=0), "attack-parameter"),
-        (lambda: ko.skewness_attack(TWO, PLAN, times=1), "attack-parameter"),
-        (lambda: ko.similarity_attack(TWO, PLAN, level=0), "attack-parameter"),
-        (lambda: ko.background_knowledge_attack(TWO, PLAN, values_excluded=0), "attack-parameter"),
-        (lambda: ko.background_knowledge_attack(TWO, PLAN, knowledge=["flu"]), "knowledge-entry"),
+        (lambda: linkage_attack(TWO, PLAN, pl.DataFrame({"name": ["A"]})), "attack-no-common-columns"),
+        (lambda: linkage_attack(TWO, PLAN, TWO, on=["zipp"]), "attack-no-common-columns"),
+        (lambda: linkage_attack(TWO, PLAN, TWO.head(0)), "table-no-rows"),
+        (lambda: linkage_attack(TWO.head(0), PLAN, TWO), "table-no-rows"),
+        (lambda: homogeneity_attack(TWO.drop("diagnosis"), PLAN), "attack-no-sensitive"),
+        (lambda: skewness_attack(TWO, PLAN, likely=0), "attack-parameter"),
+        (lambda: skewness_attack(TWO, PLAN, times=1), "attack-parameter"),
+        (lambda: similarity_attack(TWO, PLAN, level=0), "attack-parameter"),
+        (lambda: background_knowledge_attack(TWO, PLAN, values_excluded=0), "attack-parameter"),
+        (lambda: background_knowledge_attack(TWO, PLAN, knowledge=["flu"]), "knowledge-entry"),
         (
-            lambda: ko.background_knowledge_attack(TWO, PLAN, knowledge=[ko.Knowledge("diagnose", ["flu"])]),
+            lambda: background_knowledge_attack(TWO, PLAN, knowledge=[Knowledge("diagnose", ["flu"])]),
             "knowledge-attribute",
         ),
         (
-            lambda: ko.background_knowledge_attack(
-                TWO, PLAN, knowledge=[ko.Knowledge("diagnosis", ["flu"], {"diagnosis": "flu"})]
+            lambda: background_knowledge_attack(
+                TWO, PLAN, knowledge=[Knowledge("diagnosis", ["flu"], {"diagnosis": "flu"})]
             ),
             "knowledge-attribute",
         ),
-        (lambda: ko.Knowledge("diagnosis", "flu"), "knowledge-entry"),
-        (lambda: ko.Knowledge("diagnosis", ["flu"], ["m"]), "knowledge-entry"),
-        (lambda: ko.unsorted_matching_attack(TWO, PLAN, TWO.head(1)), "attack-rows-differ"),
-        (lambda: ko.complementary_release_attack(TWO, PLAN, TWO.head(1)), "attack-rows-differ"),
+        (lambda: Knowledge("diagnosis", "flu"), "knowledge-entry"),
+        (lambda: Knowledge("diagnosis", ["flu"], ["m"]), "knowledge-entry"),
+        (lambda: unsorted_matching_attack(TWO, PLAN, TWO.head(1)), "attack-rows-differ"),
+        (lambda: complementary_release_attack(TWO, PLAN, TWO.head(1)), "attack-rows-differ"),
         (
-            lambda: ko.complementary_release_attack(TWO, PLAN, TWO.with_columns(diagnosis=pl.lit("flu"))),
+            lambda: complementary_release_attack(TWO, PLAN, TWO.with_columns(diagnosis=pl.lit("flu"))),
             "attack-rows-differ",
         ),
         (
-            lambda: ko.complementary_release_attack(TWO, PLAN, TWO.with_columns(zip=pl.lit("33"))),
+            lambda: complementary_release_attack(TWO, PLAN, TWO.with_columns(zip=pl.lit("33"))),
             "attack-rows-differ",
         ),
-        (lambda: ko.run_attacks(TWO, PLAN, only=["linkege"]), "attack-unknown"),
-        (lambda: ko.run_attacks(TWO, PLAN, only=["linkage"]), "attack-needs-table"),
+        (lambda: run_attacks(TWO, PLAN, only=["linkege"]), "attack-unknown"),
+        (lambda: run_attacks(TWO, PLAN, only=["linkage"]), "attack-needs-table"),
     ],
 )
 def test_what_cannot_be_attacked_is_refused(call, code):
@@ -263,18 +277,18 @@ def test_what_cannot_be_attacked_is_refused(call, code):
 def test_without_a_hierarchy_nothing_is_similar():
     plan = ko.Plan(
         attributes={name: {"role": role} for name, role in (("zip", "quasi-identifying"), ("diagnosis", "sensitive"))},
-        models=[ko.KAnonymity(2)],
+        models=[KAnonymity(2)],
     )
     with pytest.raises(ko.InputError) as caught:
-        ko.similarity_attack(TWO.drop("sex"), plan)
+        similarity_attack(TWO.drop("sex"), plan)
     assert caught.value.code == "attack-no-hierarchy"
 
 
 def test_knowledge_is_read_from_a_file(tmp_path):
     path = tmp_path / "knowledge.yaml"
     path.write_text("kohorte: 1\nknowledge:\n  - {attribute: diagnosis, when: {sex: m}, excludes: [flu]}\n")
-    assert ko.read_knowledge(path) == (ko.Knowledge("diagnosis", ["flu"], {"sex": "m"}),)
-    assert "flu" not in repr(ko.read_knowledge(path))
+    assert read_knowledge(path) == (Knowledge("diagnosis", ["flu"], {"sex": "m"}),)
+    assert "flu" not in repr(read_knowledge(path))
 
 
 @pytest.mark.parametrize(
@@ -292,12 +306,12 @@ def test_wrong_knowledge_is_refused(tmp_path, text, code):
     path = tmp_path / "knowledge.yaml"
     path.write_text(text)
     with pytest.raises(ko.InputError) as caught:
-        ko.read_knowledge(path)
+        read_knowledge(path)
     assert caught.value.code == code
     path.write_bytes(b"\xff\xfe")
     for wrong in (path, tmp_path, tmp_path / "none.yaml"):
         with pytest.raises(ko.InputError) as caught:
-            ko.read_knowledge(wrong)
+            read_knowledge(wrong)
         assert caught.value.code == "knowledge-unreadable"
 
 
@@ -305,5 +319,5 @@ def test_a_vague_row_heals_nobody_whom_another_row_leads_to():
     """(*, m) fits both men as well, and hid that each of the other rows fits one man only."""
     table = pl.DataFrame({"zip": ["11", "12", "*"], "sex": ["m", "m", "m"]})
     register = pl.DataFrame({"zip": ["11", "12", "21"], "sex": ["m", "m", "m"]})
-    attack = ko.linkage_attack(table.with_columns(pl.Series("diagnosis", ["flu"] * 3)), PLAN, register)
+    attack = linkage_attack(table.with_columns(pl.Series("diagnosis", ["flu"] * 3)), PLAN, register)
     assert (attack.people_hurt, attack.facts["people_who_fit_no_other_row"]) == (2, 0)

@@ -1,4 +1,4 @@
-"""Which values the cells of a column stand for: raw, generalized or recoded."""
+"""The values that the cells of a column cover: raw, generalized or recoded."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kohorte.hierarchy import SUPPRESSED, Builder
-from kohorte.hierarchy.order import sort_keys
+from kohorte.hierarchies import SUPPRESSED, Builder
+from kohorte.hierarchies.order import sort_keys
 from kohorte.kernels.arrays import Counts
 
 Texts = tuple[str | None, ...]
@@ -21,21 +21,21 @@ INTERVAL = re.compile(r"^\[(.+)\]$")
 SET = re.compile(r"^\{(.+)\}$")
 OR_MISSING = " or missing"
 MISSING = -1
-"""The number of the value that a missing cell stands for."""
+"""The number of the missing value."""
 
 
 class CellValues:
-    """The values of a column that are known from cells and hierarchy, by number, and which of them a cell stands for.
+    """The values of a column, numbered as known from cells and hierarchy, and the values that a cell covers.
 
-    A cell stands for the value itself, for all values that have it as a label in the hierarchy, for those of an
-    interval [a-b], or for those of a set {a, b}; `or missing` adds a missing value.
+    A cell covers the value itself, all values that have it as a label in the hierarchy, those of an interval [a-b],
+    or those of a set {a, b}; `or missing` adds a missing value.
     """
 
     def __init__(self, texts: Iterable[str], builder: Builder | None, attribute: str) -> None:
         texts = list(texts)
         ends = [part for text in texts for part in _parts(text)]
         wanted = list(dict.fromkeys([*texts, *ends]))
-        if builder is None:  # the value or *: what has some stars within was made otherwise
+        if builder is None:  # the value or *: a text with stars inside is a masked label, not a value
             table = pl.DataFrame({"0": [text for text in wanted if "*" not in text]}, schema={"0": pl.String})
         else:
             table = builder.label(wanted, attribute=attribute).columns
@@ -51,12 +51,12 @@ class CellValues:
         self._builder = builder
 
     def add(self, texts: Iterable[str]) -> None:
-        """Take texts for values, also if the hierarchy does not know them."""
+        """Add texts as values, also if the hierarchy does not contain them."""
         for text in texts:
             self.numbers.setdefault(text, len(self.numbers))
 
     def of(self, text: str | None) -> Counts:
-        """The numbers of the values that a cell stands for; none where that is not known, or it stands for all."""
+        """The numbers of the values that a cell covers; empty if they are unknown or if it covers all."""
         if text is None:
             return _numbers([MISSING])
         if text == SUPPRESSED:
@@ -72,13 +72,13 @@ class CellValues:
         return found
 
     def is_one_value(self, text: str) -> bool:
-        """Whether a cell is a value, and no label of others."""
+        """Whether a cell is a single value and not a label."""
         if text not in self.numbers or "*" in text or SET.match(text) or INTERVAL.match(text):
             return False
         return len(self._shown_as(text)) == 1
 
     def means_two_things(self, text: str | None) -> bool:
-        """Whether a label stands for other values at one level of the hierarchy than at another."""
+        """Whether a label means different values at different levels of the hierarchy."""
         if text is None:
             return False
         levels = [labels.get(text, []) for labels in self._levels]
@@ -89,7 +89,7 @@ class CellValues:
 
     @cached_property
     def _masks(self) -> set[int]:
-        """What has stars is the cell of a release, also where a hierarchy takes it for a value."""
+        """Texts with stars are cells of a release, even if a hierarchy treats them as values."""
         return {number for text, number in self.numbers.items() if "*" in text}
 
     def _shown_as(self, text: str) -> Counts:
@@ -99,20 +99,20 @@ class CellValues:
 
     @cached_property
     def _line(self) -> tuple[list[Any], Counts, dict[str, Any]]:
-        """The values in their order, where they have one: places, numbers, and the place of each value."""
+        """The values in order, if they have one: positions, numbers, and the position of each value."""
         plain = pl.Series([value for value in self.numbers if value and value[0] not in "[{" and "*" not in value])
-        places = sort_keys(plain, self._builder) if len(plain) else None
-        if places is None:
+        positions = sort_keys(plain, self._builder) if len(plain) else None
+        if positions is None:
             return [], _numbers([]), {}
-        by_value = dict(zip(plain.to_list(), places, strict=True))
+        by_value = dict(zip(plain.to_list(), positions, strict=True))
         ordered = sorted(by_value, key=by_value.__getitem__)
         return [by_value[value] for value in ordered], _numbers([self.numbers[value] for value in ordered]), by_value
 
     def _between(self, text: str) -> Counts:
-        places, numbers, by_value = self._line
+        positions, numbers, by_value = self._line
         for low, high in _ends(text):
             if low in by_value and high in by_value:
-                return numbers[bisect_left(places, by_value[low]) : bisect_right(places, by_value[high])]
+                return numbers[bisect_left(positions, by_value[low]) : bisect_right(positions, by_value[high])]
         return _numbers([])
 
 
@@ -132,14 +132,14 @@ def distinct(texts: Texts) -> list[str]:
 
 
 def letters_fit(one: str, other: str | None) -> bool:
-    """Whether two texts can be the same, where `*` can be any letter."""
+    """Whether two texts can be the same if `*` can be any character."""
     if other is None or other == SUPPRESSED:
         return other == SUPPRESSED
     return len(one) == len(other) and all(a == b or "*" in (a, b) for a, b in zip(one, other, strict=True))
 
 
 def _parts(text: str) -> list[str]:
-    """What an interval or a set is written with."""
+    """The texts from which an interval or a set is composed."""
     if text.endswith(OR_MISSING):
         text = text.removesuffix(OR_MISSING)
         return [text, *_parts(text)]
@@ -155,7 +155,7 @@ def set_parts(text: str) -> list[str]:
 
 
 def _ends(text: str) -> Iterator[tuple[str, str]]:
-    """The ends of an interval, as recodings write it: with a dash where that is clear, otherwise with a longer one."""
+    """The ends of an interval as recoders write it: with a hyphen if that is unambiguous, otherwise with an en dash."""
     inside = INTERVAL.match(text)
     if inside is None:
         return

@@ -1,4 +1,4 @@
-"""Kinds of people who can be in a class, by what is known of them."""
+"""Kinds of people who can be in a class, by the knowledge that applies to them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from math import prod
 
 import numpy as np
 
+from kohorte.attacks.conditions import Conditions, Met
+from kohorte.attacks.knowledge import Knowledge
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools, Codes, Counts
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.conditions import Conditions, Met
-from kohorte.risks.attacks.knowledge import Knowledge
-from kohorte.risks.shown_table import ShownTable
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.table import ShownTable
 
 MOST_KINDS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class KindsOfPeople:
-    """For every kind the numbers of the entries that hold for it, and the classes in which such a person can be.
+    """For every kind the numbers of the entries that apply to it, and the classes in which such a person can be.
 
-    `classes[kind]` are those classes, one Boolean each. A person is of one kind: the entries hold whose conditions the
-    person meets, all others do not.
+    `classes[kind]` has one Boolean per class. A person is of exactly one kind: the set of all entries whose conditions
+    the person meets.
     """
 
     entries: tuple[frozenset[int], ...] = field(repr=False)
@@ -56,15 +56,15 @@ def conditions_of(knowledge: Sequence[Knowledge], shown: ShownTable, plan: Plan)
         for number, piece in enumerate(knowledge, start=1):
             if piece.when.get(name) in found[name].unknown:
                 raise InputError(
-                    f"entry {number} of the knowledge: when: has a value of {name!r} that neither the table nor the "
-                    "hierarchy has",
+                    f"entry {number} of the knowledge: when: has a value of {name!r} that occurs neither in the table "
+                    "nor in the hierarchy",
                     code="knowledge-value",
                 )
     return found
 
 
 def _met_by_class(conditions: Conditions, shown: ShownTable, name: str) -> tuple[Codes, list[frozenset[Met]]]:
-    """What people of each class can meet in a column: numbers, and what they stand for."""
+    """The conditions that people of each class can meet in a column: a code per class, and the meaning of codes."""
     column = shown.names.index(name)
     numbers: dict[frozenset[Met], int] = {}
     codes = [numbers.setdefault(conditions.met(cell), len(numbers)) for cell in shown.texts[column]]
@@ -83,7 +83,7 @@ def _kinds(
     """The kinds of people who meet one of the allowed sets of conditions in each attribute."""
     if prod(map(len, allowed)) > MOST_KINDS:
         raise InputError(
-            f"the knowledge tells more than {MOST_KINDS:,} kinds of people apart in one class; give fewer entries",
+            f"the knowledge distinguishes more than {MOST_KINDS:,} kinds of people in one class; give fewer entries",
             code="attack-too-large",
         )
     kinds = set()

@@ -1,4 +1,4 @@
-"""Which classes of one table can hold the same people as which classes of another."""
+"""Which classes of two tables can contain the same people."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Codes
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.meaning import Overlap, overlap
-from kohorte.risks.shown_table import ShownTable
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.meaning import Overlap, overlap
+from kohorte.risks.shown.table import ShownTable
 
 Words: TypeAlias = NDArray[np.uint64]
 Pairs: TypeAlias = tuple[Codes, Codes]
 
 MOST_PAIRS = 20_000_000
 MOST_WORDS = 2_000_000_000
-"""So many words of 64 classes are looked at; a billion takes about ten seconds."""
+"""The limit for comparisons, in words of 64 classes; a billion takes about ten seconds."""
 MOST_WORDS_KEPT = 100_000_000
 BLOCK = 4_000_000
 
 
 def overlaps(left: ShownTable, right: ShownTable, plan: Plan, *, right_are_values: bool = False) -> list[Overlap]:
-    """Compare the cells of two tables, column by column; they have the same columns."""
+    """Compare the cells of two tables with the same columns, column by column."""
     return [
         overlap(one, other, plan.attributes[name].hierarchy, attribute=name, right_are_values=right_are_values)
         for name, one, other in zip(left.names, left.texts, right.texts, strict=True)
@@ -39,14 +39,14 @@ def compatible_classes(left: ShownTable, right: ShownTable, columns: Sequence[Ov
     for one, other in compatible_blocks(left, right, columns):
         count += len(one)
         if count > MOST_PAIRS:
-            raise InputError("too many classes of the two tables can belong together", code="attack-too-large")
+            raise InputError("too many pairs of classes of the two tables match", code="attack-too-large")
         lefts.append(one)
         rights.append(other)
     return np.concatenate(lefts), np.concatenate(rights)
 
 
 def compatible_blocks(left: ShownTable, right: ShownTable, columns: Sequence[Overlap]) -> Iterator[Pairs]:
-    """The same pairs, some at a time, so that any number of them can be counted."""
+    """The same pairs in blocks, so that any number of them can be counted."""
     functions = [column.function for column in columns]
     if all(function is not None for function in functions):
         yield _joined(left, right, [function for function in functions if function is not None])
@@ -55,7 +55,7 @@ def compatible_blocks(left: ShownTable, right: ShownTable, columns: Sequence[Ove
 
 
 def _joined(left: ShownTable, right: ShownTable, functions: Sequence[Codes]) -> Pairs:
-    """Where each cell on the right goes with one on the left, the classes are looked up."""
+    """Join the classes, if each cell on the right matches exactly one on the left."""
     names = [str(number) for number in range(len(functions))]
     ours = pl.DataFrame(dict(zip(names, left.cells.T, strict=True))).with_row_index("left")
     theirs = {name: function[cells] for name, function, cells in zip(names, functions, right.cells.T, strict=True)}
@@ -64,10 +64,10 @@ def _joined(left: ShownTable, right: ShownTable, functions: Sequence[Codes]) -> 
 
 
 def _compared(left: ShownTable, right: ShownTable, columns: Sequence[Overlap]) -> Iterator[Pairs]:
-    """Intersect, column by column, the sets of classes on the left that go with a cell on the right.
+    """Intersect, column by column, the sets of classes on the left that match a cell on the right.
 
-    A set has one bit for each class. The classes on the right are sorted, so that those that begin alike are settled
-    together; columns of few cells come first.
+    A set has one bit for each class. The classes on the right are sorted, so that those with the same first cells are
+    processed together; columns with few different cells come first.
     """
     words = -(-left.classes // 64)
     kept = words * sum(len(texts) for texts in right.texts)
@@ -88,7 +88,7 @@ def _compared(left: ShownTable, right: ShownTable, columns: Sequence[Overlap]) -
 
 
 def _fitting(column: Overlap, cells: Codes, words: int) -> Words:
-    """For every cell on the right the set of classes on the left that go with it."""
+    """For every cell on the right, the set of matching classes on the left."""
     matrix = column.matrix
     found = np.zeros((matrix.shape[1], words * 8), dtype=np.uint8)
     size = max(1, 16 * BLOCK // len(cells))
@@ -113,7 +113,7 @@ def _intersected(fitting: Sequence[Words], cells: Codes) -> Words:
 
 
 def _members(sets: Words, numbers: NDArray[np.intp]) -> Pairs:
-    """The classes in each set, with the number that the set has."""
+    """The classes in each set, with the number of the set."""
     rows, words = np.nonzero(sets)
     bits = np.unpackbits(sets[rows, words].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     found, bit = np.nonzero(bits)

@@ -1,18 +1,18 @@
-"""Which conditions on a column a person can meet together, whose row shows a given cell."""
+"""The conditions on a column that a person can meet if their row shows a given cell."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kohorte.hierarchy import SUPPRESSED, Builder
-from kohorte.risks.attacks.cell_values import INTERVAL, SET, CellValues, Texts, distinct, letters_fit, set_parts
+from kohorte.hierarchies import SUPPRESSED, Builder
+from kohorte.risks.shown.cell_values import INTERVAL, SET, CellValues, Texts, distinct, letters_fit, set_parts
 
 Met = frozenset[int]
 """The numbers of conditions that are met; the others are not."""
 
 
 class Conditions:
-    """The values that a person is asked to have in a column, compared with the cells that a table shows there."""
+    """The values that conditions require in a column, compared with the cells of a table."""
 
     def __init__(self, cells: Texts, wanted: Sequence[str], builder: Builder | None, *, attribute: str) -> None:
         self.wanted = tuple(dict.fromkeys(wanted))
@@ -23,7 +23,7 @@ class Conditions:
             for text in self.wanted
             if text not in cells and "*" not in text and not len(self._values.of(text)) and builder is not None
         )
-        """Those that neither the table shows nor the hierarchy knows."""
+        """Values that occur neither in the table nor in the hierarchy."""
         self._values.add(self.wanted)
         meanings = [set(self._values.of(text).tolist()) for text in self.wanted]
         self._met_by = {
@@ -32,14 +32,14 @@ class Conditions:
         }
 
     def shown(self, text: str) -> bool:
-        """Whether a row shows that value, other than by a cell that can be anything."""
+        """Whether a row can have that value, apart from rows with `*`."""
         return any(cell != SUPPRESSED and self._number(text) in set().union(*self.met(cell)) for cell in self._cells)
 
     def met(self, cell: str | None) -> frozenset[Met]:
-        """All sets of conditions such that a person of the cell can meet these and none of the others.
+        """All sets of conditions such that a person with this cell can meet exactly these.
 
-        A cell that is a value, or a set of values, leaves nothing open. Others may stand for values that are not at
-        hand: then a person may also meet no more than what contains the whole cell.
+        The values of a cell that is a value, or a set of values, are known. Other cells may cover values that are not
+        known: then a person may also meet only the conditions that contain the whole cell.
         """
         if cell is None:
             return frozenset({frozenset()})
@@ -57,17 +57,17 @@ class Conditions:
         return self.wanted.index(text)
 
     def _values_in(self, cell: str) -> list[int]:
-        """The values that a cell stands for; a set or an interval is none itself."""
+        """The values that a cell covers; a set or an interval is not itself a value."""
         found: list[int] = self._values.of(cell).tolist()
         others = [value for value in found if value != self._values.numbers.get(cell)]
         return others if others and (SET.match(cell) or INTERVAL.match(cell)) else found
 
     def _is_closed(self, cell: str) -> bool:
-        """Whether all values are known that the cell stands for."""
+        """Whether all values that the cell covers are known."""
         return all(self._values.is_one_value(part) for part in (set_parts(cell) if SET.match(cell) else [cell]))
 
     def _within(self, cell: str, text: str) -> bool:
-        """Whether whoever is in the cell certainly has what the text says."""
+        """Whether every person with this cell certainly meets the condition."""
         if cell == text:
             return True
         if INTERVAL.match(cell) and INTERVAL.match(text):

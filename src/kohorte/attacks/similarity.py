@@ -1,23 +1,23 @@
-"""Similarity: the sensitive values of a class differ, but all of them mean much the same."""
+"""Similarity attack: the sensitive values of a class differ, but are similar."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kohorte.attacks.attack import Attack
+from kohorte.attacks.sensitive_values import sensitive_names
 from kohorte.data import as_text
-from kohorte.engines import encode_sensitive
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools, Codes
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.sensitive_values import sensitive_names
-from kohorte.risks.shown_table import ShownTable, checked_table
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.table import ShownTable, checked_table
+from kohorte.sources import encode_sensitive
 
 
 def similarity_attack(frame: object, plan: Plan, *, level: int = 1) -> Attack:
-    """Count the rows of classes whose values are different ones of the same group of the hierarchy, at a level of it.
+    """Count the rows of classes whose values differ but belong to one group at a level of the hierarchy.
 
-    Classes of one value are left to the homogeneity attack.
+    Classes with one value belong to the homogeneity attack.
 
     Source
         Li, Li and Venkatasubramanian, t-Closeness: Privacy Beyond k-Anonymity and l-Diversity, ICDE 2007.
@@ -28,7 +28,7 @@ def similarity_attack(frame: object, plan: Plan, *, level: int = 1) -> Attack:
     names = [name for name in sensitive_names(table, plan) if plan.attributes[name].hierarchy is not None]
     if not names:
         raise InputError(
-            "no sensitive attribute has a hierarchy in the plan, so that it is not known which values are similar",
+            "no sensitive attribute has a hierarchy in the plan, so it is unknown which values are similar",
             code="attack-no-hierarchy",
         )
     shown = ShownTable.of(table, plan.quasi_identifiers)
@@ -50,7 +50,7 @@ def similarity_attack(frame: object, plan: Plan, *, level: int = 1) -> Attack:
         people_hurt=int(shown.sizes[hurt].sum()),
         rows_tried=shown.kept_rows,
         how=f"the sensitive values of the person's class differ, but at level {level} of their hierarchy they are one "
-        "group: which disease it is remains open, which kind of disease does not",
+        "group: the attacker learns the kind of disease, though not which one",
         prevented_by="t-closeness with the hierarchical distance, or l-diversity of a sensitive attribute that is "
         "generalized to that level",
         facts={"level": level, "levels": facts},

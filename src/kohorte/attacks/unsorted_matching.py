@@ -1,23 +1,22 @@
-"""Unsorted matching: two releases keep the order of the rows, so that they can be joined row by row."""
+"""Unsorted matching attack: two releases keep the order of the rows, so they can be joined row by row."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kohorte.attacks.attack import Attack
+from kohorte.attacks.two_releases import TwoReleases, two_releases
 from kohorte.kernels.arrays import Bools, Counts
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.compatible import overlaps
-from kohorte.risks.attacks.two_releases import TwoReleases, two_releases
-from kohorte.risks.shown_table import ShownTable
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.compatible import overlaps
+from kohorte.risks.shown.table import ShownTable
 
 
 def unsorted_matching_attack(frame: object, plan: Plan, other_release: object) -> Attack:
-    """Count the rows that are in a class of fewer than k rows when two releases are laid side by side, row by row.
+    """Count the rows that are in a class of fewer than k rows when two releases are joined row by row.
 
-    That they have the same order is believed only if no row contradicts it: in every row the cells of both overlap,
-    and what both show besides is the same. k is what the plan promises, or the smallest class of both
-    where that is smaller.
+    The same order is assumed only if no row contradicts it: in every row the cells of both overlap, and the linking
+    columns are equal. k is the k of the plan, or the size of the smallest class if that is smaller.
 
     Source
         Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
@@ -47,14 +46,14 @@ def unsorted_matching_attack(frame: object, plan: Plan, other_release: object) -
 
 def _how(*, kept: bool, rows: int) -> str:
     if kept:
-        return "both releases have the rows in the same order: row by row, each tells what the other hides"
+        return "both releases have the rows in the same order: row by row, each reveals what the other hides"
     if not rows:
-        return "every row is suppressed in one of the releases, so that there is nothing to join"
-    return "the rows of the two releases do not stand in the same order, so that they cannot be joined by it"
+        return "every row is suppressed in one of the releases, so there is nothing to join"
+    return "the rows of the two releases are in different orders, so they cannot be joined row by row"
 
 
 def _fits(both: TwoReleases, plan: Plan) -> tuple[Bools, Bools]:
-    """Which rows neither release suppresses; which rows can be the same person at their place."""
+    """Which rows neither release suppresses, and which rows of both can belong to the same person."""
     rows = both.left.rows
     in_both = np.zeros(rows, dtype=bool)
     in_both[np.intersect1d(both.left.kept, both.right.kept)] = True

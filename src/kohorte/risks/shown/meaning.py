@@ -10,19 +10,19 @@ import numpy as np
 import polars as pl
 
 from kohorte.errors import InputError
-from kohorte.hierarchy import SUPPRESSED, Builder
+from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.kernels.arrays import Bools, Codes, Counts
-from kohorte.risks.attacks.cell_values import CellValues, Texts, distinct, letters_fit
+from kohorte.risks.shown.cell_values import CellValues, Texts, distinct, letters_fit
 
 LARGEST_MATRIX = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Which cells of one table can belong to the same person as which cells of another, in one column.
+    """The pairs of cells of two tables that can belong to the same person, in one column.
 
-    Pairs of cells: `left[i]` goes with `right[i]`. Besides, those of `any_left` and `any_right` go with every cell:
-    they are `*`, or it is not known what they stand for.
+    `left[i]` matches `right[i]`. The cells of `any_left` and `any_right` match every cell: they are `*`, or the values
+    that they cover are unknown.
     """
 
     left: Codes = field(repr=False)
@@ -32,9 +32,9 @@ class Overlap:
 
     @property
     def function(self) -> Codes | None:
-        """For every cell on the right the only one on the left that goes with it (or one too many: none does).
+        """The only matching cell on the left for every cell on the right; the number of cells if none matches.
 
-        None where several go with one.
+        None if several match.
         """
         lefts, rights = len(self.any_left), len(self.any_right)
         if lefts == 1 and self.any_left[0]:
@@ -69,10 +69,10 @@ def overlap(
 ) -> Overlap:
     """Compare the different cells of a column of two tables.
 
-    Cells that stand for a common value overlap. Of a label that no value at hand belongs to nothing is known but its
-    letters: `**.**.1981` and `12.**.198*` overlap, since `*` can be any. A missing value overlaps with a missing value
-    and with `*`. `right_are_values`: those on the right stand for themselves, also where the hierarchy does not know
-    them.
+    Cells that cover a common value overlap. Labels without known values are compared by their characters:
+    `**.**.1981` and `12.**.198*` overlap, since `*` can be any character. A missing value overlaps with a missing
+    value and with `*`. With `right_are_values` the cells on the right are original values, even if the hierarchy
+    does not contain them.
     """
     values = CellValues(distinct((*left, *right)), builder, attribute)
     if right_are_values:
@@ -87,10 +87,10 @@ def overlap(
 
 
 def _unclear(texts: Texts, meanings: Sequence[Counts], *, only_masks: bool = False) -> Bools:
-    """Which cells can stand for anything: `*`, and labels of which no value is known.
+    """Which cells can cover anything: `*`, and labels without known values.
 
-    `only_masks`: all values are known that matter, so that a label without one of them and without a star stands for
-    none of them.
+    With `only_masks` all relevant values are known, so a label that covers none of them and has no star matches
+    nothing.
     """
     return np.array(
         [
@@ -102,7 +102,7 @@ def _unclear(texts: Texts, meanings: Sequence[Counts], *, only_masks: bool = Fal
 
 
 def _by_values(ours: Sequence[Counts], theirs: Sequence[Counts]) -> pl.DataFrame:
-    """Cells that stand for a common value."""
+    """Pairs of cells that cover a common value."""
     return _listed(ours, "left").join(_listed(theirs, "right"), on="value").select("left", "right")
 
 
@@ -117,7 +117,7 @@ def _listed(meanings: Sequence[Counts], side: str) -> pl.DataFrame:
 
 
 def _by_letters(left: Texts, right: Texts, any_left: Bools, any_right: Bools) -> pl.DataFrame:
-    """Settle labels of unknown meaning by their letters where they have masks; changes `any_left` and `any_right`."""
+    """Compare masked labels of unknown meaning by their characters; changes `any_left` and `any_right`."""
     pairs: list[tuple[int, int]] = []
     for texts, unknown, others, turned in ((left, any_left, right, False), (right, any_right, left, True)):
         for number in np.flatnonzero(unknown).tolist():

@@ -1,4 +1,4 @@
-"""What an attacker knows of sensitive values besides the table: which ones a person cannot have."""
+"""Background knowledge of an attacker: sensitive values that a person cannot have."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Self
 from kohorte.data import Role, strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
-from kohorte.hierarchy import SUPPRESSED
-from kohorte.release.plan import Plan
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.plans.plan import Plan
 
 EXAMPLE = "{attribute: diagnosis, when: {sex: male}, excludes: [C50]}"
 KEYS = ("attribute", "when", "excludes")
@@ -20,10 +20,10 @@ KEYS = ("attribute", "when", "excludes")
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Whoever has these values of quasi-identifiers (`when`) has none of those of a sensitive attribute (`excludes`).
+    """A person with these quasi-identifiers (`when`) has none of these values of a sensitive attribute (`excludes`).
 
-    Values are text as the table shows it, or whole numbers. They are not part of its repr: they could be those of a
-    table.
+    Values are text as the table shows it, or whole numbers. The repr does not contain them, because they could come
+    from a table.
     """
 
     attribute: str
@@ -41,7 +41,7 @@ class Knowledge:
         if not isinstance(conditions, Mapping) or not all(isinstance(name, str) for name in conditions):
             raise InputError(f"when: is a mapping of columns to values, as in {EXAMPLE}", code="knowledge-entry")
         if SUPPRESSED in conditions.values():
-            raise InputError("when: * would be everybody; leave that column out", code="knowledge-entry")
+            raise InputError("when: * would mean everyone; leave that column out", code="knowledge-entry")
         excludes = tuple(_as_text(value, "excludes") for value in self.excludes)
         object.__setattr__(self, "excludes", tuple(dict.fromkeys(excludes)))
         object.__setattr__(self, "when", {name: _as_text(value, "when") for name, value in self.when.items()})
@@ -71,7 +71,7 @@ class Knowledge:
 
 
 def _as_text(value: object, where: str) -> str:
-    """A value as a table shows it; of what YAML reads as something else it is not known how it was written."""
+    """A value as a table shows it; other types are refused, because YAML loses how they were written."""
     if type(value) is int:
         return str(value)
     if not isinstance(value, str):
@@ -109,11 +109,11 @@ def _entry(entry: object, number: int, source: str) -> Knowledge:
 
 
 def checked_knowledge(given: object, plan: Plan) -> tuple[Knowledge, ...]:
-    """Return the entries, if they are some and fit the plan."""
+    """Return the entries, if there are any and they fit the plan."""
     if isinstance(given, str | Mapping) or not isinstance(given, Sequence) or not given:
         raise InputError("knowledge: give a list of Knowledge(...), as read_knowledge makes it", code="knowledge-entry")
     for number, piece in enumerate(given, start=1):
         if not isinstance(piece, Knowledge):
-            raise InputError(f"knowledge: entry {number} is no Knowledge(...)", code="knowledge-entry")
+            raise InputError(f"knowledge: entry {number} is not a Knowledge(...)", code="knowledge-entry")
         piece.check(plan)
     return tuple(given)

@@ -1,4 +1,4 @@
-"""Two releases of one table, which an attacker lays side by side."""
+"""Two releases of one table, which an attacker compares."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from kohorte.attacks.linkage import common_columns
 from kohorte.data import Role, as_text
 from kohorte.errors import InputError
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Codes
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.linkage import common_columns
-from kohorte.risks.shown_table import ShownTable, checked_table, numbered
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.table import ShownTable, checked_table, numbered
 
 
 @dataclass(frozen=True, eq=False)
 class TwoReleases:
-    """The classes of both, by the quasi-identifiers that both have, and what both show besides of every row.
+    """The classes of both releases, by the quasi-identifiers that both have, and the linking values of every row.
 
-    `link_left` and `link_right` number the combinations of what they show in the `linking` columns: sensitive and
-    insensitive ones, which releases show as they are. `k` is the size of classes that both keep to.
+    `link_left` and `link_right` number the combinations of values in the `linking` columns: sensitive and insensitive
+    ones, which releases show unchanged. `k` is the smallest class size that both guarantee.
     """
 
     left: ShownTable = field(repr=False)
@@ -32,7 +32,7 @@ class TwoReleases:
 
 
 def two_releases(frame: object, other: object, plan: Plan) -> TwoReleases:
-    """Lay two releases of the same rows side by side; refuse tables that cannot be that."""
+    """Compare two releases of the same rows; other tables are refused."""
     tables = [checked_table(frame, plan), _other_table(other, plan)]
     if tables[0].height != tables[1].height:
         raise InputError(
@@ -59,14 +59,17 @@ def _other_table(other: object, plan: Plan) -> pl.DataFrame:
 
 
 def _whole(table: pl.DataFrame, name: str) -> bool:
-    """Whether a table has a column and shows all of it; some of a decorrelated one is suppressed."""
+    """Whether a table shows all cells of a column; a decorrelated column is partly suppressed."""
     return name in table.columns and not (as_text(table[name]) == SUPPRESSED).any()
 
 
 def _links(tables: list[pl.DataFrame], linking: tuple[str, ...]) -> tuple[Codes, Codes]:
-    """Number the combinations of the linking columns, in both tables alike."""
+    """Number the combinations of the linking columns, in the same way for both tables."""
     stacked = pl.DataFrame(
-        [pl.concat([as_text(table[name]) for table in tables]).alias(str(place)) for place, name in enumerate(linking)]
+        [
+            pl.concat([as_text(table[name]) for table in tables]).alias(str(position))
+            for position, name in enumerate(linking)
+        ]
     )
     if not linking:
         stacked = pl.DataFrame({"0": pl.Series([""] * (2 * tables[0].height))})

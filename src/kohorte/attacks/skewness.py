@@ -1,22 +1,23 @@
-"""Skewness: a value is much more frequent in a class than in the table, so that belonging to the class tells of it."""
+"""Skewness attack: a sensitive value is much more frequent in a class than in the table."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kohorte.attacks.attack import Attack
+from kohorte.attacks.sensitive_values import sensitive_values
 from kohorte.errors import InputError
-from kohorte.release.plan import Plan
-from kohorte.release.search_options import is_number
-from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.sensitive_values import sensitive_values
-from kohorte.risks.shown_table import ShownTable, checked_table
+from kohorte.in_words import number, percent
+from kohorte.plans.plan import Plan
+from kohorte.plans.search_options import is_number
+from kohorte.risks.shown.table import ShownTable, checked_table
 
 
 def skewness_attack(frame: object, plan: Plan, *, likely: float = 0.5, times: float = 2.0) -> Attack:
     """Count the rows whose sensitive value can be guessed from the class, but not from the table.
 
-    The value has at least the share `likely` in the class, and at least `times` the share that it has in the table.
-    Those in the same class who do not have it are suspected wrongly; they are counted apart.
+    The value has at least the share `likely` in the class, and at least `times` its share in the table. Rows of the
+    same class with another value are suspected wrongly; they are counted separately.
 
     Source
         Li, Li and Venkatasubramanian, t-Closeness: Privacy Beyond k-Anonymity and l-Diversity, ICDE 2007.
@@ -40,8 +41,8 @@ def skewness_attack(frame: object, plan: Plan, *, likely: float = 0.5, times: fl
         name="skewness",
         people_hurt=int(hurt.sum()),
         rows_tried=shown.kept_rows,
-        how=f"in the person's class a sensitive value has a share of at least {likely:.0%}, and at least {times:g} "
-        "times its share in the table: whoever knows the class will guess it, and is mostly right",
+        how=f"in the person's class a sensitive value has a share of at least {percent(likely)}, and at least "
+        f"{number(times)} times its share in the table: an attacker who knows the class guesses it, usually correctly",
         prevented_by="t-closeness, delta-disclosure or beta-likeness for each sensitive attribute",
         facts={
             "likely": likely,

@@ -1,4 +1,4 @@
-"""What an attack reports: how many people it hurts, how, and what would prevent it."""
+"""The outcome of an attack: how many people it harms, how, and what would prevent it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Attack:
-    """The outcome of an attack that was run. Nothing in it is a value of a table.
+    """The outcome of an attack that was run; it contains no value of a table.
 
-    `people_hurt` is the number of rows about which the attacker learns what the attack is after; `rows_tried` are all
-    rows that it was run on. `notes` say what in the given knowledge looks like a slip.
+    `people_hurt` is the number of rows about which the attacker learns something; `rows_tried` is the number of rows
+    attacked. `notes` point out probable mistakes in the given knowledge.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class SkippedAttack:
-    """An attack that was not run, why, and what would have to be given."""
+    """An attack that was not run, the reason, and what it needs."""
 
     name: str
     reason: str
@@ -42,7 +42,7 @@ class SkippedAttack:
 
 @dataclass(frozen=True)
 class Attacks:
-    """The attacks that were run, which it gives one after the other, and those that were `skipped`."""
+    """The attacks that were run (also by iteration and index), and those that were `skipped`."""
 
     run: tuple[Attack, ...]
     skipped: tuple[SkippedAttack, ...] = ()
@@ -57,7 +57,7 @@ class Attacks:
         return self.run[number]
 
     def to_dict(self) -> dict[str, object]:
-        """All of them as plain data."""
+        """All attacks as plain data."""
         return {
             "attacks": [attack.to_dict() for attack in self.run],
             "skipped": [attack.to_dict() for attack in self.skipped],

@@ -1,13 +1,13 @@
-"""Homogeneity: all rows of a class have the same sensitive value, so it is known without knowing which row it is."""
+"""Homogeneity attack: all rows of a class have the same sensitive value, so the exact row need not be known."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.sensitive_values import sensitive_values
-from kohorte.risks.shown_table import ShownTable, checked_table
+from kohorte.attacks.attack import Attack
+from kohorte.attacks.sensitive_values import sensitive_values
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.table import ShownTable, checked_table
 
 
 def homogeneity_attack(frame: object, plan: Plan) -> Attack:
@@ -28,7 +28,7 @@ def homogeneity_attack(frame: object, plan: Plan) -> Attack:
         name="homogeneity",
         people_hurt=int(shown.sizes[hurt].sum()),
         rows_tried=shown.kept_rows,
-        how="whoever knows a person's quasi-identifiers finds the class; all rows in it have the same sensitive value",
+        how="an attacker who knows a person's quasi-identifiers finds the class; its rows share one sensitive value",
         prevented_by="l-diversity (l of at least 2) for each sensitive attribute",
         facts={"classes": shown.classes, "homogeneous_classes": int(hurt.sum()), "attributes": facts},
     )

@@ -1,4 +1,4 @@
-"""How often each value of a sensitive attribute occurs in each class of a table as it stands."""
+"""Frequencies of the values of sensitive attributes in the classes of a table."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import polars as pl
 
 from kohorte.data import Role, as_text
 from kohorte.errors import InputError
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes, Counts
-from kohorte.release.plan import Plan
-from kohorte.risks.shown_table import ShownTable, numbered
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.table import ShownTable, numbered
 
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
     """The cells (class, value) of a sensitive attribute that occur, with their rows; `texts` are the values.
 
-    `told` says of each cell whether its value tells something: it is neither missing nor suppressed. `distinct` counts
+    `told` says for each cell whether its value is known, that is, neither missing nor suppressed. `distinct` counts
     the values of each class, `cell_of_row` is the cell of every row that is not suppressed.
     """
 
@@ -56,7 +56,7 @@ def sensitive_names(table: pl.DataFrame, plan: Plan) -> tuple[str, ...]:
     """The sensitive attributes that the table has; at least one."""
     names = tuple(name for name in plan.names(Role.SENSITIVE) if name in table.columns)
     if not names:
-        raise InputError("the table has no sensitive attribute that could be found out", code="attack-no-sensitive")
+        raise InputError("the table has no sensitive attribute", code="attack-no-sensitive")
     return names
 
 

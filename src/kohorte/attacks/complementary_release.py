@@ -1,4 +1,4 @@
-"""Complementary release: two releases of one table are joined by what both show as it is, the sensitive attributes."""
+"""Complementary release attack: two releases of one table are joined by the sensitive attributes that both show."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from kohorte.attacks.attack import Attack
+from kohorte.attacks.two_releases import TwoReleases, two_releases
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Codes, Counts
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.compatible import compatible_classes, overlaps
-from kohorte.risks.attacks.two_releases import TwoReleases, two_releases
-from kohorte.risks.shown_table import ShownTable
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.compatible import compatible_classes, overlaps
+from kohorte.risks.shown.table import ShownTable
 
 ROUNDS = 20
 MOST_CELLS = 50_000_000
 
 
 def complementary_release_attack(frame: object, plan: Plan, other_release: object) -> Attack:
-    """Count the people who are certainly among fewer than k people once two releases are joined.
+    """Count the people who are certainly among fewer than k people after two releases are joined.
 
-    Whoever knows a person's quasi-identifiers knows the class in each release. The person is among those who are in
-    both classes. How many these are is bounded: for each value of the sensitive attributes no more can be in both than
-    each class has, no fewer than the other classes leave. Only what the bounds prove is counted. k is what the plan
-    promises, or the smallest class of both where that is smaller.
+    An attacker who knows a person's quasi-identifiers knows the class in each release. The person is among those who
+    are in both classes. Their number is bounded: for each value of the sensitive attributes, at most as many can be in
+    both as each class has, and at least as many as the other classes leave. Only what the bounds prove is counted. k is
+    the k of the plan, or the size of the smallest class if that is smaller.
 
     Source
         Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
@@ -44,7 +44,7 @@ def complementary_release_attack(frame: object, plan: Plan, other_release: objec
         people_hurt=int(least[small].sum()),
         rows_tried=both.left.kept_rows,
         how="rows of both releases are joined by the sensitive values that both show; a person is among those who are "
-        "in the right class of each release, and they are fewer than in either",
+        "in the right class of each release, and these are fewer than in either release",
         prevented_by="treating every attribute of an earlier release as quasi-identifying in the next one, or building "
         "on the classes of the earlier release",
         facts={
@@ -62,14 +62,14 @@ def _refuse_others(both: TwoReleases) -> None:
     if (left != right).any():
         differing = int(np.abs(left - right).sum()) // 2
         raise InputError(
-            "the tables are not two releases of the same rows: rows differ in columns that releases show as they are "
+            "the tables are not two releases of the same rows: rows differ in columns that releases show unchanged "
             f"({differing:,} of them)",
             code="attack-rows-differ",
         )
 
 
 def _refuse_misfits(both: TwoReleases, cells: Cells) -> None:
-    """Refuse releases that contradict each other: more rows than the other suppresses fit none of its rows."""
+    """Refuse releases that contradict each other: more rows match no row of the other than it suppresses."""
     for table, other, line, people in (
         (both.left, both.right, cells.row, cells.rows),
         (both.right, both.left, cells.column, cells.columns),
@@ -78,7 +78,7 @@ def _refuse_misfits(both: TwoReleases, cells: Cells) -> None:
         misfits = table.kept_rows - int(people[first].sum())
         if misfits > other.suppressed:
             raise InputError(
-                "the tables are not two releases of the same rows: rows of one fit no row of the other "
+                "the tables are not two releases of the same rows: rows of one match no row of the other "
                 f"({misfits:,} of them)",
                 code="attack-rows-differ",
             )
@@ -86,11 +86,11 @@ def _refuse_misfits(both: TwoReleases, cells: Cells) -> None:
 
 @dataclass(eq=False)
 class Cells:
-    """How many people of a class of both releases have a combination of sensitive values: at least, at most.
+    """Bounds for the number of people in a class of each release who have a combination of sensitive values.
 
     A cell is a pair of classes and a combination. `row` numbers its class on the left with the combination, `column`
-    that on the right; `rows` and `columns` count the people of those, `left_over` those whom the other release
-    suppresses.
+    that on the right; `rows` and `columns` count their people, `row_left_over` and `column_left_over` those whom the
+    other release suppresses.
     """
 
     pair: Codes = field(repr=False)
@@ -116,7 +116,7 @@ class Cells:
         pairs = pl.DataFrame({"left": left, "right": right}).with_row_index("pair")
         cells = pairs.join(ours, on="left").join(theirs, on=["right", "link"])
         if cells.height > MOST_CELLS:
-            raise InputError("too many classes of the two releases can belong together", code="attack-too-large")
+            raise InputError("too many pairs of classes of the two releases match", code="attack-too-large")
         links = cells["link"].to_numpy()
         return cls(
             pair=cells["pair"].to_numpy(),
@@ -130,7 +130,7 @@ class Cells:
         )
 
     def tighten(self) -> None:
-        """Draw conclusions from the sums of rows and columns until nothing changes."""
+        """Tighten the bounds by the sums of rows and columns until nothing changes."""
         for _ in range(ROUNDS):
             before = self.least.copy(), self.most.copy()
             others = self._sums(self.row, self.most) - self.most
@@ -145,7 +145,7 @@ class Cells:
                 return
 
     def bounds(self) -> tuple[Counts, Counts]:
-        """At least and at most so many people are in both classes of each pair."""
+        """The smallest and largest number of people in both classes of each pair."""
         return self._totals(self.least), self._totals(self.most)
 
     def _sums(self, line: Codes, figures: Counts) -> Counts:

@@ -1,4 +1,4 @@
-"""A table as it stands, raw or released: which rows look alike in what they show of the quasi-identifiers."""
+"""The classes of a table, raw or released: rows that show the same text in all quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import polars as pl
 
 from kohorte.data import Role, as_text, to_polars
 from kohorte.errors import InputError
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels import Grouper, Rows
 from kohorte.kernels.arrays import Bools, Codes, Counts
-from kohorte.release.columns import check_columns
-from kohorte.release.plan import Plan
+from kohorte.plans.columns import check_columns
+from kohorte.plans.plan import Plan
 
 NOT_NEEDED = (Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE)
-"""What a table may lack: a release has no identifying columns."""
+"""Columns that a table may lack: a release has no identifying columns."""
 
 
 def checked_table(frame: object, plan: Plan) -> pl.DataFrame:
@@ -32,7 +32,7 @@ def checked_table(frame: object, plan: Plan) -> pl.DataFrame:
 def numbered(text: pl.Series) -> tuple[Codes, tuple[str | None, ...]]:
     """Number the texts of a column; return the number of every row, and the text of every number.
 
-    A missing value is a value of its own.
+    A missing value counts as a separate value.
     """
     distinct = text.drop_nulls().unique().sort()
     codes = text.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32)
@@ -44,8 +44,9 @@ def numbered(text: pl.Series) -> tuple[Codes, tuple[str | None, ...]]:
 class ShownTable:
     """The classes of a table by the text that it shows.
 
-    Rows whose quasi-identifiers are all `*` are suppressed: they are in no class. `kept` has the places of the others,
-    `class_of` the class of each of those, `cells` the numbers of the cells of every class and `texts` what they show.
+    Rows whose quasi-identifiers are all `*` are suppressed: they are in no class. `kept` contains the indices of the
+    other rows, `class_of` the class of each of them, `cells` the numbers of the cells of every class, and `texts` the
+    text of each number.
     """
 
     names: tuple[str, ...]
@@ -79,12 +80,12 @@ class ShownTable:
 
     @property
     def suppressed(self) -> int:
-        """The rows of which no quasi-identifier is shown."""
+        """The number of rows without any visible quasi-identifier."""
         return self.rows - self.kept_rows
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.sizes)
 
     @property
@@ -93,12 +94,12 @@ class ShownTable:
         return self.kept + np.uint32(1)
 
     def by(self, chosen: Sequence[int]) -> tuple[Codes, Counts]:
-        """Group by some of the columns; return one class of each group and the rows of each."""
+        """Group by some of the columns; return one class of each group and the number of its rows."""
         _, first, sizes = self._grouper.group(self._classes, self.sizes, self._levels(chosen), False)
         return first, sizes
 
     def rows_alike(self, chosen: Sequence[int]) -> Counts:
-        """How many rows look like those of each class in some of the columns."""
+        """The number of rows that look like those of each class in some of the columns."""
         group_of, _, sizes = self._grouper.group(self._classes, self.sizes, self._levels(chosen), True)
         return sizes[group_of]
 
@@ -108,13 +109,13 @@ class ShownTable:
         return levels
 
     def shown(self) -> pl.DataFrame:
-        """One row per class: what it shows."""
+        """The texts that each class shows, one row per class."""
         columns = zip(self.names, self.texts, self.cells.T, strict=True)
         return pl.DataFrame([pl.Series(name, texts, dtype=pl.String).gather(cells) for name, texts, cells in columns])
 
 
 def _shown_or_not(values: int) -> list[Codes]:
-    """A column that is looked at, and one that is not."""
+    """Two levels for the grouper: the column is used, or ignored."""
     return [np.arange(max(values, 1), dtype=np.uint32), np.zeros(max(values, 1), dtype=np.uint32)]
 
 

@@ -1,21 +1,21 @@
-"""All attacks that can be run with what is at hand."""
+"""Run all attacks for which the input is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from kohorte.attacks.attack import Attack, Attacks, SkippedAttack
+from kohorte.attacks.background_knowledge import background_knowledge_attack
+from kohorte.attacks.complementary_release import complementary_release_attack
+from kohorte.attacks.homogeneity import homogeneity_attack
+from kohorte.attacks.knowledge import Knowledge, checked_knowledge
+from kohorte.attacks.linkage import linkage_attack
+from kohorte.attacks.similarity import similarity_attack
+from kohorte.attacks.skewness import skewness_attack
+from kohorte.attacks.unsorted_matching import unsorted_matching_attack
 from kohorte.errors import InputError, nearest
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.attack import Attack, Attacks, SkippedAttack
-from kohorte.risks.attacks.background_knowledge import background_knowledge_attack
-from kohorte.risks.attacks.complementary_release import complementary_release_attack
-from kohorte.risks.attacks.homogeneity import homogeneity_attack
-from kohorte.risks.attacks.knowledge import Knowledge, checked_knowledge
-from kohorte.risks.attacks.linkage import linkage_attack
-from kohorte.risks.attacks.similarity import similarity_attack
-from kohorte.risks.attacks.skewness import skewness_attack
-from kohorte.risks.attacks.unsorted_matching import unsorted_matching_attack
-from kohorte.risks.shown_table import checked_table
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.table import checked_table
 
 NEEDS = {
     "linkage": "register",
@@ -26,21 +26,21 @@ NEEDS = {
     "unsorted-matching": "release",
     "complementary-release": "release",
 }
-"""The attacks by their names on the command line, and what else each of them needs."""
+"""The attacks by their names on the command line, and the second table that each of them needs."""
 
 GIVE = {
-    "attack-no-sensitive": "a table with a column that the plan calls sensitive",
+    "attack-no-sensitive": "a table with a sensitive column of the plan",
     "attack-no-hierarchy": "a hierarchy for a sensitive attribute, in the plan",
     "attack-too-large": "a part of the rows, or fewer entries of knowledge",
-    "value-not-in-hierarchy": "a hierarchy that has all values of the column",
+    "value-not-in-hierarchy": "a hierarchy that contains all values of the column",
 }
-"""What would help where an attack cannot be run, by the code of the error."""
+"""What to give if an attack cannot be run, by the code of the error."""
 
 TABLES = {
     "register": ("it needs a second table, with names", "--register FILE (register=)"),
     "release": ("it needs another release of the same rows", "--release FILE (other_release=)"),
 }
-"""Why an attack cannot be run without a second table, and how that is given."""
+"""Why an attack needs a second table, and the option that gives it."""
 
 
 def run_attacks(
@@ -52,10 +52,10 @@ def run_attacks(
     other_release: object = None,
     knowledge: Sequence[Knowledge] | None = None,
 ) -> Attacks:
-    """Run the attacks for which all is at hand, or `only` those that are named.
+    """Run the attacks for which the input is given, or `only` those that are named.
 
-    The linkage attack needs a register, unsorted matching and complementary release need another release. What cannot
-    be run is `skipped`, with the reason, unless it was named: then it is refused.
+    The linkage attack needs a register; unsorted matching and complementary release need another release. An attack
+    that cannot be run is `skipped`, with the reason; if it was named in `only`, an error is raised.
     """
     table = checked_table(frame, plan)
     known: Mapping[str, Callable[[], Attack]] = {
@@ -82,7 +82,7 @@ def run_attacks(
 
 
 def _chosen(only: object, lacking: Collection[str]) -> tuple[str, ...]:
-    """The names of the attacks that are asked for, each once, if they can be run."""
+    """The names of the requested attacks, each once, if they can be run."""
     if isinstance(only, str) or not isinstance(only, Sequence) or not only:
         raise InputError("only: give a list of names of attacks, at least one", code="attack-parameter")
     for name in only:

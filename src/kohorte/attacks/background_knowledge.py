@@ -1,4 +1,4 @@
-"""Background knowledge: of the sensitive values of a class all but one can be excluded."""
+"""Background knowledge attack: the attacker can exclude all but one of the sensitive values of a class."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from kohorte.attacks.attack import Attack
+from kohorte.attacks.conditions import Conditions
+from kohorte.attacks.kinds_of_people import KindsOfPeople, conditions_of, kinds_of_people
+from kohorte.attacks.knowledge import Knowledge, checked_knowledge
+from kohorte.attacks.sensitive_values import ValueCounts, sensitive_values
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools
-from kohorte.release.plan import Plan
-from kohorte.risks.attacks.attack import Attack
-from kohorte.risks.attacks.conditions import Conditions
-from kohorte.risks.attacks.kinds_of_people import KindsOfPeople, conditions_of, kinds_of_people
-from kohorte.risks.attacks.knowledge import Knowledge, checked_knowledge
-from kohorte.risks.attacks.sensitive_values import ValueCounts, sensitive_values
-from kohorte.risks.shown_table import ShownTable, checked_table
+from kohorte.plans.plan import Plan
+from kohorte.risks.shown.table import ShownTable, checked_table
 
 NAME = "background knowledge"
 PREVENTED_BY = "l-diversity: with l different values in every class, l - 1 of them have to be excluded"
@@ -28,18 +28,17 @@ def background_knowledge_attack(
 ) -> Attack:
     """Count the rows whose sensitive value is the only one left.
 
-    With `knowledge`, the attacker uses all that is known of a person: every entry whose conditions (`when`) the person
-    meets, and excludes what any of them excludes. Who can be in a class is what its cells allow. Without, the attacker
-    is able to exclude any `values_excluded` values of a class: the worst that so much knowledge can do. Classes of one
-    value are left to the homogeneity attack.
+    With `knowledge`, the attacker uses every entry whose conditions (`when`) a person meets, and excludes all values
+    that any of them excludes. The cells of a class determine who can be in it. Without `knowledge`, the attacker can
+    exclude any `values_excluded` values of a class, the worst case for this amount of knowledge. Classes with one value
+    belong to the homogeneity attack.
 
     Counted
-        A row is hurt if of the values of its class only its own is left for its person. Where the class shows that
-        everybody in it meets a condition (`male`), or nobody, that is certain. Where it does not (`*`, an interval, a
-        label), the person may be one or the other. `people_hurt` are the rows that are hurt whoever of those who are
-        possible the person is; `at_most` in the facts adds those that are hurt if the person is one of some of them.
-        Nobody is possible who has a value that is excluded for such a person. Both are sharp: the table alone allows
-        either.
+        A row is harmed if its own value is the only one of its class that is left for the person. If the class shows
+        that everyone in it meets a condition (`male`), or that nobody does, this is certain. If not (`*`, an interval,
+        a label), the person may meet it or not. `people_hurt` counts the rows that are harmed in every possible case;
+        `at_most` in the facts adds those that are harmed in some case. Nobody has a value that is excluded for them.
+        Both bounds are sharp: the table is consistent with either.
     Source
         Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: Privacy Beyond k-Anonymity, TKDD 1(1), 2007.
     """
@@ -60,7 +59,7 @@ def background_knowledge_attack(
         name=NAME,
         people_hurt=int(shown.sizes[hurt].sum()),
         rows_tried=shown.kept_rows,
-        how=f"somebody who can exclude {values_excluded} of the sensitive values in the person's class is left with 1",
+        how=f"an attacker who can exclude {values_excluded} sensitive values of the person's class is left with 1",
         prevented_by=PREVENTED_BY,
         facts={"values_excluded": values_excluded, "classes": int(hurt.sum())},
     )
@@ -68,7 +67,7 @@ def background_knowledge_attack(
 
 def _with(knowledge: Sequence[Knowledge], table: pl.DataFrame, shown: ShownTable, plan: Plan) -> Attack:
     by_name = {values.name: values for values in sensitive_values(table, shown, plan)}
-    _refuse_strangers(knowledge, by_name, plan)
+    _refuse_unknown(knowledge, by_name, plan)
     conditions = conditions_of(knowledge, shown, plan)
     kinds = kinds_of_people(knowledge, conditions, shown)
     learnt = _Learnt.of(kinds, knowledge, by_name, shown)
@@ -77,7 +76,7 @@ def _with(knowledge: Sequence[Knowledge], table: pl.DataFrame, shown: ShownTable
         name=NAME,
         people_hurt=int(learnt.certain.sum()),
         rows_tried=shown.kept_rows,
-        how="of the sensitive values in the person's class all but one are excluded by all that the attacker knows",
+        how="the attacker's knowledge excludes all but one of the sensitive values in the person's class",
         prevented_by=PREVENTED_BY,
         facts={
             "at_most": int(learnt.possible.sum()),
@@ -90,7 +89,7 @@ def _with(knowledge: Sequence[Knowledge], table: pl.DataFrame, shown: ShownTable
     )
 
 
-def _refuse_strangers(knowledge: Sequence[Knowledge], by_name: Mapping[str, ValueCounts], plan: Plan) -> None:
+def _refuse_unknown(knowledge: Sequence[Knowledge], by_name: Mapping[str, ValueCounts], plan: Plan) -> None:
     """Refuse attributes that the table lacks, and excluded values that the attribute cannot have."""
     for number, piece in enumerate(knowledge, start=1):
         if piece.attribute not in by_name:
@@ -99,10 +98,10 @@ def _refuse_strangers(knowledge: Sequence[Knowledge], by_name: Mapping[str, Valu
                 code="knowledge-attribute",
             )
         builder = plan.attributes[piece.attribute].hierarchy
-        strange = [text for text in piece.excludes if text not in by_name[piece.attribute].texts]
-        if builder is not None and strange:
-            known = set(builder.label(strange, attribute=piece.attribute).columns.to_series(0).to_list())
-            if lacking := len(set(strange) - known):
+        absent = [text for text in piece.excludes if text not in by_name[piece.attribute].texts]
+        if builder is not None and absent:
+            known = set(builder.label(absent, attribute=piece.attribute).columns.to_series(0).to_list())
+            if lacking := len(set(absent) - known):
                 raise InputError(
                     f"entry {number} of the knowledge: excludes: {lacking} of {len(piece.excludes)} values are neither "
                     f"in the column {piece.attribute!r} of the table nor in its hierarchy",
@@ -112,7 +111,7 @@ def _refuse_strangers(knowledge: Sequence[Knowledge], by_name: Mapping[str, Valu
 
 @dataclass(frozen=True, eq=False)
 class _Learnt:
-    """About which rows the attacker learns: `certain`, `possible`; those that fit the knowledge are `consistent`."""
+    """The rows that are certainly (`certain`) or possibly (`possible`) harmed, and those that fit the knowledge."""
 
     certain: Bools = field(repr=False)
     possible: Bools = field(repr=False)
@@ -126,10 +125,10 @@ class _Learnt:
         by_name: Mapping[str, ValueCounts],
         shown: ShownTable,
     ) -> _Learnt:
-        """Ask for every kind of person which rows can be such a person's, and what is left for them."""
+        """Find for every kind of person the rows that can belong to such a person, and the values that are left."""
         if len(kinds.entries) * shown.kept_rows > MOST_STEPS:
             raise InputError(
-                f"the knowledge tells {len(kinds.entries):,} kinds of people apart, too many for "
+                f"the knowledge distinguishes {len(kinds.entries):,} kinds of people, too many for "
                 f"{shown.kept_rows:,} rows; give fewer entries",
                 code="attack-too-large",
             )
@@ -154,7 +153,7 @@ def _excluded(pieces: Sequence[Knowledge], values: ValueCounts) -> Bools:
 
 
 def _last(values: ValueCounts, excluded: Bools, shown: ShownTable) -> Bools:
-    """The cells (class, value) that are the only ones left of several in their class."""
+    """The cells (class, value) that are the only ones left in a class of several values."""
     left = np.bincount(values.classes[~excluded], minlength=shown.classes)
     several = values.distinct[values.classes] > 1
     return np.asarray(several & (left[values.classes] == 1) & ~excluded & values.told, dtype=bool)
@@ -163,7 +162,7 @@ def _last(values: ValueCounts, excluded: Bools, shown: ShownTable) -> Bools:
 def _entries(
     kinds: KindsOfPeople, knowledge: Sequence[Knowledge], by_name: Mapping[str, ValueCounts], shown: ShownTable
 ) -> list[dict[str, object]]:
-    """For every entry the classes where it can be used: they have a value it excludes, and maybe people it is about."""
+    """For every entry the classes in which it can be used: with an excluded value, and possibly with such people."""
     found: list[dict[str, object]] = []
     for number, piece in enumerate(knowledge):
         usable = np.zeros(shown.classes, dtype=bool)
@@ -179,12 +178,12 @@ def _entries(
 
 
 def _contradiction(learnt: _Learnt) -> list[str]:
-    """Tell of rows that the knowledge says cannot be: it is wrong, or the rows are."""
+    """Report rows that contradict the knowledge: either the knowledge or the rows are wrong."""
     if learnt.consistent.all():
         return []
     rows = int((~learnt.consistent).sum())
     what = "1 row has a value that is" if rows == 1 else f"{rows:,} rows have a value that is"
-    return [f"{what} excluded for everybody who can be in its class: the knowledge does not hold there"]
+    return [f"{what} excluded for everyone who can be in its class: the knowledge contradicts the table"]
 
 
 def _notes(
@@ -193,7 +192,7 @@ def _notes(
     conditions: Mapping[str, Conditions],
     by_name: Mapping[str, ValueCounts],
 ) -> tuple[str, ...]:
-    """What looks like a slip: entries that cannot be used, and values that occur nowhere."""
+    """Probable mistakes: entries that cannot be used, and values that do not occur."""
     notes = []
     for entry, piece in zip(entries, knowledge, strict=True):
         texts = by_name[piece.attribute].texts
@@ -209,5 +208,5 @@ def _notes(
             if not conditions[name].shown(text)
         ]
         if not entry["classes"]:
-            notes.append(f"entry {entry['entry']} can be used in no class")
+            notes.append(f"entry {entry['entry']} cannot be used in any class")
     return tuple(notes)

@@ -1,0 +1,1 @@
+"""A table as it is shown: its classes, and the values that a generalized cell covers."""
