@@ -1,1 +1,4 @@
-"""The report: the risk of a table, or of a table and its release, as one page for people who do not know the field."""
+"""The report: the risk of a table, or of a table and its release, as one page for readers who are not experts.
+
+Nothing is imported here, because the help of the command needs `report.view` alone; see `report.write`.
+"""

@@ -1,7 +1,7 @@
-"""How the values of an attribute are spread, without a value of a small group.
+"""The distribution of the values of an attribute, without values of small groups.
 
-A value has a name here only if at least so many rows have it, in every table that is drawn. All others are one part,
-which has at least so many rows and at least two values: the least frequent named value joins it until that is so.
+A value is named only if at least `least` rows have it, in every table that is drawn. All others are one part, which has
+at least `least` rows and at least two values: the least frequent named value joins it until that is so.
 Numbers and dates are put into ranges whose ends are round and whose outer ends are open; ranges that are too small are
 joined with their neighbours.
 """
@@ -18,14 +18,14 @@ from functools import partial
 import polars as pl
 
 from kohorte.data import as_text
-from kohorte.drawing.axis import Axis, date_ticks
-from kohorte.hierarchy import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.pages.charts.axis import Axis, date_ticks
 
 MOST_PARTS = 12
 MISSING = "(missing)"
 STARRED = "* (suppressed)"
 OUTER = 0.02
-"""The ranges have their ends where all but this share of the rows lie on each side."""
+"""The outermost borders leave about this share of the rows outside on each side."""
 
 VALUE = "value"
 SAMPLE = 1_000
@@ -43,14 +43,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Distribution:
-    """The parts of an attribute, the same ones for all tables; none where all groups are too small."""
+    """The parts of an attribute, the same for all tables; empty if all groups are too small."""
 
     attribute: str
     parts: tuple[Part, ...]
 
 
 def distribution(columns: Sequence[pl.Series], *, least: int) -> Distribution:
-    """Spread the values of an attribute, in one table or in several at once."""
+    """Divide the values of an attribute into parts, in one table or in several."""
     name = columns[0].name
     texts = [as_text(column) for column in columns]
     starred = tuple(int(text.eq_missing(SUPPRESSED).sum()) for text in texts)
@@ -66,7 +66,7 @@ def distribution(columns: Sequence[pl.Series], *, least: int) -> Distribution:
 
 
 def comparable(before: pl.Series, after: pl.Series) -> bool:
-    """Whether both show values of the same kind, so that one drawing can hold both."""
+    """Whether both contain values of the same kind, so that one chart can show both."""
     text = as_text(after)
     shown = text.filter(~text.eq_missing(SUPPRESSED)).drop_nulls().unique()
     if not len(shown) or _both_numbers(before, shown):
@@ -101,13 +101,13 @@ def _categories(shown: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
 
 
 def _by_leading_number(label: str) -> tuple[int, str, str]:
-    """The order of the numbers that labels begin with, of any length."""
+    """A sort key by the number at the beginning of a label, of any length."""
     digits = LEADING.findall(label)[0].lstrip("0")
     return len(digits), digits, label
 
 
 def _tells(others: int, rest: tuple[int, ...], least: int) -> bool:
-    """Whether what is left over is so little that it tells a value or a small group."""
+    """Whether the remaining part would reveal a single value or a small group."""
     return others == 1 or any(0 < rows < least for rows in rest)
 
 
@@ -128,7 +128,7 @@ def _counts(shown: Sequence[pl.Series]) -> pl.DataFrame:
 
 
 def _as_numbers(shown: Sequence[pl.Series]) -> list[pl.Series] | None:
-    """The values as numbers, dates as days; None where they are neither, or not the same in all tables."""
+    """The values as numbers, dates as days; None if they are neither, or differ between tables."""
     readings: tuple[Callable[[pl.Series], pl.Series], ...] = (_numbers, *(partial(_days, form=form) for form in DATES))
     for read in readings:
         if read(shown[0].head(SAMPLE)).null_count() > shown[0].head(SAMPLE).null_count():
@@ -140,7 +140,7 @@ def _as_numbers(shown: Sequence[pl.Series]) -> list[pl.Series] | None:
 
 
 def _numbers(text: pl.Series) -> pl.Series:
-    """Numbers as they are; a code such as 01067 is none."""
+    """The values as numbers; a code such as 01067 is not a number."""
     numbers = text.cast(pl.Float64, strict=False).alias("number")
     return numbers.set(text.str.contains(r"^-?0\d").fill_null(value=False), None)
 
@@ -165,7 +165,7 @@ def _ranges(numbers: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
 
 
 def _ends(numbers: pl.Series) -> tuple[list[float], list[str]]:
-    """Round borders between ranges, and how they are written."""
+    """Round borders between ranges, and their labels."""
     low, high = (numbers.quantile(share, "nearest") for share in (OUTER, 1 - OUTER))
     if low is None or high is None or not -math.inf < low < high < math.inf:
         return [], []
@@ -186,7 +186,7 @@ def _in_ranges(numbers: pl.Series, ends: Sequence[float]) -> list[int]:
 
 
 def _joined(rows: Sequence[tuple[int, ...]], least: int) -> list[tuple[int, int]]:
-    """Join neighbours until each has enough rows of the first table, and of the others enough or none."""
+    """Join neighbours until each has enough rows of the first table, and enough or no rows of the others."""
     found: list[tuple[int, int]] = []
     start = 0
     for stop in range(1, len(rows) + 1):
@@ -212,11 +212,16 @@ def _range(low: str | None, high: str | None) -> str:
 
 
 def _with_missing(parts: list[Part], missing: tuple[int, ...], least: int) -> tuple[Part, ...]:
-    """Missing values by themselves where they are many; otherwise they hide in the last range."""
+    """Missing values as a separate part if there are many; otherwise they are added to the last range.
+
+    If that leaves a small group in one of the tables, nothing is shown.
+    """
     if not any(missing):
         return tuple(parts)
     if all(rows >= least for rows in missing):
         return (*parts, Part(MISSING, missing))
     last = parts[-1]
     both = tuple(map(sum, zip(last.rows, missing, strict=True)))
+    if any(0 < rows < least for rows in both):
+        return ()
     return (*parts[:-1], Part(f"{last.label}, or missing", both))

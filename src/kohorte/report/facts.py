@@ -1,4 +1,4 @@
-"""What a report is about: a table or two, their risk, the verdict of the models, and who may read it."""
+"""The facts of a report: one or two tables, their risk, the verdict of the models, and the view."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from functools import cached_property
 
 import polars as pl
 
+from kohorte.attacks import Attack, homogeneity_attack
 from kohorte.data import TableFile, to_polars
 from kohorte.errors import InputError, nearest
-from kohorte.release import Plan, Release, Verification, verify
+from kohorte.plans import Plan
+from kohorte.plans.population import flagged_rows, without_flag
+from kohorte.release import Release, Verification, verify
 from kohorte.release.certificate import FileFacts
-from kohorte.release.population import flagged_rows, without_flag
 from kohorte.release.verification import verify_table
 from kohorte.report.contributions import Contribution, contributions
-from kohorte.report.figures import View
 from kohorte.report.rounding import LEAST, Figures
+from kohorte.report.view import View
 from kohorte.risks import RiskProfile
-from kohorte.risks.attacks import Attack, homogeneity_attack
-from kohorte.risks.shown_table import ShownTable
+from kohorte.risks.shown.table import ShownTable
 
 
 def view_named(name: object) -> View:
-    """Return a view by its name, or refuse a stranger."""
+    """Return a view by its name, or refuse an unknown one."""
     if name not in tuple(View):
         raise InputError(
             f"unknown view {str(name)!r}{nearest(str(name), View)}; known are {', '.join(View)}", code="report-view"
@@ -62,11 +63,11 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """All that a report tells.
+    """All facts of a report.
 
-    Without `after` it is about one table, raw or released. `made` is the release that `after` belongs to, where the
-    program has just made it; `original` the table of which a part is released. `listed` rows at the highest risk are in
-    the internal view. `plan_sha256` stands in place of the plan's own hash, where readers see only a part of the plan.
+    Without `after` it is about one table, raw or released. `made` is the release of `after`, if it was just made;
+    `original` is the table of which a part is released. The internal view lists `listed` rows at the highest risk.
+    `plan_sha256` replaces the plan's own hash if readers see only a part of the plan.
     """
 
     plan: Plan
@@ -81,27 +82,27 @@ class Facts:
 
     @property
     def judged(self) -> Measured:
-        """The table that the verdict is about: the release, where there is one."""
+        """The table that the verdict is about: the release, if there is one."""
         return self.after or self.table
 
     @property
     def sides(self) -> tuple[Measured, ...]:
-        """The table, and its release where there is one."""
+        """The table, and its release if there is one."""
         return (self.table,) if self.after is None else (self.table, self.after)
 
     @property
     def internal(self) -> bool:
-        """Whether only the house reads it."""
+        """Whether only the institution may read the report."""
         return self.view is View.INTERNAL
 
     @property
     def threshold(self) -> float:
-        """The risk above which a row is at too high a risk."""
+        """The highest accepted risk of a row."""
         return self.judged.profile.attackers.threshold
 
     @property
     def least(self) -> int:
-        """The rows that a group needs to be named."""
+        """The smallest size of a group that may be named."""
         return max(self.plan.smallest_class, LEAST)
 
     @property
@@ -119,17 +120,17 @@ class Facts:
 
     @property
     def verification(self) -> Verification | None:
-        """The verdict of the models, counted anew; None where it cannot be given."""
+        """The verdict of the models, counted again; None if it cannot be given."""
         return self._checked[0]
 
     @property
     def unverified(self) -> str:
-        """Why there is no verdict of the models; for the public without the rows that an error names."""
+        """Why there is no verdict of the models; in the public view without the row numbers of an error."""
         return self._checked[1] if self.internal else "the internal view says why"
 
     @cached_property
     def homogeneity(self) -> Attack | None:
-        """Whose sensitive value is known because the whole class has it; None without sensitive attributes."""
+        """The homogeneity attack on the assessed table; None without sensitive attributes."""
         try:
             return homogeneity_attack(self.judged.frame, self.plan)
         except InputError:
@@ -137,18 +138,18 @@ class Facts:
 
     @property
     def known_values(self) -> bool:
-        """Whether a sensitive value is known of somebody without finding the row."""
+        """Whether a sensitive value of some person is known without finding the row."""
         return self.homogeneity is not None and self.homogeneity.people_hurt > 0
 
     @property
     def holds(self) -> bool:
-        """Whether the judged table satisfies a plan that promises something."""
+        """Whether the assessed table satisfies a plan that guarantees something."""
         promised = not all(model.promises_nothing for model in self.plan.models)
         return promised and self.verification is not None and self.verification.satisfied
 
     @property
     def suspected_problems(self) -> int:
-        """How many columns of the judged table seem to name people, and are not treated so."""
+        """The number of columns that seem to identify people and are not treated as identifying."""
         return len({found.attribute for found in self.judged.profile.suspected_identifiers if found.problem})
 
 
@@ -161,5 +162,5 @@ def _verified(facts: Facts) -> Verification:
 
 
 def rows_to_release(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """The rows of a raw table that its release holds."""
+    """The rows of a raw table that are part of its release."""
     return without_flag(flagged_rows(frame, plan), plan)

@@ -1,4 +1,4 @@
-"""Ranges of class sizes, and of the risks that belong to them, with the rows of each table in them."""
+"""Ranges of class sizes and the corresponding risks, with the number of rows of each table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from kohorte.in_words import count, percent
 from kohorte.kernels.arrays import Counts
-from kohorte.report.figures import percent
 from kohorte.risks import RiskProfile
 from kohorte.risks.attackers import EXACT
 
@@ -27,10 +27,8 @@ class Range:
     def size(self) -> str:
         """The sizes in words."""
         if self.high is None:
-            return f"{self.low:,} row{'s' * (self.low > 1)} and more"
-        return (
-            f"{self.low:,} to {self.high:,} rows" if self.high > self.low else f"{self.low:,} row{'s' * (self.low > 1)}"
-        )
+            return f"{count(self.low, 'row')} and more"
+        return f"{count(self.low)} to {count(self.high)} rows" if self.high > self.low else count(self.low, "row")
 
     def risk(self) -> str:
         """The risks in words, the lower one first."""
@@ -57,7 +55,7 @@ def class_sizes(tables: Sequence[Counts]) -> list[Range]:
 
 
 def risk_intervals(profiles: Sequence[RiskProfile]) -> list[Range]:
-    """The intervals of the distribution of risk, the highest first; without those that no class size can reach."""
+    """The intervals of the distribution of risk, the highest first, without intervals that no class size has."""
     found, low = [], 1
     for intervals in zip(*(profile.distribution for profile in profiles), strict=True):
         lower_end = Fraction(intervals[0].interval.strip("[]()").split(",")[0])
@@ -75,7 +73,7 @@ def small_classes_as_one(ranges: Sequence[Range], least: int) -> list[Range]:
 
 
 def joined(ranges: Sequence[Range], least: int) -> list[Range]:
-    """Join neighbours until none has a small number of rows of any table; none where all rows are few."""
+    """Join neighbours until none has a small number of rows of any table; empty if there are too few rows."""
     found: list[Range] = []
     waiting: list[Range] = []
     for one in ranges:

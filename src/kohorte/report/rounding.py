@@ -1,4 +1,4 @@
-"""How figures are told: exactly inside, and to the public rounded, so that no small group is counted.
+"""How figures are shown: exactly in the internal view, rounded in the public view, so that no small group is counted.
 
 A step of rounding has at least as many rows as a group needs to be named. So nobody learns a smaller count, neither
 from a share nor from the difference of two.
@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from kohorte import in_words
+from kohorte.in_words import percent
 from kohorte.release.verification import ModelVerdict
 from kohorte.release.words import reached_in_words
-from kohorte.report.figures import counted, percent
 
 LEAST = 5
 """No group of fewer rows is named or, for the public, counted; a plan with a larger k raises it to k."""
@@ -28,13 +29,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Figures:
-    """How figures are written: exactly, or rounded for the public. `of` is always the number of rows of the table."""
+    """How figures are shown: exactly, or rounded for the public. `of` is always the number of rows of the table."""
 
     least: int
     exact: bool
 
     def step(self, of: int) -> int | None:
-        """The step of public shares, in percent; None where the rows are so few that no share is told."""
+        """The step of public shares, in percent; None if there are too few rows to show shares."""
         return next((step for step in STEPS if step * of >= 100 * self.least), None)
 
     def rounding(self, of: int) -> str:
@@ -58,7 +59,7 @@ class Figures:
         return f"{'' if step == 1 else 'about '}{_nearest(share, step)} %"
 
     def drawn(self, share: float, of: int) -> float:
-        """The share that a bar shows: what is written beside it, and nothing finer."""
+        """The share that a bar shows: as rounded as the figure beside it."""
         if self.exact or share in (0, 1):
             return share
         step = self.step(of)
@@ -68,7 +69,7 @@ class Figures:
         return step / 200 if low else 1 - step / 200 if high else _nearest(share, step) / 100
 
     def highest(self, risk: float) -> str:
-        """The highest risk of a row, which is that of a small class where it is high."""
+        """The highest risk of a row; a high risk would reveal the size of a small class."""
         if self.exact:
             return percent(risk)
         if risk * self.least > 1 + ROUNDING:
@@ -78,34 +79,34 @@ class Figures:
     # Counts
 
     def count(self, rows: int, of: int) -> str:
-        """So many of all rows; for the public the share."""
+        """A number of rows; for the public the share."""
         if self.exact:
-            return f"{rows:,}"
+            return in_words.count(rows)
         return self.part(rows, of)
 
     def part(self, rows: int, of: int) -> str:
-        """So many of all rows, and which share of them that is; for the public the share alone."""
+        """A number of rows and its share; for the public the share alone."""
         if self.exact:
-            return f"{rows:,} ({percent(rows / of)})" if of else f"{rows:,}"
+            return f"{in_words.count(rows)} ({percent(rows / of)})" if of else in_words.count(rows)
         return "none" if not rows else "all" if rows == of else self.share(rows / of, of)
 
     def of_rows(self, rows: int, of: int) -> str:
-        """So many of all rows, with their number."""
-        return f"{self.count(rows, of) if rows else 'none'} of {counted(of, 'row')}"
+        """A number of rows, with the number of all rows."""
+        return f"{self.count(rows, of) if rows else 'none'} of {in_words.count(of, 'row')}"
 
     def size(self, rows: int | None) -> str:
         """The size of the smallest class."""
         if rows is None:
             return "none"
-        return counted(rows, "row") if self.exact or rows >= self.least else f"fewer than {self.least} rows"
+        return in_words.count(rows, "row") if self.exact or rows >= self.least else f"fewer than {self.least} rows"
 
     def number(self, number: float) -> str:
         """A number of people or of values that follows from the sizes of groups."""
         if self.exact or not number:
-            return f"{number:,.0f}"
+            return in_words.count(round(number))
         if number < FEW:
             return f"fewer than {FEW}"
-        return f"about {round(number, -math.floor(math.log10(number))):,.0f}"
+        return f"about {in_words.count(round(round(number), -math.floor(math.log10(number))))}"
 
     def reached(self, model: ModelVerdict, of: int) -> str:
         """The parameter of a model that a table reaches."""
@@ -128,5 +129,5 @@ class Figures:
 
 
 def _nearest(share: float, step: int) -> int:
-    """The nearest step that is not nothing and not all."""
+    """The nearest step, but neither 0 nor 100 %."""
     return min(max(step, step * math.floor(100 * share / step + 0.5)), 100 - step)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kohorte.data import Role
+from kohorte.in_words import count, percent
 from kohorte.release import warnings
 from kohorte.release.certificate import plan_warnings
 from kohorte.release.words import with_parameters
 from kohorte.report.facts import Facts
-from kohorte.report.figures import counted, percent
 
 
 class Standing(StrEnum):
-    """How the table stands, as the page's style names it."""
+    """The verdict as a class of the page's style."""
 
     GOOD = "good"
     FAIR = "fair"
@@ -24,9 +24,9 @@ class Standing(StrEnum):
 
 MOST_NAMES = 8
 WORDS = {
-    Standing.GOOD: "\u2713 Holds what the plan asks",
-    Standing.FAIR: "! Holds what the plan asks, but look closer",
-    Standing.BAD: "\u2717 Does not hold what the plan asks",
+    Standing.GOOD: "\u2713 Meets the plan",
+    Standing.FAIR: "! Meets the plan, but look closer",
+    Standing.BAD: "\u2717 Does not meet the plan",
 }
 
 
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def verdict(facts: Facts) -> Verdict:
-    """Judge the table that would be passed on."""
+    """Assess the table that would be passed on."""
     standing = _standing(facts)
     return Verdict(standing, WORDS[standing], _sentences(facts), _meaning(facts), _next_steps(facts, standing))
 
@@ -123,10 +123,10 @@ def _meaning(facts: Facts) -> tuple[str, ...]:
     said = []
     if profile.smallest_class is not None:
         finds = _finds(facts, profile.smallest_class)
-        said.append(f"Somebody who knows these facts about a person ({names}) and looks for the person in it {finds}.")
+        said.append(f"A person who knows these facts about somebody ({names}) and looks for them in the table {finds}.")
     if profile.suppressed:
         said.append(
-            f"{counted(profile.suppressed, 'row')} of {profile.rows:,} {'is' if profile.suppressed == 1 else 'are'} "
+            f"{count(profile.suppressed, 'row')} of {count(profile.rows)} {'is' if profile.suppressed == 1 else 'are'} "
             "suppressed: nothing is shown of their quasi-identifiers, and no figure below counts them."
         )
     if facts.homogeneity is not None and not facts.known_values:
@@ -136,7 +136,7 @@ def _meaning(facts: Facts) -> tuple[str, ...]:
 
 
 def _finds(facts: Facts, smallest: int) -> str:
-    """What somebody finds who looks for a person in the smallest class."""
+    """What an attacker finds who looks for a person in the smallest class."""
     if smallest == 1:
         alone = facts.figures.part(facts.judged.profile.uniqueness.sample_uniques, facts.judged.kept)
         return f"can find that person: {alone} of the rows are the only ones of their kind"
@@ -146,7 +146,7 @@ def _finds(facts: Facts, smallest: int) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The names, or the first of them where they are many."""
+    """The names, or the first of them if there are many."""
     if len(names) <= MOST_NAMES + 1:
         return ", ".join(names)
     return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} others"
@@ -157,11 +157,11 @@ def _known_values(facts: Facts) -> str:
     assert attack is not None
     names = ", ".join(name for name in facts.plan.names(Role.SENSITIVE) if name in facts.judged.frame.columns)
     if not attack.people_hurt:
-        return f"Of nobody is a sensitive value ({names}) known only because all rows that look alike share it."
+        return f"No person's sensitive value ({names}) is known only because all rows that look alike share it."
     hurt = facts.figures.of_rows(attack.people_hurt, attack.rows_tried)
     return (
-        f"Of {hurt} a sensitive value ({names}) is known without finding the row, because all rows that look "
-        "alike share it (homogeneity attack)."
+        f"A sensitive value ({names}) of {hurt} is known without finding the row, because all rows that look alike "
+        "share it (homogeneity attack)."
     )
 
 
@@ -170,7 +170,7 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
     if facts.suspected_problems:
         where = "they are listed below" if facts.internal else "the internal view lists them"
         said.append(
-            f"Columns that look as if they named people and are not treated as identifying: {facts.suspected_problems} "
+            f"Columns that seem to name people and are not treated as identifying: {facts.suspected_problems} "
             f"({where}). Look at them before anything is passed on."
         )
     if standing is Standing.BAD:
@@ -178,13 +178,13 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
         if facts.after is None:
             said.append("Make a release with kohorte anonymize and this plan, and read the report of the release.")
         else:
-            said.append("Make the release anew with this plan; it may have been changed, or made with another plan.")
+            said.append("Make the release again with this plan; it may have been changed, or made with another plan.")
     elif facts.judged.profile.attackers.prosecutor.rows_above_threshold:
         said.append("Raise k in the plan, or decide and write down why the risk above the threshold is acceptable.")
     if standing is not Standing.BAD:
         said.append(
             "Before it is passed on, people have to judge what no program knows: whether the roles of the columns are "
-            "right, who will read it, and which other tables about the same people are out."
+            "right, who will read it, and which other tables about the same people have been released."
         )
     if facts.made is not None:
         said += [f"Think about this: {warning}." for warning in warnings(facts.made)]

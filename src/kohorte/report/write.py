@@ -1,4 +1,4 @@
-"""Making and writing a report."""
+"""Create and write a report."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pathlib import Path
 import polars as pl
 
 from kohorte.data import to_polars
-from kohorte.drawing import refuse_page, write_text
-from kohorte.release import Plan, Release
+from kohorte.pages import refuse_page, write_text
+from kohorte.plans import Plan
+from kohorte.release import Release
 from kohorte.report.facts import Facts, Measured, rows_to_release, view_named
 from kohorte.report.page import to_html
 from kohorte.risks import RiskPolicy, RiskProfile, risk
 
 MOST_SETS = 1_000
 MOST_CELLS = 50_000_000
-"""So many rows of so many attribute sets are counted where nobody says how large the sets may be."""
+"""The limit for rows times attribute sets if no largest set is given."""
 
 
 def write_report(
@@ -39,9 +40,9 @@ def write_report(
     """Write the risk of a table, or of a table and its release, as one HTML page that opens without a network.
 
     `release` is a `Release`, or a released table. The view `public` may be passed on with the release; `internal` also
-    shows how values were spread before, suspected identifiers, and the numbers of `rows` rows at the highest risk. No
-    view shows values of small groups. The other options are those of `risk`; without `largest_set` the sets of
-    attributes are as large as time allows, at most four.
+    shows the original distribution of values, suspected identifiers, and the numbers of `rows` rows at highest risk.
+    No view shows values of small groups. The other options are those of `risk`; without `largest_set` the attribute
+    sets are as large as time allows, at most four.
     """
     path = Path(path)
     refuse_page(path, needed=plan.files(), force=force)
@@ -71,7 +72,7 @@ def report_of(
     rows: int = 10,
     measure: Callable[[pl.DataFrame], RiskProfile] | None = None,
 ) -> Facts:
-    """Measure a table, and its release where there is one, for a report."""
+    """Measure a table, and its release if there is one, for a report."""
     shown = view_named(view)
     made = release if isinstance(release, Release) else None
     original = to_polars(frame)[0]
@@ -88,7 +89,7 @@ def report_of(
 
 
 def fitting_size(rows: int, attributes: int, largest: int = 4) -> int:
-    """The size up to which all sets of attributes can be looked at in a moment."""
+    """The size up to which all attribute sets can be assessed quickly."""
     for size in range(largest, 0, -1):
         sets = sum(math.comb(attributes, number) for number in range(1, size + 1))
         if sets <= MOST_SETS and sets * rows <= MOST_CELLS:

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kohorte.report.distributions import MISSING, STARRED, Distribution, comparable, distribution
@@ -47,8 +47,12 @@ def test_no_value_of_a_small_group_is_named_and_none_follows_by_subtraction(colu
             assert min(part.rows) >= least
 
 
+ONE_MISSING_AFTERWARDS = [[None, 0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6], [None]]
+
+
 @settings(max_examples=200)
 @given(st.lists(NUMBERS, min_size=1, max_size=2), st.integers(2, 9), st.booleans())
+@example(columns=ONE_MISSING_AFTERWARDS, least=2, as_words=False)
 def test_ranges_of_numbers_hold_no_small_group(columns, least: int, as_words: bool) -> None:
     series = [pl.Series("x", column, dtype=pl.Int64) for column in columns]
     found = distribution([one.cast(pl.String) for one in series] if as_words else series, least=least)

@@ -14,6 +14,7 @@ import pytest
 
 import kohorte as ko
 from kohorte.errors import InputError
+from kohorte.models import KAnonymity
 
 QUASI = {"role": "quasi-identifying"}
 VIEWS = ("public", "internal")
@@ -54,7 +55,7 @@ def cohort() -> tuple[pl.DataFrame, ko.Plan]:
             "sex": QUASI,
             "diagnosis": {"role": "sensitive"},
         },
-        models=[ko.KAnonymity(20)],
+        models=[KAnonymity(20)],
     )
     return frame, plan
 
@@ -64,7 +65,7 @@ def test_the_verdict_on_a_raw_table_comes_first_and_says_what_to_do(make: Make, 
     page = make(*cohort, view=view)
     text = words(page)
     assert '<div class="verdict bad">' in page
-    verdict, meaning = text.index("\u2717 Does not hold what the plan asks"), text.index("What this means")
+    verdict, meaning = text.index("\u2717 Does not meet the plan"), text.index("What this means")
     assert verdict < meaning < text.index("Who could find somebody?")
     assert "does not satisfy k-anonymity (k = 20)" in text[:meaning]
     assert "Do not pass this table on." in text
@@ -75,7 +76,7 @@ def test_the_verdict_on_a_raw_table_comes_first_and_says_what_to_do(make: Make, 
 def test_the_verdict_on_a_release_names_what_is_reached(make: Make, cohort, view: str) -> None:
     frame, plan = cohort
     text = words(make(frame, plan, release=ko.anonymize(frame, plan), view=view))
-    assert "\u2713 Holds what the plan asks The release satisfies k-anonymity (k = 20), reached" in text
+    assert "\u2713 Meets the plan The release satisfies k-anonymity (k = 20), reached" in text
     assert "none of 400 rows is above the threshold of 20 %" in text
     assert "'diagnosis' is sensitive, but no model of the plan protects it" in text
 
@@ -84,7 +85,7 @@ def test_rows_above_the_threshold_are_a_reservation(make: Make, cohort) -> None:
     frame, plan = cohort
     release = ko.anonymize(frame, plan)
     text = words(make(frame, plan, release=release, threshold=0.001))
-    assert "! Holds what the plan asks, but look closer" in text
+    assert "! Meets the plan, but look closer" in text
     assert "all of 400 rows are above the threshold of 0.1 %" in text
 
 
@@ -92,7 +93,7 @@ def test_a_policy_whose_limit_is_passed_is_a_bad_verdict(make: Make, cohort) -> 
     frame, plan = cohort
     policy = ko.RiskPolicy({"highest_prosecutor_risk": 1}, limit=0.001)
     text = words(make(frame, plan, release=ko.anonymize(frame, plan), policy=policy))
-    assert "\u2717 Does not hold" in text
+    assert "\u2717 Does not meet" in text
     assert "ABOVE its limit of 0.1 %" in text
 
 
@@ -103,13 +104,13 @@ def test_a_sensitive_value_that_is_known_of_everybody_is_a_reservation_in_the_ve
 ) -> None:
     """All rows that look alike share their diagnosis: 5-anonymous, and everything is known."""
     frame = pl.DataFrame({"a": [str(row // 50) for row in range(600)]}).with_columns(diagnosis="d" + pl.col("a"))
-    plan = ko.Plan(attributes={"a": QUASI, "diagnosis": {"role": "sensitive"}}, models=[ko.KAnonymity(5)])
+    plan = ko.Plan(attributes={"a": QUASI, "diagnosis": {"role": "sensitive"}}, models=[KAnonymity(5)])
     page = make(frame, plan, view=view, **({"release": ko.anonymize(frame, plan)} if given == "release" else {}))
     assert '<div class="verdict fair">' in page
     box = words(page.split('<div class="verdict fair">')[1].split("</div>")[0])
-    assert "! Holds what the plan asks, but look closer" in box
+    assert "! Meets the plan, but look closer" in box
     everybody = "600" if view == "internal" else "all"
-    assert f"Of {everybody} of 600 rows a sensitive value (diagnosis) is known without finding the row" in box
+    assert f"A sensitive value (diagnosis) of {everybody} of 600 rows is known without finding the row" in box
     text = words(page)
     assert "add to the plan: l-diversity" in text
     assert "'diagnosis' is sensitive, but no model of the plan protects it" in text
@@ -122,7 +123,7 @@ def test_the_three_questions_of_the_authorities_are_answered(make: Make, cohort,
     for text in (raw, released):
         assert "Can somebody be singled out?" in text
         assert "Can records about somebody be linked?" in text
-        assert "Of nobody a sensitive value is certain" in text
+        assert "No person's sensitive value is certain" in text
     assert "no row is the only one of its kind" in released
     unique = words(make(frame.with_columns(age=pl.int_range(400)), plan, view=view))
     assert f"Yes: {'400' if view == 'internal' else 'all'} of 400 rows are the only ones of their kind" in unique
@@ -146,7 +147,7 @@ def test_a_bar_that_reaches_above_the_threshold_says_so(make: Make, cohort) -> N
 def test_a_name_cannot_turn_the_text_around(make: Make) -> None:
     name = "rate\u202etsiruot\u2066"
     frame = pl.DataFrame({name: ["a", "b"] * 20})
-    page = make(frame, ko.Plan(attributes={name: QUASI}, models=[ko.KAnonymity(2)]))
+    page = make(frame, ko.Plan(attributes={name: QUASI}, models=[KAnonymity(2)]))
     assert "rate\ufffdtsiruot\ufffd" in page
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", page)
 
@@ -204,7 +205,7 @@ def canaries() -> tuple[pl.DataFrame, ko.Plan]:
             "diagnosis": {"role": "sensitive"},
             "note": {"role": "insensitive"},
         },
-        models=[ko.KAnonymity(2)],
+        models=[KAnonymity(2)],
         suppression_limit=1.0,
     )
     return frame, plan
@@ -227,7 +228,7 @@ def test_no_value_of_a_small_group_is_in_a_report(make: Make, canaries, view: st
 def test_the_public_view_counts_no_small_group_of_the_raw_table(make: Make) -> None:
     """Three rows stand alone among many; neither that number nor that of the others is told."""
     frame = pl.DataFrame({"a": [str(row // 50) for row in range(500)] + ["x", "y", "z"]})
-    plan = ko.Plan(attributes={"a": QUASI}, models=[ko.KAnonymity(5)], suppression_limit=0.1)
+    plan = ko.Plan(attributes={"a": QUASI}, models=[KAnonymity(5)], suppression_limit=0.1)
     raw = words(make(frame, plan))
     both = words(make(frame, plan, release=ko.anonymize(frame, plan)))
     assert "less than 1 % of 503 rows are above the threshold" in raw
@@ -288,7 +289,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_no_script(make: Make, cohort,
 @pytest.mark.parametrize("view", VIEWS)
 def test_names_and_values_are_text_and_never_markup(make: Make, view: str) -> None:
     frame = pl.DataFrame({HOSTILE: [HOSTILE, "b"] * 20, "s": [HOSTILE] * 40})
-    plan = ko.Plan(attributes={HOSTILE: QUASI, "s": {"role": "sensitive"}}, models=[ko.KAnonymity(2)])
+    plan = ko.Plan(attributes={HOSTILE: QUASI, "s": {"role": "sensitive"}}, models=[KAnonymity(2)])
     page = make(frame, plan, release=frame, view=view)
     Page(page)
     assert "<script" not in page
@@ -308,7 +309,7 @@ def test_names_and_values_are_text_and_never_markup(make: Make, view: str) -> No
 def test_tables_at_the_ends_have_a_report(make: Make, view: str, rows: list[list[str]], columns: int) -> None:
     names = [f"column {number}" for number in range(columns)]
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-    plan = ko.Plan(attributes=dict.fromkeys(names, QUASI), models=[ko.KAnonymity(2)], suppression_limit=1.0)
+    plan = ko.Plan(attributes=dict.fromkeys(names, QUASI), models=[KAnonymity(2)], suppression_limit=1.0)
     for options in ({}, {"release": frame}):
         page = make(frame, plan, view=view, largest_set=1, **options)
         Page(page)
@@ -322,7 +323,7 @@ def test_a_release_of_a_part_is_compared_with_that_part_and_verified_with_the_wh
         models=[{"model": "delta-presence", "minimum": 0.0, "maximum": 0.9, "subset": "chosen"}],
     )
     text = words(make(frame, plan, release=ko.anonymize(frame, plan), view="internal"))
-    assert "\u2713 Holds" in text or "! Holds" in text
+    assert "\u2713 Meets" in text or "! Meets" in text
     assert "8 rows, 1 quasi-identifier" in text
 
 
@@ -359,7 +360,7 @@ def test_a_single_table_is_named_to_the_public_if_it_satisfies_the_plan(tmp_path
     """One that does not, or whose plan promises nothing, may be raw."""
     from kohorte.cli.main import main
 
-    plan = ko.Plan(attributes={"a": QUASI}, models=[ko.KAnonymity(k)])
+    plan = ko.Plan(attributes={"a": QUASI}, models=[KAnonymity(k)])
     ko.write_table(pl.DataFrame({"a": [*"xy"] * 20}), tmp_path / "in.csv", like=None, force=False)
     (tmp_path / "plan.yaml").write_text(plan.to_yaml())
     made = tmp_path / "report.html"
@@ -376,7 +377,7 @@ def test_what_cannot_be_checked_is_no_good_verdict(make: Make) -> None:
     )
     text = words(make(frame, plan))
     assert "could not be checked" in text
-    assert "\u2717 Does not hold" in text
+    assert "\u2717 Does not meet" in text
 
 
 @pytest.mark.parametrize(

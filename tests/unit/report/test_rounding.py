@@ -15,6 +15,7 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.models import KAnonymity
 from kohorte.release.verification import ModelVerdict
 from kohorte.report.rounding import STEPS, Figures
 from kohorte.report.rows_as_bars import row_bar, row_pair
@@ -121,7 +122,7 @@ POLICY = ko.RiskPolicy({"sample_uniques": 1, "records_affected_by_highest_prosec
 QUASI = {"role": "quasi-identifying", "hierarchy": {"redaction": {}}}
 PLAN = ko.Plan(
     attributes={"kind": QUASI, "rare": QUASI, "diagnosis": {"role": "sensitive"}},
-    models=[ko.KAnonymity(5)],
+    models=[KAnonymity(5)],
     suppression_limit=0.1,
 )
 
