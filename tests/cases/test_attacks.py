@@ -5,6 +5,16 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.attacks import (
+    Knowledge,
+    background_knowledge_attack,
+    complementary_release_attack,
+    homogeneity_attack,
+    linkage_attack,
+    unsorted_matching_attack,
+)
+from kohorte.hierarchies import Redaction
+from kohorte.models import KAnonymity
 
 COLUMNS = ("zip", "born", "sex", "diagnosis")
 
@@ -53,7 +63,7 @@ TABLE_3_4 = table(
 
 def plan(k, **hierarchies):
     attributes = {name: ko.Attribute("quasi-identifying", hierarchies.get(name)) for name in COLUMNS[:3]}
-    return ko.Plan(attributes={**attributes, "diagnosis": {"role": "sensitive"}}, models=[ko.KAnonymity(k)])
+    return ko.Plan(attributes={**attributes, "diagnosis": {"role": "sensitive"}}, models=[KAnonymity(k)])
 
 
 class TestComplementaryRelease:
@@ -65,9 +75,9 @@ class TestComplementaryRelease:
             assert (profile.classes, profile.smallest_class) == (2, 4)
             assert profile.attackers.prosecutor.highest_risk == 0.25
 
-    @pytest.mark.parametrize("hierarchies", [{}, {"zip": ko.Redaction()}], ids=["letters alone", "with a hierarchy"])
+    @pytest.mark.parametrize("hierarchies", [{}, {"zip": Redaction()}], ids=["letters alone", "with a hierarchy"])
     def test_joined_by_the_diagnosis_everybody_is_among_two(self, hierarchies):
-        attack = ko.complementary_release_attack(TABLE_3_3, plan(4, **hierarchies), TABLE_3_4)
+        attack = complementary_release_attack(TABLE_3_3, plan(4, **hierarchies), TABLE_3_4)
         assert attack.people_hurt == 8
         assert attack.facts == {
             "linking_columns": ["diagnosis"],
@@ -77,31 +87,29 @@ class TestComplementaryRelease:
         }
 
     def test_the_order_of_tables_and_rows_does_not_matter(self):
-        attack = ko.complementary_release_attack(
+        attack = complementary_release_attack(
             TABLE_3_4.sample(fraction=1, shuffle=True, seed=1), plan(4), TABLE_3_3.reverse()
         )
         assert attack.people_hurt == 8
 
     def test_the_same_release_twice_tells_nothing_more(self):
-        assert ko.complementary_release_attack(TABLE_3_3, plan(4), TABLE_3_3.reverse()).people_hurt == 0
+        assert complementary_release_attack(TABLE_3_3, plan(4), TABLE_3_3.reverse()).people_hurt == 0
 
     def test_the_original_table_is_open_to_whoever_has_the_register(self):
-        attack = ko.linkage_attack(ORIGINAL, plan(4), ORIGINAL.drop("diagnosis"))
+        attack = linkage_attack(ORIGINAL, plan(4), ORIGINAL.drop("diagnosis"))
         assert attack.people_hurt == 8
-        assert ko.linkage_attack(TABLE_3_3, plan(4, zip=ko.Redaction()), ORIGINAL).people_hurt == 0
+        assert linkage_attack(TABLE_3_3, plan(4, zip=Redaction()), ORIGINAL).people_hurt == 0
 
 
 class TestUnsortedMatching:
     """Figure 3.2: two 2-anonymous tables in the order of the original one."""
 
-    PLAN = ko.Plan(
-        attributes={name: {"role": "quasi-identifying"} for name in ("zip", "sex")}, models=[ko.KAnonymity(2)]
-    )
+    PLAN = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in ("zip", "sex")}, models=[KAnonymity(2)])
     MIDDLE = pl.DataFrame({"zip": ["761**"] * 4, "sex": ["m", "w", "w", "m"]})
     RIGHT = pl.DataFrame({"zip": ["76149", "76149", "76133", "76133"], "sex": ["*"] * 4})
 
     def test_joined_row_by_row_everybody_is_unique(self):
-        attack = ko.unsorted_matching_attack(self.MIDDLE, self.PLAN, self.RIGHT)
+        attack = unsorted_matching_attack(self.MIDDLE, self.PLAN, self.RIGHT)
         assert attack.people_hurt == 4
         assert attack.facts["smallest_joined_class"] == 1
 
@@ -110,9 +118,9 @@ class TestUnsortedMatching:
         own = {"zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}}, "visit": {"role": "insensitive"}}
         attributes = {**own, "sex": {"role": "quasi-identifying"}}
         for order, same in (("input", True), ("shuffled", False)):
-            made = ko.Plan(attributes=attributes, models=[ko.KAnonymity(5)], order=order)
+            made = ko.Plan(attributes=attributes, models=[KAnonymity(5)], order=order)
             release = ko.anonymize(original, made).data.drop("visit")
-            attack = ko.unsorted_matching_attack(release, made, original.drop("visit"))
+            attack = unsorted_matching_attack(release, made, original.drop("visit"))
             assert attack.facts["same_order"] is same
             assert (attack.people_hurt > 0) is False  # the original table has classes of one: nothing is promised
 
@@ -120,7 +128,7 @@ class TestUnsortedMatching:
 class TestHomogeneityAndBackgroundKnowledge:
     def test_table_3_5(self):
         shown = [["7622*", "1932", sex, illness] for sex, illness in (("w", "cold"), *[("m", "cancer")] * 3)]
-        attack = ko.homogeneity_attack(pl.DataFrame(shown, schema=COLUMNS, orient="row"), plan(3))
+        attack = homogeneity_attack(pl.DataFrame(shown, schema=COLUMNS, orient="row"), plan(3))
         assert attack.people_hurt == 4  # the woman is alone in her class, too
         assert attack.facts["homogeneous_classes"] == 2
 
@@ -130,13 +138,13 @@ class TestHomogeneityAndBackgroundKnowledge:
             for year, illness in (("1953", "cold"), ("1954", "breast"), ("1954", "diabetes"), ("1954", "breast"))
         ]
         release = pl.DataFrame(shown, schema=COLUMNS, orient="row")
-        male = ko.Knowledge("diagnosis", ["breast"], {"sex": "m", "born": "1954"})
-        attack = ko.background_knowledge_attack(release, plan(3), knowledge=[male])
+        male = Knowledge("diagnosis", ["breast"], {"sex": "m", "born": "1954"})
+        attack = background_knowledge_attack(release, plan(3), knowledge=[male])
         assert (attack.people_hurt, attack.facts["at_most"]) == (0, 1)  # the one with diabetes, if that is a man
         men = release.with_columns(sex=pl.lit("m"))
-        assert ko.background_knowledge_attack(men, plan(3), knowledge=[male]).people_hurt == 1
-        female = ko.Knowledge("diagnosis", ["cold"], {"sex": "w"})
-        assert ko.background_knowledge_attack(release, plan(3), knowledge=[female]).people_hurt == 0
+        assert background_knowledge_attack(men, plan(3), knowledge=[male]).people_hurt == 1
+        female = Knowledge("diagnosis", ["cold"], {"sex": "w"})
+        assert background_knowledge_attack(release, plan(3), knowledge=[female]).people_hurt == 0
 
     def test_the_rare_disease_of_the_literature(self):
         """60,000 rows, three sensitive values, classes of five: 12,000 / 81 = 148 classes and 740 people."""
@@ -149,7 +157,7 @@ class TestHomogeneityAndBackgroundKnowledge:
                 "diagnosis": rng.choice(["a", "b", "c"], 60_000),
             }
         )
-        attack = ko.homogeneity_attack(release, plan(5))
+        attack = homogeneity_attack(release, plan(5))
         assert attack.facts["classes"] == 12_000
         found = attack.facts["homogeneous_classes"]
         assert abs(found - 12_000 / 81) < 3 * np.sqrt(12_000 / 81)
@@ -164,9 +172,9 @@ class TestHomogeneityAndBackgroundKnowledge:
             release = pl.DataFrame({"zip": np.repeat(np.arange(12_000), 5), "diagnosis": values.ravel()})
             own = ko.Plan(
                 attributes={"zip": {"role": "quasi-identifying"}, "diagnosis": {"role": "sensitive"}},
-                models=[ko.KAnonymity(5)],
+                models=[KAnonymity(5)],
             )
-            counts.append(ko.homogeneity_attack(release, own).people_hurt / 5)
+            counts.append(homogeneity_attack(release, own).people_hurt / 5)
         assert np.mean(counts) == pytest.approx(12_000 / 81, rel=0.05)
 
 
@@ -179,14 +187,14 @@ class TestSweeney:
         ("sex", "quasi-identifying"),
         ("diagnosis", "sensitive"),
     )
-    PLAN = ko.Plan(attributes={name: {"role": role} for name, role in ATTRIBUTES}, models=[ko.KAnonymity(2)])
+    PLAN = ko.Plan(attributes={name: {"role": role} for name, role in ATTRIBUTES}, models=[KAnonymity(2)])
     KEYS = ("zip", "birth_date", "sex")
 
     def test_linkage_finds_exactly_the_uniques(self):
         town = ko.cohort(20_000, seed=5).with_columns(pl.col("zip").cast(pl.String).str.slice(0, 3))
         voters = town.select("name", *self.KEYS)
         alone = town.select(pl.len().over(self.KEYS) == 1).to_series()
-        attack = ko.linkage_attack(
+        attack = linkage_attack(
             town.select(*self.KEYS, "diagnosis"), self.PLAN, voters.sample(fraction=1, shuffle=True, seed=2)
         )
         assert 0 < attack.people_hurt < 20_000
@@ -196,7 +204,7 @@ class TestSweeney:
         town = ko.cohort(20_000, seed=6).with_columns(pl.col("zip").cast(pl.String).str.slice(0, 3))
         alike = town.with_columns(people=pl.len().over(self.KEYS))
         sample = alike.sample(3_000, seed=3)
-        attack = ko.linkage_attack(sample.select(*self.KEYS, "diagnosis"), self.PLAN, town.select("name", *self.KEYS))
+        attack = linkage_attack(sample.select(*self.KEYS, "diagnosis"), self.PLAN, town.select("name", *self.KEYS))
         assert attack.people_hurt == int((sample["people"] == 1).sum())
         assert attack.facts["rows_that_fit_somebody"] == 3_000
         exact = ko.risk(sample.select(*self.KEYS, "diagnosis"), self.PLAN, population=town.select(self.KEYS))

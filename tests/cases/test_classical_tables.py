@@ -10,13 +10,14 @@ import pytest
 
 import kohorte as ko
 from kohorte.cli.main import main
-from kohorte.engines import Missing, encode
-from kohorte.hierarchy import Dates, Redaction, Tree
-from kohorte.models import KAnonymity
+from kohorte.hierarchies import Dates, Redaction, Tree
+from kohorte.metrics import Discernibility, Height, Precision
+from kohorte.models import DistinctLDiversity, KAnonymity
 from kohorte.recoding.mu_argus import MuArgus, combinations_to_test
-from kohorte.release.algorithms import recoding_problem
-from kohorte.release.preparation import encode_for
+from kohorte.release.preparation import encode_problem
+from kohorte.release.recoding import recoding_problem
 from kohorte.search import Datafly, search_named
+from kohorte.sources import FrameSource, Missing, encode_rows
 from support.problems import evaluator_of, problem_of
 
 NAMES = ["race", "birth", "gender", "zip"]
@@ -33,9 +34,9 @@ def plan_of(hierarchies, algorithm, *, k=2, limit=0.0, metric=None, minimum=None
     }
     return ko.Plan(
         attributes=attributes,
-        models=[ko.KAnonymity(k=k)],
+        models=[KAnonymity(k=k)],
         suppression_limit=limit,
-        metric=metric or ko.Precision(),
+        metric=metric or Precision(),
         search=ko.SearchOptions(algorithm, **options),
         order="input",
     )
@@ -135,7 +136,7 @@ class TestMinGen:
         assert "optimal" in caught.value.message
 
     def test_metrics_whose_costs_do_not_add_up_are_refused(self):
-        plan = plan_of(self.hierarchies(self.YEARS), "mingen_cells", metric=ko.Discernibility())
+        plan = plan_of(self.hierarchies(self.YEARS), "mingen_cells", metric=Discernibility())
         with pytest.raises(ko.InputError, match="precision or loss"):
             ko.anonymize(self.PT, plan)
 
@@ -239,7 +240,7 @@ class TestDatafly:
         assert counted == [(0, 0, 0, 0), (0, 1, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 2, 1, 0)]
 
     def problem(self, *, limit=2, weights=None):
-        table = encode(self.TABLE, self.HIERARCHIES, missing=Missing.REFUSE)
+        table = encode_rows(self.TABLE, self.HIERARCHIES, missing=Missing.REFUSE)
         problem = problem_of(table, "precision", [KAnonymity(k=2)], limit=limit)
         problem.options = ko.SearchOptions("datafly", weights=weights or {}).options
         return problem
@@ -263,8 +264,8 @@ class TestDatafly:
         rows = [(sex, zip_code) for zip_code in ("1010", "2020", "3030", "4040") for sex in ("M", "W")]
         table = pl.DataFrame(rows, schema=["sex", "zip"], orient="row")
         hierarchies = {"sex": Tree(["M", "W"]), "zip": Redaction(length=4)}
-        best = ko.anonymize(table, plan_of(hierarchies, "mingen", metric=ko.Height()))
-        found = ko.anonymize(table, plan_of(hierarchies, "datafly", metric=ko.Height()))
+        best = ko.anonymize(table, plan_of(hierarchies, "mingen", metric=Height()))
+        found = ko.anonymize(table, plan_of(hierarchies, "datafly", metric=Height()))
         assert best.levels == {"sex": 1, "zip": 0}
         assert found.levels == {"sex": 0, "zip": 4}
 
@@ -291,7 +292,7 @@ class TestIncognito:
 
     @pytest.fixture
     def table(self):
-        return encode(self.TABLE, self.HIERARCHIES, missing=Missing.REFUSE)
+        return encode_rows(self.TABLE, self.HIERARCHIES, missing=Missing.REFUSE)
 
     @pytest.mark.parametrize(
         ("node", "holds"),
@@ -380,7 +381,7 @@ class TestMuArgus:
         hierarchies = {"a": Tree(["0", "1"]), "b": Tree(["0", "1"])}
         for most, wanted in (("a", ("*", "1")), ("b", ("1", "*"))):
             plan = plan_of(hierarchies, "mu_argus", identification={most: "most"})
-            table_and_problem = encode_for(table, plan)
+            table_and_problem = encode_problem(FrameSource(table), plan)
             recoding = MuArgus().run(recoding_problem(table_and_problem))
             shown = zip(*(column.shown(recoding.kept) for column in recoding.columns), strict=True)
             assert list(shown) == [*self.ROWS[:-1], wanted]
@@ -392,7 +393,9 @@ class TestMuArgus:
     def test_without_identification_all_pairs_and_triples_are_tested(self):
         table = pl.DataFrame(list(self.ROWS), ["a", "b"], orient="row")
         plan = plan_of({"a": Tree(["0", "1"]), "b": Tree(["0", "1"])}, "mu_argus")
-        assert MuArgus().run(recoding_problem(encode_for(table, plan))).facts["combinations_tested"] == 1
+        assert (
+            MuArgus().run(recoding_problem(encode_problem(FrameSource(table), plan))).facts["combinations_tested"] == 1
+        )
 
     def test_the_complete_one_suppresses_on_until_no_row_is_alone(self):
         table = pl.DataFrame(list(self.ROWS), ["a", "b"], orient="row")
@@ -423,7 +426,7 @@ class TestMuArgus:
     def test_other_models_are_refused(self):
         plan = ko.Plan(
             attributes={"a": ko.Attribute("quasi-identifying", Tree(["0", "1"])), "d": ko.Attribute("sensitive")},
-            models=[ko.DistinctLDiversity("d", l=2)],
+            models=[DistinctLDiversity("d", l=2)],
             search=ko.SearchOptions("mu_argus_complete"),
         )
         with pytest.raises(ko.InputError, match="says nothing about model l-diversity_distinct"):

@@ -12,10 +12,10 @@ node (1,1): x* 4, y* 4                      suppressed: none
 import polars as pl
 import pytest
 
-from kohorte.engines import Missing, encode
-from kohorte.hierarchy import Intervals
+from kohorte.hierarchies import Intervals
+from kohorte.metrics import PLAIN_METRICS, metric_named
 from kohorte.models import KAnonymity
-from kohorte.quality import METRICS, metric_named
+from kohorte.sources import Missing, encode_rows
 from support.problems import evaluator_of
 from support.tables import SmallTable, flat_levels, tree_levels
 
@@ -157,7 +157,7 @@ def evaluate(table, metric, node, *, limit):
 
 
 def test_every_metric_is_worked_out():
-    names = {metric.name for metric in METRICS}
+    names = {metric.name for metric in PLAIN_METRICS}
     for costs in (WITH_SUPPRESSION, WEIGHTED, EXCLUDED):
         assert all(set(by_metric) == names for by_metric in costs.values())
 
@@ -233,6 +233,6 @@ def test_loss_of_intervals_is_their_share_of_the_range(level, loss):
     """Equation 2.23: (upper - lower) / range, whatever the values."""
     frame = pl.DataFrame({"age": [3, 3, 17, 55]})
     hierarchy = Intervals(lower=0, upper=100, widths=[10, 50])
-    table = encode(frame, {"age": hierarchy}, missing=Missing.REFUSE)
+    table = encode_rows(frame, {"age": hierarchy}, missing=Missing.REFUSE)
     evaluation = evaluator_of(table, metric_named("loss"), [KAnonymity(k=1)], limit=0)((level,))
     assert evaluation.cost == pytest.approx(loss)

@@ -13,7 +13,8 @@ from functools import cache
 import pytest
 
 import kohorte as ko
-from kohorte.survey.worst_case import WorstCase, worst_case
+from kohorte.survey import SurveyEstimate
+from kohorte.survey.estimators.worst_case import WorstCase, worst_case
 from support.surveys import solved_in_this_process
 
 PEOPLE = (10, 20, 30, 40, 50, 60, 100, 130)
@@ -85,7 +86,7 @@ def expected_counts(table: int, people: int) -> list[Fraction]:
     return [people * math.prod(cell) for cell in itertools.product(*margins)]
 
 
-def estimate(table: int, people: int) -> ko.SurveyEstimate:
+def estimate(table: int, people: int) -> SurveyEstimate:
     return ko.estimate_survey(survey(table), people, simulation=False)
 
 

@@ -1,4 +1,4 @@
-"""The figures of EP 4 404 095 A1 that are about regions, with coordinates: generalizations that only get finer."""
+"""The figures of the European patent application EP 4 404 095 A1, "Anonymisieren von Daten" (2024), about regions."""
 
 from decimal import Decimal
 from itertools import pairwise
@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.series.domain.measures import Numbers
+from kohorte.models import KAnonymity
+from kohorte.series.domain.measures import NumberAxis
 from kohorte.series.domain.regions import OUTSIDE, Regions, Split
-from kohorte.series.judge import Judge
+from kohorte.series.splitting.group_check import GroupCheck
 from kohorte.series.splitting.refine import refine
-from kohorte.series.target.deviation import deviation, deviations
 from kohorte.series.target.guide import Guide
 from kohorte.series.target.target import Target
+from support.boxes import deviations
 
 
 def intervals(*edges):
@@ -25,10 +26,10 @@ def intervals(*edges):
     return Regions.of([[pair] for pair in pairwise(edges)])
 
 
-def judge_of(rows, k):
-    """A judge of so many rows who asks for k-anonymity."""
-    plan = ko.Plan({"q": ko.Attribute("quasi-identifying")}, [ko.KAnonymity(k=k)])
-    return Judge.of(pl.DataFrame({"q": ["1"] * rows}), plan)
+def check_of(rows, k):
+    """A check of this many rows for k-anonymity."""
+    plan = ko.Plan({"q": ko.Attribute("quasi-identifying")}, [KAnonymity(k=k)])
+    return GroupCheck.of(pl.DataFrame({"q": ["1"] * rows}), plan)
 
 
 class TestFigure1:
@@ -45,7 +46,7 @@ class TestFigure1:
     def test_finer(self, fine, coarse):
         assert self.p[fine].finer_than(self.p[coarse])
         assert not self.p[coarse].finer_than(self.p[fine])
-        assert deviation(self.p[coarse], self.p[fine]) == 0
+        assert deviations(self.p[coarse], self.p[fine]).sum() == 0
 
     def test_p1_has_smaller_intervals_than_p2_and_is_not_finer(self):
         assert not self.p[1].finer_than(self.p[2])
@@ -65,28 +66,28 @@ class TestFigure2:
 
     first = (0.5, 1, 1.5, 2.5, 3.5, 4.5, 5, 6.5, 7, 8.5, 9.5, 10, 10.5, 11.5)
     second = (*first, 2, 5.5, 7.5, 11)
-    axis = Numbers("q", False, spans=((0, 12),), step=Decimal("0.5"))
+    axis = NumberAxis("q", False, spans=((0, 12),), step=Decimal("0.5"))
 
-    def places(self, values):
-        return self.axis.place(pl.Series([f"{value:g}" for value in values]))[:, None]
+    def positions(self, values):
+        return self.axis.positions(pl.Series([f"{value:g}" for value in values]))[:, None]
 
     def in_steps(self, *edges):
         return intervals(*(2 * edge for edge in edges))
 
     def test_each_release_is_4_anonymous(self):
         for regions, values in ((self.in_steps(0, 4, 8, 12), self.first), (self.in_steps(0, 3, 6, 9, 12), self.second)):
-            assert min(np.bincount(regions.locate(self.places(values)))) >= 4
+            assert min(np.bincount(regions.locate(self.positions(values)))) >= 4
 
     def test_linking_independent_releases_leaves_one_candidate_between_3_and_4(self):
-        rows = self.places(self.first)
+        rows = self.positions(self.first)
         left = candidates([self.in_steps(0, 4, 8, 12), self.in_steps(0, 3, 6, 9, 12)], rows)
         assert min(left) == 1
         assert left[self.first.index(3.5)] == 1
 
     def test_linking_the_releases_of_a_series_leaves_four(self):
         start = self.in_steps(0, 4, 8, 12)
-        rows = self.places(self.second)
-        later = refine(start, rows, judge_of(len(rows), 4), axes=[self.axis], weights=[1.0])
+        rows = self.positions(self.second)
+        later = refine(start, rows, check_of(len(rows), 4), axes=[self.axis], weights=[1.0])
         assert later.regions.finer_than(start)
         assert min(candidates([start, later.regions], rows)) >= 4
 
@@ -102,7 +103,7 @@ class TestFigure2:
         """What a series shows of each tag; the tag of a row is its number."""
         attributes = {"q": ko.Attribute("quasi-identifying"), "tag": ko.Attribute("insensitive")}
         settings = {"regions": {"q": {"pieces": pieces, "step": 0.5}}}
-        series = ko.Series.start(folder, ko.Plan(attributes, [ko.KAnonymity(k=4)]), settings)
+        series = ko.Series.start(folder, ko.Plan(attributes, [KAnonymity(k=4)]), settings)
         frames = [pl.DataFrame({"q": [f"{q:g}" for q in rows], "tag": range(len(rows))}) for rows in tables]
         return [{tag: cell for cell, tag in series.release(frame).data.rows()} for frame in frames]
 
@@ -116,14 +117,14 @@ class TestFigure2:
         releases = [self.in_steps(0, 12)]
         for size in sizes:
             releases.append(
-                refine(releases[-1], rows[:size], judge_of(size, k), axes=[self.axis], weights=[1.0]).regions
+                refine(releases[-1], rows[:size], check_of(size, k), axes=[self.axis], weights=[1.0]).regions
             )
         assert all(fine.finer_than(coarse) for coarse, fine in pairwise(releases))
         assert min(candidates(releases, rows[: sizes[-1]])) >= min(k, sizes[0])
 
 
 def candidates(releases, rows):
-    """For every row, how many share its regions in all releases: for who recognises the same row in each."""
+    """For every row, how many share its regions in all releases: if an attacker recognises rows."""
     seen = np.stack([regions.locate(rows) for regions in releases], axis=1)
     assert (seen != OUTSIDE).all()
     return [int((seen == row).all(axis=1).sum()) for row in seen]
@@ -132,30 +133,31 @@ def candidates(releases, rows):
 class TestPartitionWithGaps:
     """P4 of paragraph 0096: ages 16 to 22 and 50 to 80; everybody else is held back."""
 
-    axis = Numbers("age", False, spans=((16, 22), (50, 80)), step=1)
+    axis = NumberAxis("age", False, spans=((16, 22), (50, 80)), step=1)
     ends = ((16, 18), (18, 20), (20, 22), (50, 55), (55, 60), (60, 65), (65, 70), (70, 75), (75, 80))
 
-    def place(self, *ages):
-        return self.axis.place(pl.Series([str(age) for age in ages]))
+    def positions(self, *ages):
+        return self.axis.positions(pl.Series([str(age) for age in ages]))
 
     @property
     def p4(self):
-        return Regions.of([[(int(self.place(low)[0]), int(self.place(high - 1)[0]) + 1)] for low, high in self.ends])
+        edges = [(int(self.positions(low)[0]), int(self.positions(high - 1)[0]) + 1) for low, high in self.ends]
+        return Regions.of([[edge] for edge in edges])
 
     def test_p4_is_finer_than_the_pieces(self):
         pieces = Regions.of([[piece] for piece in self.axis.pieces])
         assert self.p4.finer_than(pieces)
-        assert deviation(pieces, self.p4) == 0
+        assert deviations(pieces, self.p4).sum() == 0
         assert [self.axis.label(*box[0]) for box in self.p4.boxes[2:4]] == ["20-21", "50-54"]
 
     def test_values_in_the_gap_belong_to_no_region(self):
-        ages = self.place(16, 21, 22, 49, 50, 79)
+        ages = self.positions(16, 21, 22, 49, 50, 79)
         assert self.p4.locate(ages[:, None]).tolist() == [0, 2, OUTSIDE, OUTSIDE, 3, 8]
 
     def test_no_region_reaches_over_the_gap(self):
-        ages = np.repeat(self.place(20, 21, 50, 51), 3)[:, None]
+        ages = np.repeat(self.positions(20, 21, 50, 51), 3)[:, None]
         start = Regions.of([[piece] for piece in self.axis.pieces])
-        found = refine(start, ages, judge_of(len(ages), 3), axes=[self.axis], weights=[1.0]).regions
+        found = refine(start, ages, check_of(len(ages), 3), axes=[self.axis], weights=[1.0]).regions
         assert all(high <= 6 or low >= 6 for [(low, high)] in found.boxes)
 
 
@@ -200,7 +202,7 @@ class TestFigure7:
         assert parents == [name[0] for name in self.x]
         assert fine.finer_than(coarse)
         assert not coarse.finer_than(fine)
-        assert deviation(coarse, fine) == 0
+        assert deviations(coarse, fine).sum() == 0
 
     def test_moving_one_border_makes_it_incomparable(self):
         moved = Regions.of((self.x | {"1b": [(2, 5), (8, 12)], "2b": [(5, 7), (9, 12)]}).values())
@@ -208,10 +210,10 @@ class TestFigure7:
 
 
 def steered(start, rows, target, *, k=4, masses=None, **options):
-    """The splits that a target lets pass, and how many regions wait; the axes have 12 places each."""
+    """The splits that a target lets pass, and how many regions wait; the axes have 12 positions each."""
     goal = Target(target, np.ones(len(target)) if masses is None else masses, expected_rows=100, **options)
-    axes = [Numbers(name, False, spans=((0, 12),), step=1) for name in "xy"]
-    found = refine(start, rows, judge_of(len(rows), k), axes=axes, weights=[1.0, 1.0], target=goal)
+    axes = [NumberAxis(name, False, spans=((0, 12),), step=1) for name in "xy"]
+    found = refine(start, rows, check_of(len(rows), k), axes=axes, weights=[1.0, 1.0], target=goal)
     return found.splits, found.waited
 
 
@@ -235,11 +237,11 @@ class TestFigure8:
 
     def test_the_guide_knows_h_as_the_only_cut_and_the_others_cost(self):
         guide = Guide.of(self.region, self.target, self.target.volumes())
-        assert [place.tolist() for _, place in (guide.coarser_cuts(np.array([0]), axis) for axis in (0, 1))] == [
+        assert [position.tolist() for _, position in (guide.coarser_cuts(np.array([0]), axis) for axis in (0, 1))] == [
             [],
             [6],
         ]
-        splits = np.array([(split.region, split.axis, split.place) for split in self.candidates.values()]).T
+        splits = np.array([(split.region, split.axis, split.position) for split in self.candidates.values()]).T
         assert guide.added_deviation(*splits).tolist() == [24 + 6, 6 + 10, 0, 16]
 
     @pytest.mark.parametrize("policy", ["wait", "nearest"])
@@ -262,8 +264,8 @@ class TestFigure8:
 
     def test_every_later_step_towards_the_target_is_still_possible(self):
         guide = Guide.of(self.region, self.target, self.target.volumes()).divided([self.candidates["H"]])
-        which, place = guide.coarser_cuts(np.array([0, 1]), 0)
-        assert (which.tolist(), place.tolist()) == ([1], [3])
+        which, position = guide.coarser_cuts(np.array([0, 1]), 0)
+        assert (which.tolist(), position.tolist()) == ([1], [3])
 
 
 class TestFigure9:
@@ -287,8 +289,8 @@ class TestFigure9:
         """C1 costs 7/7 + 70/7 = 11 expected rows, C2 3/3 + 7/3."""
         masses = np.array([3.0, 7.0, 70.0, 10.0])
         c1, c2 = (self.y.divided([split]) for split in (self.c1, self.c2))
-        assert deviation(c1, self.g, masses) == pytest.approx(11)
-        assert deviation(c2, self.g, masses) == pytest.approx(1 + 7 / 3)
+        assert deviations(c1, self.g, masses).sum() == pytest.approx(11)
+        assert deviations(c2, self.g, masses).sum() == pytest.approx(1 + 7 / 3)
         assert self.nearest(masses) == self.c2
 
     # Four rows on each side of x = 6, and of y = 2: with k = 4 nothing but C1 and C2 is allowed.
@@ -312,7 +314,7 @@ class TestFigure9:
 
     def nearest(self, sizes):
         splits = (self.c1, self.c2)
-        columns = np.array([(split.region, split.axis, split.place) for split in splits]).T
+        columns = np.array([(split.region, split.axis, split.position) for split in splits]).T
         return splits[int(Guide.of(self.y, self.g, sizes).added_deviation(*columns).argmin())]
 
 

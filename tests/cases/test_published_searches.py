@@ -10,12 +10,12 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from kohorte.engines import Missing, encode
-from kohorte.hierarchy import Bounds, Intervals, Redaction, Tree
+from kohorte.hierarchies import Bounds, Intervals, Redaction, Tree
 from kohorte.lattice import Lattice
+from kohorte.metrics import metric_named
 from kohorte.models import KAnonymity
-from kohorte.quality import metric_named
 from kohorte.search import Evaluation, Problem, search_named
+from kohorte.sources import Missing, encode_rows
 from support.problems import problem_of
 from support.tables import SmallTable, flat_levels
 
@@ -33,7 +33,7 @@ HIERARCHIES = {
 @pytest.fixture(scope="module")
 def table():
     frame = pl.DataFrame({"age": AGES, "sex": SEXES, "zip": ZIPS})
-    return encode(frame, HIERARCHIES, missing=Missing.REFUSE)
+    return encode_rows(frame, HIERARCHIES, missing=Missing.REFUSE)
 
 
 def run(name, problem):

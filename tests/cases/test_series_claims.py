@@ -1,4 +1,7 @@
-"""Claims 1 to 9 of EP 4 404 095 A1, each on releases that a series made, by the released cells where possible."""
+"""Claims 1 to 9 of the European patent application EP 4 404 095 A1, "Anonymisieren von Daten" (2024), on real releases.
+
+The claims are checked by the released cells where possible.
+"""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from kohorte.engines import LocalEngine, Missing, encode
-from kohorte.hierarchy import Bounds, Intervals, Redaction, Tree
+from kohorte.engines import LocalEngine
+from kohorte.hierarchies import Bounds, Intervals, Redaction, Tree
 from kohorte.lattice import Lattice
 from kohorte.models import (
     DistinctLDiversity,
@@ -14,6 +14,7 @@ from kohorte.models import (
     RecursiveLDiversity,
 )
 from kohorte.search import SEARCHES, Datafly
+from kohorte.sources import FrameSource, Missing, encode_rows
 from support.problems import evaluator_of, problem_of
 
 FRAME = pl.DataFrame(
@@ -38,7 +39,7 @@ RECURSIVE_DIVERSITY = [RecursiveLDiversity("diagnosis", c=4, l=2)]
 
 @pytest.fixture(scope="module")
 def table():
-    return encode(FRAME, HIERARCHIES, missing=Missing.REFUSE)
+    return encode_rows(FRAME, HIERARCHIES, missing=Missing.REFUSE)
 
 
 def test_the_lattice_is_that_of_figure_2_12(table):
@@ -60,9 +61,10 @@ def test_every_search_finds_1_0_3_for_2_anonymity_and_non_uniform_entropy(table,
 
 
 def test_the_optimum_shows_four_classes_of_two_rows(table):
-    engine = LocalEngine(table)
-    shown = engine.apply(FRAME, (1, 0, 3), kept=table.included)
-    assert shown.rows() == [
+    source = FrameSource(FRAME, merged=False)
+    tuples, shown = source.distinct(list(HIERARCHIES)), table.shown((1, 0, 3), table.included)
+    released = source.released(tuples, shown, shuffled=False).in_memory("a test")
+    assert released.select(list(HIERARCHIES)).rows() == [
         ("20-60", "m", "82***"),
         ("20-60", "f", "81***"),
         (">=61", "m", "81***"),
@@ -85,7 +87,7 @@ def test_none_of_the_seven_nodes_below_the_optimum_is_2_anonymous(table):
 
 @pytest.fixture(scope="module")
 def sensitive_table():
-    return encode(FRAME, HIERARCHIES, missing=Missing.REFUSE, sensitive={"diagnosis": DIAGNOSES})
+    return encode_rows(FRAME, HIERARCHIES, missing=Missing.REFUSE, sensitive={"diagnosis": DIAGNOSES})
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from kohorte.engines import engine_for
 from kohorte.errors import NoSolution
+from kohorte.metrics import metric_named
 from kohorte.models import DistinctLDiversity, KAnonymity
-from kohorte.quality import metric_named
 from kohorte.recoding import MinGenCells, MuArgus, MuArgusComplete, RecodingProblem
 from kohorte.search import Exhaustive, Goal, Options
 from support.problems import problem_of
@@ -20,7 +21,7 @@ every_metric = pytest.mark.parametrize("metric", ["precision", "loss"])
 
 def problem_for(table, models, *, metric="precision", limit=0, **options):
     goal = Goal(models, metric_named(metric), table.weight_by_name, limit, Options(**options))
-    return RecodingProblem(table.encoded, goal, dict.fromkeys(table.names))
+    return RecodingProblem(table.encoded, goal, dict.fromkeys(table.names), engine_for)
 
 
 def partitions(rows):
@@ -143,7 +144,7 @@ def test_after_mu_argus_no_combination_that_it_tests_is_shown_by_fewer_than_k_ro
 def test_mu_argus_without_time_is_k_anonymous_where_it_is_the_complete_one(question):
     table, k, limit = question
     goal = Goal([KAnonymity(k=k)], metric_named("precision"), {}, limit, time_limit=-math.inf)
-    problem = RecodingProblem(table.encoded, goal, dict.fromkeys(table.names))
+    problem = RecodingProblem(table.encoded, goal, dict.fromkeys(table.names), engine_for)
     assume(len(problem.rows) >= k and table.encoded.included.all())
     found = MuArgusComplete().run(problem)
     settled = found.settled(limit)

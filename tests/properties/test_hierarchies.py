@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohorte.hierarchy import (
+from kohorte.hierarchies import (
     Builder,
     CsvFile,
     Dates,
@@ -22,7 +22,7 @@ from kohorte.hierarchy import (
     check_hierarchy,
     to_csv,
 )
-from kohorte.hierarchy.labels import split_groups
+from kohorte.hierarchies.labels import split_groups
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=6), st.text('ab 1*_–,{}";\n\r', max_size=5)
@@ -231,7 +231,7 @@ def test_every_tree_without_repeated_names_is_monotone(tree):
 
 @given(st.text('ab;;\n\r"*', max_size=20))
 def test_the_fast_way_of_reading_a_file_gives_what_the_careful_way_gives(text):
-    from kohorte.hierarchy.csv_file import _simple_table
+    from kohorte.hierarchies.builders.csv_file import _simple_table
 
     fast = _simple_table(text, ";")
     if fast is not None:

@@ -8,8 +8,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kohorte.dp.exact import ExactTable
-from kohorte.dp.measurements import (
+from kohorte.dp.noise.exact import ExactTable
+from kohorte.dp.noise.measurements import (
     Kind,
     Measurement,
     euclidean_sensitivity,
@@ -17,10 +17,10 @@ from kohorte.dp.measurements import (
     parts_of,
     sensitivity,
 )
-from kohorte.dp.metadata import QueryMetadata
-from kohorte.dp.parse import parse_query
-from kohorte.dp.plan import QueryPlan
-from kohorte.dp.typed import typed_table
+from kohorte.dp.schema.metadata import QueryMetadata
+from kohorte.dp.schema.typed import typed_table
+from kohorte.dp.sql.parse import parse_query
+from kohorte.dp.sql.plan import QueryPlan
 from support.questions import AGGREGATES, metadata
 
 ROWS = st.fixed_dictionaries(

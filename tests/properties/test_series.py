@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
+from kohorte.series import SeriesRelease
 
 Value = str | None
 Person = tuple[Value, ...]
@@ -192,7 +193,7 @@ def released(case: Case, folder: Path) -> list[Shown]:
     return found
 
 
-def next_release(series: ko.Series, table: pl.DataFrame) -> ko.SeriesRelease | None:
+def next_release(series: ko.Series, table: pl.DataFrame) -> SeriesRelease | None:
     """The next release; None if it is refused because the rows are too few or too much alike."""
     try:
         return series.release(table)
@@ -203,7 +204,7 @@ def next_release(series: ko.Series, table: pl.DataFrame) -> ko.SeriesRelease | N
         return None
 
 
-def _read(case: Case, release: ko.SeriesRelease) -> Shown:
+def _read(case: Case, release: SeriesRelease) -> Shown:
     cells, diagnoses = {}, {}
     for *texts, diagnosis, tag in release.data.rows():
         assert tag not in cells

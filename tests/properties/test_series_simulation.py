@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # benchmarks are no part of the package
-from benchmarks import series as simulation
+from testbed import growing_cohort as simulation
 
 pytestmark = pytest.mark.slow
 
@@ -56,8 +54,8 @@ def test_the_plain_mondrian_of_the_benchmark_is_the_one_of_the_package(
     setting, names = cohorts.setting(simulation.USUAL), simulation.USUAL
     series = simulation.ko.Series.start(tmp_path / "series", setting.plan(), setting.domains(tmp_path, None))
     axes, table = series.definition.axes, cohorts.table.select(*names, "diagnosis")
-    places = np.stack([axis.place(table[axis.name]) for axis in axes], axis=1)
+    positions = np.stack([axis.positions(table[axis.name]) for axis in axes], axis=1)
     diagnoses = table["diagnosis"].rank("dense").to_numpy().astype(np.int64)
-    _, region_of = simulation.mondrian_regions(places, diagnoses, [axis.length for axis in axes], k=5, distinct=3)
+    _, region_of = simulation.mondrian_regions(positions, diagnoses, [axis.length for axis in axes], k=5, distinct=3)
     own = np.mean([simulation.share_of_values(axis, table, region_of) for axis in axes])
     assert own == pytest.approx(setting.mondrian_losses(table, series)[1], rel=0.03)

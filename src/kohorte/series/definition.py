@@ -1,4 +1,4 @@
-"""What a series is about: its plan, the domains of its quasi-identifiers, its target and its key, ready for use."""
+"""The definition of a series: its plan, the domains of its quasi-identifiers, its target and its key."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import as_text
-from kohorte.engines import Missing
-from kohorte.engines.encoding import which_rows
 from kohorte.errors import InputError, nearest
-from kohorte.release.columns import check_columns
-from kohorte.release.plan import Plan
+from kohorte.hierarchies import SafeHarbor
+from kohorte.models import SafeHarborRule
+from kohorte.plans.columns import check_columns
+from kohorte.plans.plan import Plan
+from kohorte.recoding.base import refuse_models
 from kohorte.series.domain.axes import initial_regions, make_axes
 from kohorte.series.domain.axis import Axis
-from kohorte.series.domain.regions import Places, Regions
-from kohorte.series.levels.levels import Ladder, make_ladders
+from kohorte.series.domain.ladders import Ladder, make_ladders
+from kohorte.series.domain.regions import Positions, Regions
 from kohorte.series.memory.fingerprints import Recognised
 from kohorte.series.memory.folder import SeriesFolder
 from kohorte.series.memory.record import Comparison, Record, refuse_changes
 from kohorte.series.memory.state import State, damaged
-from kohorte.series.output import refuse_plan
 from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
-from kohorte.series.target.make_target import make_target
+from kohorte.series.statistics.make_target import make_target
 from kohorte.series.target.target import Target
+from kohorte.sources import Missing, which_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,8 @@ class Definition:
 
     @classmethod
     def new(cls, plan: Plan, settings: SeriesSettings, key: bytes) -> Definition:
-        """The definition of a series that begins."""
-        refuse_plan(plan)
+        """Make the definition of a new series."""
+        _refuse_plan(plan)
         _refuse_identity(plan, settings)
         if settings.kind == FULL_DOMAIN:
             return cls(plan, settings, (), None, key, make_ladders(plan, settings))
@@ -63,7 +64,7 @@ class Definition:
 
     @classmethod
     def read(cls, folder: SeriesFolder, state: State) -> Definition:
-        """The definition that a state holds."""
+        """Read the definition from the state and the folder."""
         settings = SeriesSettings.from_dict(dict(state.head.settings), folder=folder.path)
         plan = folder.plan(state)
         by_levels = settings.kind == FULL_DOMAIN
@@ -76,12 +77,12 @@ class Definition:
             ladders=make_ladders(plan, settings) if by_levels else (),
         )
         if {domain.name: domain.to_dict() for domain in definition.domains} != state.head.axes:
-            raise damaged("the plan and the settings do not give the domains that the series was started with")
+            raise damaged("the plan and the settings do not lead to the domains with which the series was started")
         return definition
 
     @property
     def domains(self) -> Sequence[Axis | Ladder]:
-        """What each quasi-identifier can show."""
+        """The axes of the quasi-identifiers, or their ladders in a full-domain series."""
         return self.ladders or self.axes
 
     @cached_property
@@ -104,7 +105,7 @@ class Definition:
         return self.initial.divided([split for entry in state.releases[:number] for split in entry.splits])
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The table in the columns of the plan; other columns, and a table without rows, are refused."""
+        """Select the columns of the plan; refuse other columns, and a table without rows."""
         check_columns(frame.columns, self.plan)
         if frame.height == 0:
             raise InputError("the table has no rows", code="table-no-rows")
@@ -120,8 +121,8 @@ class Definition:
         refuse_changes(comparison, corrected=self.settings.corrected, withdrawn=self.settings.withdrawn)
         return frame, recognised, comparison
 
-    def places(self, frame: pl.DataFrame) -> Places:
-        """The places of all rows; values outside the domain are refused, and missing ones where the plan says so."""
+    def positions(self, frame: pl.DataFrame) -> Positions:
+        """The positions of all rows; values outside the domain are refused, and missing ones where the plan says so."""
         texts = [as_text(frame[axis.name]) for axis in self.axes]
         for text in texts:
             if self.plan.missing is Missing.REFUSE and text.null_count():
@@ -130,7 +131,26 @@ class Definition:
                     "'missing: refuse'",
                     code="missing-refused",
                 )
-        return np.stack([axis.place(text) for axis, text in zip(self.axes, texts, strict=True)], axis=1)
+        return np.stack([axis.positions(text) for axis, text in zip(self.axes, texts, strict=True)], axis=1)
+
+
+def _refuse_plan(plan: Plan) -> None:
+    """Refuse a plan that a series cannot keep across its releases."""
+    if plan.decorrelate is not None:
+        raise InputError(
+            "decorrelate suppresses values at random; repeated in every release it would show what was suppressed "
+            "before; leave it out of the plan of a series",
+            code="series-plan",
+        )
+    reason = refuse_models(plan.models)
+    if reason is not None:
+        raise InputError(f"a series cannot keep this plan: {reason}", code="series-plan")
+    if any(isinstance(model, SafeHarborRule) for model in plan.models) or any(
+        isinstance(attribute.hierarchy, SafeHarbor) for attribute in plan.attributes.values()
+    ):
+        raise InputError(
+            "a series does not support the rules of Safe Harbor, which are about columns", code="series-plan"
+        )
 
 
 def _refuse_identity(plan: Plan, settings: SeriesSettings) -> None:

@@ -6,36 +6,39 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import polars as pl
+
 from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
-from kohorte.drawing import refuse_page
 from kohorte.errors import InputError, KohorteError
+from kohorte.pages import refuse_page
+from kohorte.plans.plan import Plan
 from kohorte.release.certificate import Certificate
-from kohorte.release.plan import Plan
 from kohorte.release.verification import verify_table
-from kohorte.release.write import Naming
-from kohorte.series.backwards import refuse_backwards
-from kohorte.series.certificate import certify_release, now
+from kohorte.release.write import facts_of, file_facts
+from kohorte.series.checking.backwards import refuse_backwards
+from kohorte.series.checking.verification import SeriesVerification, verify_series
 from kohorte.series.definition import Definition
-from kohorte.series.growing import Drafted, GrowingTable
-from kohorte.series.kinds import read_table
-from kohorte.series.memory.committing import about_to_be_named, commit, settle
-from kohorte.series.memory.drafting import noted, sweep
-from kohorte.series.memory.fingerprints import key_check
+from kohorte.series.drafting.growing_table import Draft, Figures, GrowingTable, verified
+from kohorte.series.drafting.kinds import read_growing_table
+from kohorte.series.memory.fingerprints import content_sha256, key_check
 from kohorte.series.memory.folder import SeriesFolder
-from kohorte.series.memory.state import Entry, Head, State, damaged
-from kohorte.series.output import content_sha256
+from kohorte.series.memory.note import noted, sweep
+from kohorte.series.memory.state import Entry, Head, State, damaged, now
 from kohorte.series.picture import write_page
-from kohorte.series.series_release import SeriesRelease, entry_of, figures_of
+from kohorte.series.releasing.certificate import certify_release
+from kohorte.series.releasing.commit import commit, pending_files
+from kohorte.series.releasing.output_file import OutputFile, refuse_inside
+from kohorte.series.releasing.recovery import name_pending_files
+from kohorte.series.releasing.series_release import SeriesRelease, entry_of, figures_of
 from kohorte.series.settings import SeriesSettings, settings_of
 from kohorte.series.status.status import TOP, SeriesStatus, status_of
-from kohorte.series.verification import SeriesVerification, verify_series
-from kohorte.series.writing import Output, refuse_inside
+from kohorte.sources import FrameSource, Written
 
 
 class Series:
-    """A series in its folder. Every call reads the folder anew and holds its lock while it works.
+    """A series and its folder. Every method that works on the series reads the folder again and holds its lock.
 
-    `notices` says what the user must know besides, such as a file that a killed process could not write.
+    `notices` are messages for the user, for example about a file that a killed process could not write.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -46,22 +49,22 @@ class Series:
 
     @classmethod
     def start(cls, folder: str | Path, plan: Plan, settings: object = None) -> Series:
-        """Begin a series in a new folder: fix plan, domains, target and key for all releases to come."""
+        """Start a series in a new folder: fix plan, domains, target and key for all its releases."""
         if not isinstance(plan, Plan):
             raise InputError("give a Plan, for example Plan.from_yaml('plan.yaml')", code="plan-type")
         chosen = settings_of(settings)
-        place = SeriesFolder(Path(folder))
+        home = SeriesFolder(Path(folder))
         Definition.new(plan, chosen, b"-")  # refuse before anything is written
-        with place.beginning():
-            key = place.make_key()
-            kept, hashes = place.keep_files(plan)
+        with home.beginning():
+            key = home.make_key()
+            kept, hashes = home.keep_files(plan)
             definition = Definition.new(kept, chosen, key)
-            place.write(State(_head(plan, definition, hashes)))
-        return cls(place.path)
+            home.write(State(_head(plan, definition, hashes)))
+        return cls(home.path)
 
     @classmethod
     def open(cls, folder: str | Path, *, plan: Plan | None = None) -> Series:
-        """Open a series; with `plan`, refuse one that was started with another plan."""
+        """Open a series; if `plan` is given, refuse a series that was started with another plan."""
         series = cls(folder)
         if plan is not None:
             series._refuse_other(plan)
@@ -73,12 +76,12 @@ class Series:
         files = [sha256_of(path) for path in plan.files()]
         if not same or sorted(files) != sorted(head.files_sha256.values()):
             raise InputError(
-                f"{self._folder.path}: the series was started with another plan; a series keeps its plan, another plan "
-                "needs a series of its own",
+                f"{self._folder.path}: the series was started with another plan; a series keeps its plan, so start a "
+                "new series for this one",
                 code="series-other-plan",
             )
 
-    # What there is
+    # Properties
 
     @property
     def folder(self) -> Path:
@@ -102,7 +105,7 @@ class Series:
 
     @property
     def state(self) -> State:
-        """The state as it was read last."""
+        """The state of the series when it was last read."""
         return self._state
 
     @property
@@ -113,19 +116,18 @@ class Series:
     def __repr__(self) -> str:
         return f"<Series {str(self._folder.path)!r} releases={len(self.history)}>"
 
-    # What can be done
+    # Actions
 
     def release(
         self, frame: object, output: str | Path | None = None, *, source: TableFile | None = None, force: bool = False
     ) -> SeriesRelease:
         """Make the next release of the table as it is now, and write it with its certificate if `output` is given.
 
-        From then on the release belongs to the series: what it showed is taken as known to everybody.
+        From then on the release belongs to the series: every later release assumes that everybody has it.
         """
-        file = None if output is None else Output(Path(output), source, force)
+        file = self._output(output, source, force=force)
         with self._working() as state:
             if file is not None:
-                refuse_inside(file.path, self._folder.path)
                 refuse_backwards(state, file.path)
             table, kind = self._table(frame, state)
             draft = table.draft(state)
@@ -133,23 +135,42 @@ class Series:
                 certificate: Certificate = certify_release(
                     draft.figures, draft.data, self._definition, state, verification=draft.verification
                 )
-                self._state = commit(self._folder, state, draft, output_sha256=None)
+                self._state = commit(self._folder, state, draft)
             else:
-                certificate = self._write(draft, state, file)
+                certificate = self._release_to(file, draft, state)
             self._folder.tidy(self._state)
-        data = from_polars(draft.data, kind)
-        return SeriesRelease(**vars(draft.figures), data=data, certificate=certificate)
+        return SeriesRelease(**vars(draft.figures), data=from_polars(draft.data, kind), certificate=certificate)
+
+    def _release_to(self, file: OutputFile, draft: Draft, state: State) -> Certificate:
+        """Write a release, verify it from the file, make it part of the series, and only then name its files.
+
+        If the process is killed before the commit, the series stays as it was; if it is killed after the commit, the
+        next command gives the files their names.
+        """
+        with noted(self._folder.path, file.files):
+            try:
+                with file.staged() as files:
+                    written = files.write_table(FrameSource(draft.data))
+                    certificate = self._certified_file(draft.figures, draft.data, state, written, file)
+                    files.write_certificate(certificate)
+                    files.seal()
+                    pending = pending_files(files.names, force=file.force)
+                    self._state = commit(self._folder, state, draft, output_sha256=written.sha256, pending=pending)
+                    files.name_all()
+            finally:
+                self._recover(self._state)
+        return certificate
 
     def preview(self, frame: object) -> SeriesRelease:
-        """Say what the next release would be, without making it: no row of it is shown, and nothing changes."""
+        """Describe the next release without making it: no row is returned, and the series does not change."""
         with self._working() as state:
             table, _ = self._table(frame, state)
             return SeriesRelease(**vars(table.draft(state).figures), data=None)
 
     def status(self, frame: object = None, *, top: int = TOP) -> SeriesStatus:
-        """Tell how the series stands; with a table also what the next release would gain, and what is missing.
+        """Describe the releases so far; with a table, also what the next one would gain and what more rows would allow.
 
-        Of the regions that lack rows, `top` are named.
+        At most `top` regions that lack rows are listed.
         """
         if frame is None:
             self._look()
@@ -159,16 +180,13 @@ class Series:
             return status_of(self._definition, state, table, top=top)
 
     def write_picture(self, path: str | Path, of: object = None, *, force: bool = False) -> None:
-        """Draw the series as one HTML page. No row is in it.
-
-        Of a table, or of the status that was made of one, the next release is drawn, too.
-        """
+        """Draw the series as an HTML page without rows; `of`, a table or its status, adds the next release."""
         self.refuse_picture(Path(path), force=force)
         status = of if isinstance(of, SeriesStatus) else self.status(of)
         write_page(self._definition, self._state, status, Path(path), force=force)
 
     def refuse_picture(self, path: Path, *, needed: Sequence[str] = (), force: bool) -> None:
-        """Refuse, before any work is done, a picture that could not be written."""
+        """Refuse a picture that could not be written, before any work is done."""
         refuse_page(path, needed=(*self.plan.files(), *needed), force=force)
         refuse_inside(path, self._folder.path)
 
@@ -181,11 +199,9 @@ class Series:
         source: TableFile | None = None,
         force: bool = False,
     ) -> SeriesRelease:
-        """Give an earlier release again: the same rows and cells, from the table as it is now."""
-        file = None if output is None else Output(Path(output), source, force)
+        """Make an earlier release again from the table as it is now, with the same rows and cells."""
+        file = self._output(output, source, force=force)
         with self._working() as state:
-            if file is not None:
-                refuse_inside(file.path, self._folder.path)
             entry = entry_of(state, number)
             table, kind = self._table(frame, state)
             replayed = table.replayed(state, number)
@@ -202,12 +218,20 @@ class Series:
                     figures, data, self._definition, state, verification=verify_table(data, self.plan, {})
                 )
             else:
-                with noted(self._folder.path, file.files):
-                    certificate = file.write(data, figures, self._definition, state)
+                certificate = self._write_again(file, figures, data, state)
         return SeriesRelease(**vars(figures), data=from_polars(data, kind), certificate=certificate)
 
+    def _write_again(self, file: OutputFile, figures: Figures, data: pl.DataFrame, state: State) -> Certificate:
+        with noted(self._folder.path, file.files), file.staged() as files:
+            written = files.write_table(FrameSource(data))
+            certificate = self._certified_file(figures, data, state, written, file)
+            files.write_certificate(certificate)
+            files.seal()
+            files.name_all()
+        return certificate
+
     def verify(self, frame: object, releases: Sequence[object] = ()) -> SeriesVerification:
-        """Replay all releases from the state and the table, and compare release files (or frames) with them."""
+        """Make all releases again from the state and the table, verify them, and compare the given files or frames."""
         with self._working() as state:
             table, _ = self._table(frame, state)
             return verify_series(table, state, releases)
@@ -218,11 +242,11 @@ class Series:
             state = self._folder.read()
             if state.head != self._state.head:
                 raise damaged("another series was started in its folder")
-            self._settle(state)
+            self._recover(state)
             yield self._state
 
     def _look(self) -> None:
-        """Read the state, and complete what a killed command left unless another one works with the series."""
+        """Read the state; if no other command holds the lock, also complete what a killed command left."""
         try:
             with self._working():
                 pass
@@ -231,30 +255,38 @@ class Series:
                 raise
             self._state = self._folder.read()
             if error.code == "series-locked":
-                self.notices.append("another command works with this series at the moment; this is how it was before")
+                self.notices.append("another command is using this series; what you see is the state before it")
 
-    def _settle(self, state: State) -> None:
-        self._state, notice = settle(self._folder, state)
+    def _recover(self, state: State) -> None:
+        """Complete or remove the files of a command that did not finish."""
+        self._state, notice = name_pending_files(self._folder, state)
         sweep(self._folder.path)
         if notice is not None:
             self.notices.append(notice)
 
     def _table(self, frame: object, state: State) -> tuple[GrowingTable, FrameKind]:
         polars, kind = to_polars(frame)
-        return read_table(self._definition, polars, self._folder.record(state)), kind
+        return read_growing_table(self._definition, polars, self._folder.record(state)), kind
 
-    def _write(self, draft: Drafted, state: State, file: Output) -> Certificate:
-        """Write the release and verify it from the file, make it part of the series, and only then name its files."""
+    def _output(self, path: str | Path | None, source: TableFile | None, *, force: bool) -> OutputFile | None:
+        if path is None:
+            return None
+        refuse_inside(Path(path), self._folder.path)
+        return OutputFile(Path(path), source, force)
 
-        def made(naming: Naming, sha256: str) -> None:
-            pending = about_to_be_named(naming, force=file.force)
-            self._state = commit(self._folder, state, draft, output_sha256=sha256, pending=pending)
-
-        with noted(self._folder.path, file.files):
-            try:
-                return file.write(draft.data, draft.figures, self._definition, state, made)
-            finally:
-                self._settle(self._state)
+    def _certified_file(
+        self, figures: Figures, data: pl.DataFrame, state: State, written: Written, file: OutputFile
+    ) -> Certificate:
+        """Verify a release from its written file, and certify it with the facts about its source and its output."""
+        return certify_release(
+            figures,
+            data,
+            self._definition,
+            state,
+            verification=verified(written.table, self.plan, rows=data.height),
+            source=None if file.source is None else file_facts(file.source),
+            output=facts_of(file.path, written),
+        )
 
 
 def _head(plan: Plan, definition: Definition, hashes: dict[str, str]) -> Head:

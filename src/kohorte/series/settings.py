@@ -1,4 +1,4 @@
-"""What is said about a series besides its plan: the domains, who is recognised by what, and what steers the splits."""
+"""The settings of a series besides its plan: domains, how people are recognised, what steers the splits."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class SeriesSettings:
     """The settings of a series, as `series.yaml` writes them.
 
     `kind: full-domain` shows every quasi-identifier at one level of its hierarchy; levels only go down. `regions` gives
-    the domain of quasi-identifiers whose hierarchy does not tell it. `identified_by` is a column by
-    which a person is recognised, so that corrected and withdrawn rows can be told apart. `arrivals: known` protects
-    against an attacker who knows since when somebody is in the table. `target` steers which regions are split; file
-    names in it are relative to `folder`.
+    the domain of quasi-identifiers whose hierarchy does not define it. `identified_by` is a column by which a person is
+    recognised, so that corrected and withdrawn rows can be told apart. `arrivals: known` protects against an attacker
+    who knows since when a person is in the table. `target` steers which regions are split; file names in it are
+    relative to `folder`.
     """
 
     kind: str = "regions"
@@ -58,7 +58,7 @@ class SeriesSettings:
         for key, choices in (("kind", KINDS), ("corrected", POLICIES), ("withdrawn", POLICIES), ("arrivals", ARRIVALS)):
             _one_of(key, getattr(self, key), choices)
         if self.identified_by is not None and not isinstance(self.identified_by, str):
-            raise InputError("identified_by is the name of a column", code="series-settings")
+            raise InputError("identified_by must be the name of a column", code="series-settings")
         if self.corrected == "accept" and self.identified_by is None:
             raise InputError(
                 "corrected: accept needs identified_by: without it a corrected row cannot be told from one that was "
@@ -68,8 +68,8 @@ class SeriesSettings:
         object.__setattr__(self, "regions", MappingProxyType(_domains(self.regions)))
         if self.target is not None and self.kind == FULL_DOMAIN:
             raise InputError(
-                "target: steers which regions are split; with kind: full-domain there are none, and the plan's metric "
-                "chooses the levels",
+                "target: steers which regions are split; kind: full-domain has none, and the plan's metric chooses the "
+                "levels",
                 code="series-settings",
             )
         if self.target is not None:
@@ -85,7 +85,7 @@ class SeriesSettings:
             object.__setattr__(self, name, MappingProxyType(value) if isinstance(value, dict) else value)
 
     def to_dict(self) -> dict[str, object]:
-        """The settings as plain data; what has its default is left out."""
+        """The settings as plain data, without those that have their default."""
         given: dict[str, object] = {"kohorte": FORMAT}
         for key in (one for one in fields(self) if one.compare):
             value = getattr(self, key.name)
@@ -108,7 +108,9 @@ class SeriesSettings:
     def from_dict(cls, data: object, *, folder: Path = Path()) -> Self:
         """Read settings from plain dictionaries, as YAML and JSON give them."""
         if not isinstance(data, Mapping):
-            raise InputError("the settings are a mapping with the keys " + ", ".join(KEYS), code="series-settings-yaml")
+            raise InputError(
+                "the settings must be a mapping with the keys " + ", ".join(KEYS), code="series-settings-yaml"
+            )
         _refuse_unknown(data, KEYS, "the settings of a series")
         if data.get("kohorte") != FORMAT or isinstance(data["kohorte"], bool):
             raise InputError(
@@ -120,25 +122,25 @@ class SeriesSettings:
 
 def _domains(entries: object) -> dict[str, Mapping[str, object]]:
     if not isinstance(entries, Mapping):
-        raise InputError("regions is a mapping of column names", code="series-settings")
+        raise InputError("regions must be a mapping of column names", code="series-settings")
     return {
         str(name): MappingProxyType(_mapping(entry or {}, f"regions: {name}", "{lower: 0, upper: 120}", DOMAIN_KEYS))
         for name, entry in entries.items()
     }
 
 
-def _mapping(entry: object, place: str, example: str, known: Sequence[str]) -> dict[str, object]:
+def _mapping(entry: object, where: str, example: str, known: Sequence[str]) -> dict[str, object]:
     if not isinstance(entry, Mapping):
-        raise InputError(f"{place}: is written as {example}", code="series-settings")
-    _refuse_unknown(entry, known, place)
+        raise InputError(f"{where}: must be written as {example}", code="series-settings")
+    _refuse_unknown(entry, known, where)
     return dict(entry)
 
 
-def _refuse_unknown(entry: Mapping[Any, object], known: Sequence[str], place: str) -> None:
+def _refuse_unknown(entry: Mapping[Any, object], known: Sequence[str], where: str) -> None:
     for key in entry:
         if key not in known:
             raise InputError(
-                f"{place}: there is no key {str(key)!r}{nearest(str(key), known)}; known are {', '.join(known)}",
+                f"{where}: there is no key {str(key)!r}{nearest(str(key), known)}; the keys are {', '.join(known)}",
                 code="series-settings-unknown-key",
             )
 
@@ -146,7 +148,7 @@ def _refuse_unknown(entry: Mapping[Any, object], known: Sequence[str], place: st
 def _one_of(key: str, value: object, choices: Sequence[str]) -> None:
     if value not in choices:
         raise InputError(
-            f"{key} is one of {', '.join(choices)}, not {str(value)!r}{nearest(str(value), choices)}",
+            f"{key} must be one of {', '.join(choices)}, not {str(value)!r}{nearest(str(value), choices)}",
             code="series-settings",
         )
 
@@ -167,11 +169,13 @@ def _plain(value: object) -> object:
 
 
 def settings_of(settings: object) -> SeriesSettings:
-    """Return what has to be settings, given as such, as a mapping, or not at all."""
+    """Return settings that were given as such, as a mapping, or not at all."""
     if settings is None:
         return SeriesSettings()
     if isinstance(settings, SeriesSettings):
         return settings
     if isinstance(settings, Mapping):
         return SeriesSettings.from_dict({"kohorte": FORMAT, **settings})
-    raise InputError("give SeriesSettings, for example SeriesSettings.from_yaml('series.yaml')", code="series-settings")
+    raise InputError(
+        "settings must be SeriesSettings, for example SeriesSettings.from_yaml('series.yaml')", code="series-settings"
+    )

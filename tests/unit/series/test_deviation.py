@@ -1,4 +1,4 @@
-"""Deviation from a target, overlaps and the order of generalizations, against definitions place by place."""
+"""Deviation from a target, overlaps and the order of generalizations, against definitions position by position."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kohorte.series.domain.regions import Regions
-from kohorte.series.target.deviation import deviation, deviations, deviations_of_points
-from support.boxes import deviation_of_places, generalizations, is_finer, painted, refined, sides, whole
+from support.boxes import deviation_of_positions, deviations, generalizations, is_finer, painted, refined, sides, whole
 
 
 @st.composite
@@ -34,7 +33,7 @@ class TestByHand:
     def test_all_intersections_but_the_largest_count(self):
         thirds = Regions.of([[(0, 8), (0, 1)], [(0, 8), (1, 4)], [(0, 8), (4, 6)]])
         assert deviations(thirds, self.target).tolist() == [4 + 8, 4 + 8]
-        assert deviation(thirds, self.target) == 24
+        assert deviations(thirds, self.target).sum() == 24
 
     def test_of_equal_intersections_one_is_the_largest(self):
         halves = Regions.of([[(0, 8), (0, 3)], [(0, 8), (3, 6)]])
@@ -44,11 +43,6 @@ class TestByHand:
         quarter = Regions.of([[(0, 1), (0, 6)], [(1, 8), (0, 6)]])
         assert deviations(quarter, self.target, np.array([100.0, 7.0])).tolist() == [25, 0]
 
-    def test_points_count_where_they_are(self):
-        quarter = Regions.of([[(0, 1), (0, 6)], [(1, 8), (0, 6)]])
-        points = np.array([(0, 0)] * 5 + [(3, 3)] * 2 + [(6, 1)] * 9)
-        assert deviations_of_points(quarter, self.target, points).tolist() == [2, 0]
-
     def test_what_the_candidate_does_not_cover_counts(self):
         part = Regions.of([[(0, 3), (0, 6)]])
         assert deviations(part, self.target).tolist() == [6, 24]
@@ -57,25 +51,19 @@ class TestByHand:
 
 class TestAgainstDefinitions:
     @given(pairs(gaps=True))
-    def test_deviation_counts_places(self, case):
+    def test_deviation_counts_positions(self, case):
         lengths, candidate, target = case
-        assert deviations(candidate, target).tolist() == deviation_of_places(candidate, target, lengths)
-
-    @given(pairs(gaps=True))
-    def test_points_at_all_places_give_the_volume(self, case):
-        lengths, candidate, target = case
-        points = np.argwhere(painted(whole(lengths), lengths) == 0)
-        assert deviations_of_points(candidate, target, points).tolist() == deviations(candidate, target).tolist()
+        assert deviations(candidate, target) == pytest.approx(deviation_of_positions(candidate, target, lengths))
 
     @given(pairs(gaps=True), st.booleans())
     def test_deviation_is_zero_exactly_when_the_target_is_finer(self, case, by_mass):
         lengths, candidate, target = case
         masses = np.arange(1.0, len(target) + 1) / 3 if by_mass else None
-        assert (deviation(candidate, target, masses) == 0) == is_finer(target, candidate, lengths)
+        assert (deviations(candidate, target, masses).sum() == 0) == is_finer(target, candidate, lengths)
         assert target.finer_than(candidate) == is_finer(target, candidate, lengths)
 
     @given(pairs(gaps=True))
-    def test_overlaps_are_the_pairs_that_share_a_place(self, case):
+    def test_overlaps_are_the_pairs_that_share_a_position(self, case):
         lengths, one, other = case
         mine, others = painted(one, lengths), painted(other, lengths)
         both = (mine >= 0) & (others >= 0)
@@ -83,10 +71,10 @@ class TestAgainstDefinitions:
         assert list(zip(*(side.tolist() for side in one.overlaps(other)), strict=True)) == wanted
 
     @given(chains())
-    def test_splitting_never_lessens_deviation(self, chain):
+    def test_splitting_never_reduces_deviation(self, chain):
         target, *steps = chain
-        values = [deviation(step, target) for step in steps]
-        assert values == sorted(values)
+        values = [deviations(step, target).sum() for step in steps]
+        assert values == pytest.approx(sorted(values))
 
     @given(chains())
     def test_finer_is_a_partial_order(self, chain):
@@ -111,8 +99,8 @@ def tiling(generator, lengths, count):
         if high - low < 2:
             (done if all(end - start < 2 for start, end in box) else boxes).append(box)
             continue
-        place = (low + high) // 2 if generator.random() < 0.7 else int(generator.integers(low + 1, high))
-        boxes += [[*box[:axis], (low, place), *box[axis + 1 :]], [*box[:axis], (place, high), *box[axis + 1 :]]]
+        position = (low + high) // 2 if generator.random() < 0.7 else int(generator.integers(low + 1, high))
+        boxes += [[*box[:axis], (low, position), *box[axis + 1 :]], [*box[:axis], (position, high), *box[axis + 1 :]]]
     return Regions.of(boxes + done)
 
 

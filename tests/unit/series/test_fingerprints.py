@@ -62,3 +62,25 @@ def test_keys_are_random_and_are_known_by_a_check_value() -> None:
     assert one != other
     assert key_check(one) == key_check(one) != key_check(other)
     assert one.hex() not in key_check(one)
+
+
+def test_equal_rows_do_not_stand_side_by_side_in_a_release() -> None:
+    frame = pl.DataFrame({"x": [str(number % 500) for number in range(1_000)]})
+    key = new_key()
+    prints = fingerprints(frame, ["x"], key=key, purpose=b"content")
+    for number in (1, 2, 3):
+        order = shuffled(prints, number, key=key)
+        assert sorted(order.tolist()) == list(range(1_000))
+        values = frame["x"].to_numpy()[order]
+        assert int((values[1:] == values[:-1]).sum()) < 12  # about one of 999 pairs of neighbours by chance
+
+
+def test_equal_rows_get_the_same_positions_whatever_their_order_in_the_table() -> None:
+    values = ["a", "b", "a", "c", "a", "b"]
+    key = new_key()
+    shown = []
+    for table in (values, values[::-1], sorted(values)):
+        frame = pl.DataFrame({"x": table})
+        order = shuffled(fingerprints(frame, ["x"], key=key, purpose=b"content"), 1, key=key)
+        shown.append(frame["x"].to_numpy()[order].tolist())
+    assert shown[0] == shown[1] == shown[2]

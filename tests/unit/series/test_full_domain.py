@@ -20,9 +20,10 @@ import kohorte as ko
 from kohorte.cli.main import main
 from kohorte.search import Exhaustive
 from kohorte.series.definition import Definition
-from kohorte.series.levels import levels as levels_module
-from kohorte.series.levels.full_domain import LeveledTable
-from kohorte.series.levels.level_search import Candidates
+from kohorte.series.domain import ladders
+from kohorte.series.drafting.level_search import Candidates
+from kohorte.series.drafting.level_table import LevelTable
+from kohorte.series.drafting.levels import Levels
 from kohorte.series.memory.record import Record
 from support.growing import patients
 
@@ -49,7 +50,7 @@ def plan(models: Sequence[dict[str, object]] = K2, *, limit: float = 0.0, **chan
 
 def letters(text: str, *, number: str = "0", illnesses: str = "") -> pl.DataFrame:
     """One row for each letter."""
-    ill = list(illnesses) or [f"i{place}" for place in range(len(text))]
+    ill = list(illnesses) or [f"i{position}" for position in range(len(text))]
     return pl.DataFrame({"letter": list(text), "number": [number] * len(text), "illness": ill})
 
 
@@ -203,7 +204,7 @@ def test_levels_that_went_up_are_found(tmp_path: Path, monkeypatch: pytest.Monke
     series = started(tmp_path, plan())
     table = letters("aabbccdd")
     series.release(table[:4])
-    monkeypatch.setattr(LeveledTable, "last", lambda self, _: levels_module.Levels.top(self.encoded.columns))
+    monkeypatch.setattr(LevelTable, "last", lambda self, _: Levels.top(self.encoded.columns))
     monkeypatch.setattr(Candidates, "best", lambda *_: None)
     series.release(table)
     assert series.verify(table).problems == ("release 2 is not finer than the one before",)
@@ -287,7 +288,7 @@ def test_a_target_and_strange_columns_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_combinations_of_levels_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levels_module, "MOST_NODES", 11)
+    monkeypatch.setattr(ladders, "MOST_NODES", 11)
     with pytest.raises(ko.InputError, match="12 combinations") as refused:
         started(tmp_path, plan())
     assert refused.value.code == "series-levels"
@@ -332,15 +333,15 @@ def oracle_shown(rows: list[Row], node: Node, cohort: list[int], models: Sequenc
     left = set(range(len(rows)))
     while True:
         classes = defaultdict(list)
-        for place in left:
-            letter, number, _ = rows[place]
-            classes[LETTER_LEVELS[node[0]](letter), NUMBER_LEVELS[node[1]](number), cohort[place]].append(place)
-        everybody = [rows[place][2] for place in left]
+        for position in left:
+            letter, number, _ = rows[position]
+            classes[LETTER_LEVELS[node[0]](letter), NUMBER_LEVELS[node[1]](number), cohort[position]].append(position)
+        everybody = [rows[position][2] for position in left]
         failing = {
-            place
+            position
             for members in classes.values()
-            if not all(holds(model, [rows[place][2] for place in members], everybody) for model in models)
-            for place in members
+            if not all(holds(model, [rows[position][2] for position in members], everybody) for model in models)
+            for position in members
         }
         if not failing:
             return left
@@ -390,7 +391,7 @@ def growing_tables(draw: st.DrawFn) -> list[list[Row]]:
 def frame_of(rows: list[Row]) -> pl.DataFrame:
     return pl.DataFrame(
         {
-            "id": [str(place) for place in range(len(rows))],
+            "id": [str(position) for position in range(len(rows))],
             "letter": [letter for letter, _, _ in rows],
             "number": [str(number) for _, number, _ in rows],
             "illness": [ill for _, _, ill in rows],
@@ -399,7 +400,7 @@ def frame_of(rows: list[Row]) -> pl.DataFrame:
 
 
 def labels_of(series: ko.Series, frame: pl.DataFrame, number: int) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Whom an attacker sees who recognises the same row in all releases, by its visible number."""
+    """The candidates left to an attacker who recognises the same row in all releases, by its visible number."""
     data = series.again(number, frame).data
     return zip(data["id"], zip(data["letter"], data["number"], strict=True), strict=True)
 
@@ -435,7 +436,7 @@ def follow_a_series(tables: list[list[Row]], models: Sequence[dict[str, object]]
         arrived: dict[int, int] = {}
         for rows in tables:
             number = len(series.history) + 1
-            since = [arrived.get(place, number) for place in range(len(rows))]
+            since = [arrived.get(position, number) for position in range(len(rows))]
             cohort = since if known else [0] * len(rows)
             allowed = int(limit * len(rows))
             best = oracle_best(rows, last, set(arrived), cohort=cohort, models=models, limit=allowed)
@@ -450,8 +451,8 @@ def follow_a_series(tables: list[list[Row]], models: Sequence[dict[str, object]]
             assert node[1] <= last[1]
             assert release.held <= limit * len(rows)
             assert node == last if best is None else release.loss == pytest.approx(float(best))
-            assert {int(place) for place in release.data["id"]} >= set(arrived)
-            arrived |= {int(place): number for place in release.data["id"] if int(place) not in arrived}
+            assert {int(position) for position in release.data["id"]} >= set(arrived)
+            arrived |= {int(position): number for position in release.data["id"] if int(position) not in arrived}
             last = node
         if not series.history:
             return
@@ -499,7 +500,7 @@ def test_the_search_finds_what_counting_every_node_finds(
     rows, before, last = case
     asked = plan(models, limit=limit, metric={"metric": metric})
     definition = Definition.new(asked, ko.SeriesSettings(kind="full-domain"), b"-")
-    table = LeveledTable.read(definition, frame_of(rows).drop("id"), Record.empty(identified=False))
+    table = LevelTable.read(definition, frame_of(rows).drop("id"), Record.empty(identified=False))
     arrivals = np.where(before, 1, 2)
     candidates = Candidates(table.encoded, asked, last, np.array(before), arrivals if known else None)
     found, counted = candidates.best(), Exhaustive().run(candidates.problem()).best
@@ -524,7 +525,7 @@ def test_the_search_finds_what_counting_every_node_finds(
 def candidates_of(asked: ko.Plan, table: pl.DataFrame, last: Node, *, shown_before: str = "") -> Candidates:
     """The nodes below the last one; the rows of some letters were shown before."""
     definition = Definition.new(asked, ko.SeriesSettings(kind="full-domain"), b"-")
-    read = LeveledTable.read(definition, table, Record.empty(identified=False))
+    read = LevelTable.read(definition, table, Record.empty(identified=False))
     before = table["letter"].is_in(list(shown_before)).to_numpy()
     return Candidates(read.encoded, asked, last, before, None)
 

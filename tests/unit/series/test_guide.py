@@ -1,4 +1,4 @@
-"""What a target says about splits: against counting the deviation anew after every one of them."""
+"""What a target says about splits: against counting the deviation again after each of them."""
 
 import numpy as np
 import pytest
@@ -7,22 +7,21 @@ from hypothesis import strategies as st
 
 from kohorte.errors import InternalError
 from kohorte.series.domain.regions import Regions, Split
-from kohorte.series.target.deviation import deviation
 from kohorte.series.target.guide import Guide
-from support.boxes import generalizations, sides, whole
+from support.boxes import deviations, generalizations, sides, whole
 
 
 def all_splits(regions):
     return [
-        Split(number, axis, place)
+        Split(number, axis, position)
         for number, box in enumerate(regions.boxes)
         for axis, (low, high) in enumerate(box)
-        for place in range(low + 1, high)
+        for position in range(low + 1, high)
     ]
 
 
 def columns(splits):
-    return np.array([(split.region, split.axis, split.place) for split in splits], dtype=np.int64).reshape(-1, 3).T
+    return np.array([(split.region, split.axis, split.position) for split in splits], dtype=np.int64).reshape(-1, 3).T
 
 
 @st.composite
@@ -40,11 +39,11 @@ def guide_of(regions, target, masses):
 
 class TestGuide:
     @given(guided())
-    def test_added_deviation_is_what_counting_anew_finds(self, case):
+    def test_added_deviation_is_what_counting_again_finds(self, case):
         regions, target, masses = case
         splits = all_splits(regions)
-        before = deviation(regions, target, masses)
-        wanted = [deviation(regions.divided([split]), target, masses) - before for split in splits]
+        before = deviations(regions, target, masses).sum()
+        wanted = [deviations(regions.divided([split]), target, masses).sum() - before for split in splits]
         guide = guide_of(*case)
         assert guide.deviation == pytest.approx(before)
         assert guide.added_deviation(*columns(splits)) == pytest.approx(wanted, abs=1e-9)
@@ -55,33 +54,33 @@ class TestGuide:
         chosen = np.arange(len(regions))[::2]
         for axis in range(regions.axes):
             wanted = [
-                (index, split.place)
+                (index, split.position)
                 for index, number in enumerate(chosen.tolist())
                 for split in all_splits(regions)
                 if (split.region, split.axis) == (number, axis) and not cuts_a_box(regions, split, target)
             ]
-            which, place = guide_of(*case).coarser_cuts(chosen, axis)
-            assert list(zip(which.tolist(), place.tolist(), strict=True)) == wanted
+            which, position = guide_of(*case).coarser_cuts(chosen, axis)
+            assert list(zip(which.tolist(), position.tolist(), strict=True)) == wanted
 
     @given(guided(), st.data())
-    def test_after_splits_the_guide_is_the_same_as_one_made_anew(self, case, data):
+    def test_after_splits_the_guide_is_the_same_as_one_made_from_scratch(self, case, data):
         _, target, masses = case
         guide = guide_of(*case)
         for _ in range(3):
             if options := all_splits(guide.regions):
                 some = st.lists(st.sampled_from(options), unique_by=lambda split: split.region)
                 guide = guide.divided(data.draw(some))
-        anew = guide_of(guide.regions, target, masses)
-        assert pieces(guide) == pieces(anew)
-        assert guide.deviation == pytest.approx(deviation(guide.regions, target, masses))
+        fresh = guide_of(guide.regions, target, masses)
+        assert pieces(guide) == pieces(fresh)
+        assert guide.deviation == pytest.approx(deviations(guide.regions, target, masses).sum())
 
     @given(guided())
     def test_what_cuts_no_box_adds_exactly_nothing(self, case):
         regions, _, _ = case
         guide = guide_of(*case)
         for axis in range(regions.axes):
-            which, place = guide.coarser_cuts(np.arange(len(regions)), axis)
-            assert not guide.added_deviation(which, np.full(len(which), axis), place).any()
+            which, position = guide.coarser_cuts(np.arange(len(regions)), axis)
+            assert not guide.added_deviation(which, np.full(len(which), axis), position).any()
 
     def test_a_region_has_reached_the_target_when_it_meets_one_box(self):
         target = Regions.of([[(0, 4)], [(4, 6)], [(6, 9)]])
@@ -103,11 +102,11 @@ class TestGuide:
 
 
 def cuts_a_box(regions, split, target):
-    """Whether a box has places on both sides of the cut inside the region."""
+    """Whether a box has positions on both sides of the cut inside the region."""
     box = regions.boxes[split.region]
     for other in target.boxes:
         meets = all(low < high_ and low_ < high for (low, high), (low_, high_) in zip(box, other, strict=True))
-        if meets and other[split.axis][0] < split.place < other[split.axis][1]:
+        if meets and other[split.axis][0] < split.position < other[split.axis][1]:
             return True
     return False
 

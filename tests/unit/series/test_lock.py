@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import kohorte as ko
+from kohorte.errors import EngineError
 from kohorte.series.memory.lock import locked
 
 
@@ -26,6 +27,6 @@ def test_an_error_frees_the_lock(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_cannot_be_locked(tmp_path: Path) -> None:
-    with pytest.raises(ko.EngineError) as refused, locked(tmp_path / "none"):
+    with pytest.raises(EngineError) as refused, locked(tmp_path / "none"):
         pass
     assert refused.value.code == "series-lock-failed"

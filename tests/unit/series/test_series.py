@@ -275,8 +275,8 @@ def test_a_key_that_is_missing_or_wrong_is_refused(series: ko.Series) -> None:
 def test_a_flipped_byte_anywhere_is_refused(series: ko.Series, name: str) -> None:
     path = series.folder / name
     right = path.read_bytes()
-    for place in range(0, len(right), max(1, len(right) // 40)):
-        path.write_bytes(right[:place] + bytes([right[place] ^ 1]) + right[place + 1 :])
+    for position in range(0, len(right), max(1, len(right) // 40)):
+        path.write_bytes(right[:position] + bytes([right[position] ^ 1]) + right[position + 1 :])
         with pytest.raises(ko.InputError) as refused:
             ko.Series.open(series.folder).release(patients(300))
         assert refused.value.code in ("series-damaged", "series-version")

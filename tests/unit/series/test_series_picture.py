@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.pages.charts.boxes import MOST_DRAWN
 from kohorte.series.domain.regions import Regions
 from kohorte.series.picture import to_html
-from kohorte.series.picture.panels import HIGH, MOST_DRAWN, WIDE, Panel, Slice, shades_of
+from kohorte.series.picture.panels import HIGH, WIDE, Panel, Slice, shades_of
 from kohorte.series.picture.story import Chapter, Story
 from support.growing import SETTINGS, patients, plan
 

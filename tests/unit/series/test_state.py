@@ -63,14 +63,14 @@ def test_a_state_is_read_back_as_it_was_written(releases: int) -> None:
 
 def test_a_change_of_any_character_is_noticed() -> None:
     text = state(2, pending=(Pending("a", "b", replaces=False),)).to_text()
-    for place in range(len(text)):
-        for other in ("0" if text[place] != "0" else "1", " ", ""):
-            changed = text[:place] + other + text[place + 1 :]
+    for position in range(len(text)):
+        for other in ("0" if text[position] != "0" else "1", " ", ""):
+            changed = text[:position] + other + text[position + 1 :]
             if changed == text:
                 continue
             with pytest.raises(ko.InputError) as refused:
                 State.from_text(changed)
-            assert refused.value.code in ("series-damaged", "series-version"), place
+            assert refused.value.code in ("series-damaged", "series-version"), position
 
 
 def test_releases_cannot_be_left_out_swapped_or_rewritten_with_a_new_seal() -> None:

@@ -11,13 +11,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.hierarchy import Tree
+from kohorte.hierarchies import Tree
 from kohorte.series.domain.axis import Axis
-from kohorte.series.domain.categories import Categories
-from kohorte.series.domain.measures import Numbers
-from kohorte.series.domain.regions import Places, Regions, Split
-from kohorte.series.judge import Judge
+from kohorte.series.domain.categories import CategoryAxis
+from kohorte.series.domain.measures import NumberAxis
+from kohorte.series.domain.regions import Positions, Regions, Split
 from kohorte.series.splitting.candidates import OpenRegions
+from kohorte.series.splitting.group_check import GroupCheck
 from kohorte.series.splitting.refine import Refined, refine
 from kohorte.series.status.missing_rows import Demands, wanted_splits
 from kohorte.series.status.status import SeriesStatus
@@ -41,16 +41,16 @@ def plan(*more: object, k: int = 3) -> ko.Plan:
     )
 
 
-def table(places: list[int], values: str | None = None) -> pl.DataFrame:
-    return pl.DataFrame({"x": [str(place) for place in places], "s": list(values or "v" * len(places))})
+def table(positions: list[int], values: str | None = None) -> pl.DataFrame:
+    return pl.DataFrame({"x": [str(position) for position in positions], "s": list(values or "v" * len(positions))})
 
 
 def started(folder: Path, *models: object, **changes: object) -> ko.Series:
     return ko.Series.start(folder / "series", plan(*models), {"regions": DOMAIN, **changes})
 
 
-def status(folder: Path, places: list[int], values: str | None = None, *models: object) -> SeriesStatus:
-    return started(folder, *models).status(table(places, values))
+def status(folder: Path, positions: list[int], values: str | None = None, *models: object) -> SeriesStatus:
+    return started(folder, *models).status(table(positions, values))
 
 
 # What more rows would allow
@@ -65,7 +65,7 @@ def test_the_split_that_lacks_the_fewest_rows_is_named(tmp_path: Path) -> None:
     assert [(part.label, part.rows) for part in missing.parts] == [("0-10", 0), ("11-19", 1)]
     # five cells leave everything open, 19 of 19 steps; then three leave 10 and two 8
     assert missing.gain == pytest.approx((5 * 19 - 3 * 10 - 2 * 8) / (5 * 19))
-    assert missing.in_words() == ("everywhere: 1 more row (x 11-19) would allow a split of x at 11; loss 51.58% less")
+    assert missing.in_words() == ("everywhere: 1 more row (x 11-19) would allow a split of x at 11; loss 51.6 % less")
 
 
 def test_both_parts_may_lack_rows(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_where_rows_are_held_back_few_are_not_counted(tmp_path: Path) -> None:
     assert (held.rows, held.needed) == (None, 2)
     assert held.in_words() == "x 12-19: fewer than 3 rows; 2 more rows would let them be shown"
     assert found.outside is None
-    assert "in a gap, or without a value: fewer than 3 rows; no release will show them" in found.in_words()
+    assert "in a gap or without a value: fewer than 3 rows; no release will show them" in found.in_words()
 
 
 def test_a_refused_release_says_what_is_missing(tmp_path: Path) -> None:
@@ -223,8 +223,8 @@ def test_a_region_of_the_target_is_reached_when_it_is_told_from_all_others() -> 
 
 # Whatever the rows are: what is asked for is enough
 
-X, Y = Numbers("x", False, ((0, 8),), 1), Numbers("y", False, ((0, 5),), 1)
-WARDS = Categories("y", False, Tree(tree={"A": ["a1", "a2"], "B": ["b1", "b2", "b3"]}).build([], attribute="y"))
+X, Y = NumberAxis("x", False, ((0, 8),), 1), NumberAxis("y", False, ((0, 5),), 1)
+WARDS = CategoryAxis("y", False, Tree(tree={"A": ["a1", "a2"], "B": ["b1", "b2", "b3"]}).build([], attribute="y"))
 BOXES = Regions.of([[(0, 8), (0, 5)]]).divided([Split(0, 0, 3), Split(0, 1, 2), Split(1, 1, 3)])
 TARGET = Target(BOXES, np.zeros(4), 10)
 ROWS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 4), st.sampled_from("abc")), min_size=4, max_size=40)
@@ -239,29 +239,29 @@ def test_the_rows_that_are_asked_for_bring_the_split_and_one_less_does_not(
     asked = plan({"model": "l-diversity_distinct", "attribute": "s", "l": distinct}, k=k)
     start = Regions.of([[(0, axis.length) for axis in axes]])
     target = TARGET if steered else None
-    places, values = np.array([row[:2] for row in rows], dtype=np.int64), [row[2] for row in rows]
+    positions, values = np.array([row[:2] for row in rows], dtype=np.int64), [row[2] for row in rows]
     assume(len(rows) >= k and len(set(values)) >= distinct)
 
-    def refined(regions: Regions, added: Places) -> Refined:
+    def refined(regions: Regions, added: Positions) -> Refined:
         """The regions with some more rows, each with a value of its own."""
         told = values + [f"new {row}" for row in range(len(added))]
-        judge, grown = Judge.of(pl.DataFrame({"s": told}), asked), np.concatenate([places, added])
-        return refine(regions, grown, judge, axes=axes, weights=[1, 1], target=target)
+        check, grown = GroupCheck.of(pl.DataFrame({"s": told}), asked), np.concatenate([positions, added])
+        return refine(regions, grown, check, axes=axes, weights=[1, 1], target=target)
 
-    now = refined(start, places[:0])
+    now = refined(start, positions[:0])
     chosen, local = np.unique(now.region_of, return_inverse=True)
-    judge = Judge.of(pl.DataFrame({"s": values}), asked)
-    around = OpenRegions(axes, [1, 1], now.regions, chosen, local, places, judge.least)
+    check = GroupCheck.of(pl.DataFrame({"s": values}), asked)
+    around = OpenRegions(axes, [1, 1], now.regions, chosen, local, positions, check.least)
     guide = None if target is None else target.guide(now.regions)
-    wanted = wanted_splits(around, Demands.of(judge), guide=guide)
+    wanted = wanted_splits(around, Demands.of(check), guide=guide)
     assume(len(wanted.candidates) > 0)
     number = which % len(wanted.candidates)
-    region, along, place = (
+    region, along, position = (
         int(column[number])
-        for column in (chosen[wanted.candidates.region], wanted.candidates.axis, wanted.candidates.place)
+        for column in (chosen[wanted.candidates.region], wanted.candidates.axis, wanted.candidates.position)
     )
     lacking = [int(wanted.lower[number, 0]), int(wanted.upper[number, 0])]
-    halves = now.regions.divided([Split(region, along, place)])
+    halves = now.regions.divided([Split(region, along, position)])
     added = np.repeat(halves.lows[[region, len(halves) - 1]], lacking, axis=0)
     assert len(added) > 0
     assert region in {split.region for split in refined(now.regions, added).splits}

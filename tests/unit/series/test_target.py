@@ -4,25 +4,29 @@ import json
 from datetime import date
 from decimal import Decimal
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte.hierarchy import Dates
-from kohorte.series.domain.categories import Categories
-from kohorte.series.domain.label_spans import spans
-from kohorte.series.domain.measures import UNKNOWN, Days, Numbers
+from kohorte.hierarchies import Dates, Tree
+from kohorte.models import KAnonymity
+from kohorte.series.domain.categories import CategoryAxis
+from kohorte.series.domain.measures import UNKNOWN, DateAxis, NumberAxis
 from kohorte.series.domain.regions import OUTSIDE, Regions
-from kohorte.series.target.make_target import make_target
-from kohorte.series.target.statistics import read_frequencies
-from kohorte.series.target.synthetic import apportioned, synthetic_rows
+from kohorte.series.statistics.frequencies import read_frequencies
+from kohorte.series.statistics.label_spans import spans
+from kohorte.series.statistics.make_target import make_target
+from kohorte.series.statistics.synthetic import apportioned, synthetic_rows
 from kohorte.series.target.target import Target
+from support.growing import SETTINGS
+from support.growing import plan as growing_plan
 
-WARDS = ko.Tree({"inside": ["heart", "stomach"], "senses": ["eye", "ear", "nose"]})
-AGE = Numbers("age", False, spans=((0, 40), (50, 120)), step=5)
-WARD = Categories("ward", True, hierarchy=WARDS.build((), attribute="ward"))
+WARDS = Tree({"inside": ["heart", "stomach"], "senses": ["eye", "ear", "nose"]})
+AGE = NumberAxis("age", False, spans=((0, 40), (50, 120)), step=5)
+WARD = CategoryAxis("ward", True, hierarchy=WARDS.build((), attribute="ward"))
 AXES = (AGE, WARD)
 AGES = {"0-39": 0.2, "40-59": 0.3, "60-119": 0.5}
 INITIAL = Regions.of(list(product(*(axis.pieces for axis in AXES))))
@@ -32,7 +36,7 @@ PLAN = ko.Plan(
         "ward": ko.Attribute("quasi-identifying", hierarchy=WARDS),
         "diagnosis": ko.Attribute("sensitive"),
     },
-    [ko.KAnonymity(k=4), {"model": "l-diversity_distinct", "attribute": "diagnosis", "l": 3}],
+    [KAnonymity(k=4), {"model": "l-diversity_distinct", "attribute": "diagnosis", "l": 3}],
 )
 
 
@@ -53,23 +57,23 @@ class TestLabels:
         assert spans(AGE, ["0-39", "[40, 60)", "0 to 119", "3", "41-49"]).tolist() == [list(one) for one in wanted]
 
     def test_both_ends_of_a_range_belong_to_it(self):
-        axis = Numbers("age", False, spans=((0, 120),), step=1)
+        axis = NumberAxis("age", False, spans=((0, 120),), step=1)
         assert spans(axis, ["0-39", "40-59", "60"]).tolist() == [[0, 40], [40, 60], [60, 61]]
 
     def test_what_reaches_beyond_the_domain_is_unknown(self):
         assert (spans(AGE, ["100-130", "old", "-5 to 3", "59-50", "[50, 50)"])[:, 0] == UNKNOWN).all()
 
     def test_decimals_are_written_as_intervals(self):
-        axis = Numbers("bmi", False, spans=((10, 60),), step=Decimal("0.5"), decimal=",")
+        axis = NumberAxis("bmi", False, spans=((10, 60),), step=Decimal("0.5"), decimal=",")
         assert spans(axis, ["[18,5; 25)", "18,7"]).tolist() == [[17, 30], [17, 18]]
         assert spans(axis, ["18-25"])[0, 0] == UNKNOWN
 
     def test_codes_keep_their_zeros(self):
-        axis = Numbers("zip", False, spans=((0, 100_000),), step=1000, digits=5)
+        axis = NumberAxis("zip", False, spans=((0, 100_000),), step=1000, digits=5)
         assert spans(axis, ["01000-01999", "80331"]).tolist() == [[1, 2], [80, 81]]
 
     def test_dates_are_days_or_intervals_of_days(self):
-        axis = Days("admitted", False, ((date(2020, 1, 1), date(2022, 1, 1)),), step="month", builder=Dates())
+        axis = DateAxis("admitted", False, ((date(2020, 1, 1), date(2022, 1, 1)),), step="month", builder=Dates())
         labels = ["[2020-01-01, 2021-01-01)", "2021-01-01 to 2021-03-31", "2020-02-17", "2020-02-30 to 2020-03-01"]
         assert spans(axis, labels).tolist()[:3] == [[0, 12], [12, 15], [1, 2]]
         assert spans(axis, labels)[3, 0] == UNKNOWN
@@ -133,7 +137,7 @@ class TestMakeTarget:
         assert target.masses.min() >= 6  # 4 * 1.3, rounded up
         assert target.regions.finer_than(INITIAL)
         assert target.regions.disjoint()
-        assert target.deviation(INITIAL) == 0
+        assert target.guide(INITIAL).deviation == 0
 
     def test_more_slack_makes_larger_regions(self, tmp_path):
         few, many = (made(tmp_path, marginals=marginals(), slack=slack) for slack in (3, 0))
@@ -141,7 +145,7 @@ class TestMakeTarget:
 
     def test_slack_is_counted_exactly(self, tmp_path):
         """0.1 + 1 as floats would ask for 12 of 10 rows."""
-        plan = ko.Plan(PLAN.attributes, [ko.KAnonymity(k=10)])
+        plan = ko.Plan(PLAN.attributes, [KAnonymity(k=10)])
         entry = {"expected_rows": 22, "slack": 0.1, "marginals": {"age": {"0-4": 0.5, "5-9": 0.5}, "ward": {"eye": 1}}}
         target = make_target(entry, plan=plan, axes=AXES, initial=INITIAL, weights=[1, 1], folder=tmp_path)
         assert sorted(target.masses.tolist()) == [0, 11, 11]
@@ -187,7 +191,7 @@ class TestMakeTarget:
         assert again.tolerated == pytest.approx(100)
 
     def test_more_rows_than_are_drawn_stand_for_each_other(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("kohorte.series.target.make_target.MOST_ROWS", 500)
+        monkeypatch.setattr("kohorte.series.statistics.make_target.MOST_ROWS", 500)
         target = made(tmp_path, marginals=marginals(), expected_rows=1000, slack=3)
         assert target.masses.sum() == 1000
         assert 16 <= target.masses.min() < 32
@@ -204,18 +208,21 @@ class TestBadInput:
             ({"marginals": marginals(), "expected_rows": True}, "expected_rows must be a whole number"),
             ({"marginals": marginals(), "slack": -1}, "slack must be a number of at least 0"),
             ({"marginals": marginals(), "tolerance": 2}, "tolerance must be a number from 0 to 1"),
-            ({"marginals": marginals(), "size": "volumes"}, "size is one of volume, mass .did you mean 'volume'"),
-            ({"marginals": marginals(), "policy": 3}, "policy is one of wait, nearest"),
+            ({"marginals": marginals(), "size": "volumes"}, "size must be one of volume, mass .did you mean 'volume'"),
+            ({"marginals": marginals(), "policy": 3}, "policy must be one of wait, nearest"),
             ({"marginals": marginals(), "seed": -1}, "seed must be a whole number"),
             ({"marginals": {"age": AGES}}, "'ward' are given nowhere"),
             ({"marginals": marginals(wards={})}, "'wards' is not a quasi-identifying .* 'ward'"),
-            ({"marginals": [1]}, "marginals: is written as"),
+            ({"marginals": [1]}, "marginals: must be written as"),
             ({"marginals": marginals(age={"0-39": 0.5, "50-59": 0.4})}, "age: the frequencies sum to 0.9, not to 1"),
             ({"marginals": marginals(age={"0-39": 1.5})}, "age: entry 1 is not a frequency"),
             ({"marginals": marginals(age={"0-39": "half"})}, "age: entry 1 is not a frequency"),
             ({"marginals": marginals(age={"0-39": 0.5, "30-59": 0.5})}, "age: entries 1 and 2 share values"),
             ({"marginals": marginals(ward={"senses": 0.5, "eye": 0.5})}, "ward: entries 1 and 2 share values"),
-            ({"marginals": marginals(age={"0-39": 0.5, "50-150": 0.5})}, "entry 2 is no value of 'age'.*from 0 to 119"),
+            (
+                {"marginals": marginals(age={"0-39": 0.5, "50-150": 0.5})},
+                "entry 2 is neither a value of 'age'.*from 0 to 119",
+            ),
             ({"marginals": marginals(age={"40-49": 1.0})}, "no expected row lies in the domain"),
             ({"joint": "absent.csv"}, "there is no such file"),
         ],
@@ -230,10 +237,10 @@ class TestBadInput:
             ("age,ward\n55,eye\n", "joint.csv: needs a column `count` or a column `share`"),
             ("age,ward,count,share\n55,eye,1,1\n", "not both"),
             ("age,ward,share\n55,eye,0.5\n", "the shares sum to 0.5"),
-            ("age,ward,count\n55,eye,1\n56,eye,-3\n", "'count': row 2 has no number"),
+            ("age,ward,count\n55,eye,1\n56,eye,-3\n", "'count': row 2 does not have a number"),
             ("age,ward,count\n55,eye,0\n", "all counts are 0"),
-            ("age,ward,count\n55,eye,1\n55,eye,2\n55,CANARY,1\n", "row 3 is no value of 'ward'"),
-            ("age,ward,town,count\n55,eye,x,1\n", "1 columns are no quasi-identifying"),
+            ("age,ward,count\n55,eye,1\n55,eye,2\n55,CANARY,1\n", "row 3 is neither a value of 'ward'"),
+            ("age,ward,town,count\n55,eye,x,1\n", "leave out 1 column: not quasi-identifying"),
             ("age,count\n55,1\n", "'ward' are given nowhere"),
         ],
     )
@@ -255,3 +262,13 @@ class TestBadInput:
         with pytest.raises(ko.InputError, match=message) as caught:
             made(tmp_path, data="other.csv")
         assert "CANARY" not in caught.value.message
+
+
+def test_a_target_that_expects_fewer_rows_than_a_region_needs_is_refused(tmp_path: Path) -> None:
+    marginals = {"age": {"0-119": 1.0}, "zip": {"000-999": 1.0}, "ward": {"A1": 1.0}}
+    with pytest.raises(ko.InputError, match="expected_rows must be at least 5") as refused:
+        ko.Series.start(
+            tmp_path / "s", growing_plan(), {**SETTINGS, "target": {"expected_rows": 4, "marginals": marginals}}
+        )
+    assert refused.value.code == "series-target"
+    assert not (tmp_path / "s").exists()

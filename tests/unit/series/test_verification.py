@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte.series import draft as draft_module
+from kohorte.release.verification import Verification, verify_source
 from kohorte.series import series as series_module
 from kohorte.series.domain.regions import Regions, Split
-from kohorte.series.draft import is_finer
+from kohorte.series.drafting import region_table
+from kohorte.series.drafting.region_table import RegionTable, is_finer
 from kohorte.series.splitting.refine import Refined
+from kohorte.sources import TableSource
 from support.growing import SETTINGS, patients, plan
 
 
@@ -46,7 +48,7 @@ def test_a_file_in_which_one_cell_differs_is_no_release_of_the_series(series: ko
 
 
 def test_the_candidates_are_those_of_a_count_in_plain_python(series: ko.Series, tmp_path: Path) -> None:
-    """Who recognises the same row knows for each row its cells in all releases; a person fits those with the same."""
+    """An attacker who recognises rows knows their cells in all releases; a person fits the rows with the same cells."""
     table = patients(400)
     last = series.again(2, table).data
     of_last = last.group_by("age", "zip", "ward").len()["len"].min()
@@ -56,19 +58,24 @@ def test_the_candidates_are_those_of_a_count_in_plain_python(series: ko.Series, 
     assert found.to_dict()["satisfied"] is True
 
 
+def unchecked(table: TableSource, plan: ko.Plan, *, rows: int) -> Verification:
+    """The verification of a program that does not act on its verdict."""
+    return verify_source(table, plan, {})
+
+
 def test_releases_that_break_the_models_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program without judgement splits every age apart; the verification has its own."""
 
-    def reckless(regions: Regions, places: np.ndarray, judge: object, **options: object) -> Refined:
+    def reckless(regions: Regions, positions: np.ndarray, check: object, **options: object) -> Refined:
         splits, region = [], 0
-        for place in range(20, 100, 20):
-            splits.append(Split(region, 0, place))
+        for position in range(20, 100, 20):
+            splits.append(Split(region, 0, position))
             region = len(regions) + len(splits) - 1
         divided = regions.divided(splits)
-        return Refined(divided, tuple(splits), divided.locate(places))
+        return Refined(divided, tuple(splits), divided.locate(positions))
 
-    monkeypatch.setattr(draft_module, "refine", reckless)
-    monkeypatch.setattr(draft_module, "refuse_unverified", lambda *_: None)
+    monkeypatch.setattr(region_table, "refine", reckless)
+    monkeypatch.setattr(region_table, "verified", unchecked)
     series = ko.Series.start(tmp_path / "series", plan(), SETTINGS)
     series.release(patients(12))
     found = series.verify(patients(12))
@@ -78,18 +85,18 @@ def test_releases_that_break_the_models_are_found(tmp_path: Path, monkeypatch: p
 
 
 def test_a_release_that_showed_something_else_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = draft_module.output_frame
+    shown = RegionTable.data
 
     def wrong(*arguments: object) -> pl.DataFrame:
         return shown(*arguments).with_columns(pl.lit("flu").alias("diagnosis"))  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(draft_module, "output_frame", wrong)
-        patch.setattr(draft_module, "refuse_unverified", lambda *_: None)
+        patch.setattr(RegionTable, "data", wrong)
+        patch.setattr(region_table, "verified", unchecked)
         series = ko.Series.start(tmp_path / "series", plan(), SETTINGS)
         series.release(patients(200))
     found = series.verify(patients(200))
-    assert found.problems == ("release 1 showed something else than the state and the table give",)
+    assert found.problems == ("what release 1 showed is not what the state and the table give",)
 
 
 def test_rows_that_are_gone_without_a_word_are_found(series: ko.Series, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,3 +126,14 @@ def test_finer_means_inside_disjoint_and_covering_the_same() -> None:
 def test_an_empty_series_has_nothing_to_prove(tmp_path: Path) -> None:
     series = ko.Series.start(tmp_path / "series", plan(), SETTINGS)
     assert series.verify(patients(10)).satisfied
+
+
+def test_verify_counts_the_figures_of_the_state_again(tmp_path: Path) -> None:
+    series, table = ko.Series.start(tmp_path / "series", plan(), SETTINGS), patients(200)
+    series.release(table)
+    state = series.state
+    assert series.verify(table).satisfied
+    for lie in ({"loss": 0.0}, {"regions": 99}, {"smallest_region": 199}, {"departed": 5}):
+        told = replace(state, releases=(replace(state.releases[0], **lie),))
+        found = series_module.verify_series(series._table(table, state)[0], told)
+        assert not found.satisfied, lie

@@ -1,1 +1,1 @@
-"""The domain of a series, fixed before the first row: axes of places, and regions as boxes of them."""
+"""The domain of a series, fixed before the first row: axes of positions, regions as boxes, ladders of levels."""

@@ -8,22 +8,24 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from kohorte.engines import Missing
 from kohorte.errors import InputError, nearest
-from kohorte.hierarchy import Bounds, Builder, CsvFile, Dates, Hierarchy, Intervals, Ordering, Tree
-from kohorte.hierarchy.options import choice, distinct_labels, exact_number, listed, whole_number
-from kohorte.release.plan import Plan
-from kohorte.release.plan_parts import Attribute
+from kohorte.hierarchies import Bounds, Builder, CsvFile, Dates, Hierarchy, Intervals, Ordering, Tree
+from kohorte.hierarchies.options import choice, distinct_labels, exact_number, listed, whole_number
+from kohorte.plans.parts import Attribute
+from kohorte.plans.plan import Plan
 from kohorte.series.domain.axis import Axis
-from kohorte.series.domain.categories import Categories
-from kohorte.series.domain.measures import Days, Exact, Numbers
+from kohorte.series.domain.categories import CategoryAxis
+from kohorte.series.domain.measures import DateAxis, Exact, NumberAxis
 from kohorte.series.domain.regions import Regions
 from kohorte.series.settings import SeriesSettings
+from kohorte.sources import Missing
 
 Domain = Mapping[str, Any]
 """What the settings say about one quasi-identifier."""
 MOST_CODE_DIGITS = 15
+"""Codes of 15 digits are whole numbers that arrays of 64 bits hold exactly."""
 MOST_INITIAL_REGIONS = 10_000
+"""A safeguard: with more, no region would ever have enough rows."""
 
 
 def make_axes(plan: Plan, settings: SeriesSettings) -> tuple[Axis, ...]:
@@ -36,7 +38,7 @@ def make_axes(plan: Plan, settings: SeriesSettings) -> tuple[Axis, ...]:
 
 
 def refuse_strangers(plan: Plan, settings: SeriesSettings) -> None:
-    """Refuse domains of columns that are no quasi-identifiers."""
+    """Refuse domains of columns that are not quasi-identifiers."""
     for name in settings.regions:
         if name not in plan.quasi_identifiers:
             raise InputError(
@@ -67,8 +69,8 @@ def _has_categories(builder: Builder | None, given: Domain) -> bool:
 def _refuse_minimum_level(name: str, attribute: Attribute) -> None:
     if attribute.minimum_level:
         raise InputError(
-            f"regions: {name}: in a series a minimum_level has a meaning for categories only; leave it out of the plan "
-            f"and set a step instead, which nothing is finer than: regions: {{{name}: {{step: ...}}}}",
+            f"regions: {name}: a series supports minimum_level for categories only; leave it out of the plan and set a "
+            f"step instead, the finest that is ever shown: regions: {{{name}: {{step: ...}}}}",
             code="series-axis",
         )
 
@@ -100,7 +102,7 @@ def _measure(name: str, builder: Builder | None, given: Domain, *, missing: bool
     _refuse_others(name, given, ("lower", "upper", "pieces", "step", "decimal"))
     if _is_date(given):
         return _days(name, Dates(), given, missing=missing)
-    return Numbers(
+    return NumberAxis(
         name,
         missing,
         spans=_spans(name, given),
@@ -116,13 +118,13 @@ def _needed(builder: Builder | None) -> str:
             "(categories), as in {lower: 0, upper: 120}"
         )
     return (
-        f"the hierarchy {builder.name} does not tell which values there may be; give digits (codes such as postal "
+        f"the hierarchy {builder.name} does not define which values are possible; give digits (codes such as postal "
         "codes), lower and upper, or values, as in {digits: 5}"
     )
 
 
 def _with_intervals(builder: Intervals, given: Domain) -> Domain:
-    """What the settings say, completed by the plan's intervals."""
+    """The settings of this quasi-identifier, completed by the plan's intervals."""
     bounds = [edge for level in builder.levels or () if isinstance(level, Bounds) for edge in level.bounds]
     ends: dict[str, object] = {"lower": builder.lower, "upper": builder.upper}
     if bounds:
@@ -142,17 +144,17 @@ def _smallest_width(builder: Intervals) -> object:
     return min(upper - lower for lower, upper in itertools.pairwise(edges))
 
 
-def _codes(name: str, given: Domain, *, missing: bool) -> Numbers:
+def _codes(name: str, given: Domain, *, missing: bool) -> NumberAxis:
     _refuse_others(name, given, ("digits", "step", "pieces"))
     digits = whole_number(given["digits"], option=f"regions: {name}: digits", least=1)
     if digits > MOST_CODE_DIGITS:
         raise InputError(f"regions: {name}: digits must be at most {MOST_CODE_DIGITS}", code="series-axis")
     spans = _spans(name, given) if "pieces" in given else ((0, 10**digits),)
     step = exact_number(given.get("step", 1), option=f"regions: {name}: step")
-    return Numbers(name, missing, spans=spans, step=step, digits=digits)
+    return NumberAxis(name, missing, spans=spans, step=step, digits=digits)
 
 
-def _days(name: str, builder: Dates, given: Domain, *, missing: bool) -> Days:
+def _days(name: str, builder: Dates, given: Domain, *, missing: bool) -> DateAxis:
     if "pieces" not in given and not {"lower", "upper"} <= given.keys():
         raise InputError(
             f"regions: {name}: give lower and upper, the first day and the day after the last, as in "
@@ -162,7 +164,7 @@ def _days(name: str, builder: Dates, given: Domain, *, missing: bool) -> Days:
     _refuse_others(name, given, ("lower", "upper", "pieces", "step"))
     pieces = _pieces(name, given)
     spans = tuple((_day(name, lower), _day(name, upper)) for lower, upper in pieces)
-    return Days(name, missing, spans=spans, step=str(given.get("step", "month")), builder=builder)
+    return DateAxis(name, missing, spans=spans, step=str(given.get("step", "month")), builder=builder)
 
 
 def _spans(name: str, given: Domain) -> tuple[tuple[Exact, Exact], ...]:
@@ -201,7 +203,7 @@ def _day(name: str, given: object) -> date:
 # Categories
 
 
-def _categories(name: str, attribute: Attribute, given: Domain, *, missing: bool) -> Categories:
+def _categories(name: str, attribute: Attribute, given: Domain, *, missing: bool) -> CategoryAxis:
     _refuse_others(name, given, ("values",))
     hierarchy = _hierarchy(name, attribute.hierarchy, given)
     finest = attribute.minimum_level
@@ -210,7 +212,7 @@ def _categories(name: str, attribute: Attribute, given: Domain, *, missing: bool
             f"column {name!r}: minimum_level is {finest}, but the hierarchy ends with level {hierarchy.top}",
             code="minimum-level-beyond",
         )
-    return Categories(name, missing, hierarchy=hierarchy, finest=finest)
+    return CategoryAxis(name, missing, hierarchy=hierarchy, finest=finest)
 
 
 def _hierarchy(name: str, builder: Builder | None, given: Domain) -> Hierarchy:
@@ -220,10 +222,10 @@ def _hierarchy(name: str, builder: Builder | None, given: Domain) -> Hierarchy:
     if builder is not None and builder.independent:
         if values:
             raise InputError(
-                f"regions: {name}: leave values out: the plan's hierarchy lists them already", code="series-axis"
+                f"regions: {name}: leave values out, because the plan's hierarchy lists them", code="series-axis"
             )
         columns = builder.label((), attribute=name).columns
-        known = columns.filter(columns.to_series(0) != "")  # a file may say what becomes of missing values
+        known = columns.filter(columns.to_series(0) != "")  # a file may have a line for missing values
         return Hierarchy.from_columns(known, attribute=name)
     if not values:
         raise InputError(
@@ -233,7 +235,7 @@ def _hierarchy(name: str, builder: Builder | None, given: Domain) -> Hierarchy:
     hierarchy = (builder or Ordering(values=values)).build(list(values), attribute=name)
     if strangers := len(values) - len(hierarchy.values):
         raise InputError(
-            f"regions: {name}: the plan's hierarchy has no place for {strangers} of the values",
+            f"regions: {name}: the plan's hierarchy does not contain {strangers} of the values",
             code="series-axis",
         )
     return hierarchy
@@ -242,4 +244,6 @@ def _hierarchy(name: str, builder: Builder | None, given: Domain) -> Hierarchy:
 def _refuse_others(name: str, given: Domain, known: Sequence[str]) -> None:
     for key in given:
         if key not in known:
-            raise InputError(f"regions: {name}: {key} has no meaning here; {', '.join(known)} have", code="series-axis")
+            raise InputError(
+                f"regions: {name}: {key} is not supported here; use {', '.join(known)}", code="series-axis"
+            )

@@ -1,4 +1,4 @@
-"""Axes of categories, in the order in which a walk through their hierarchy meets them."""
+"""Axes of categories, ordered so that each group of the hierarchy is one run of positions."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kohorte.errors import InputError
-from kohorte.hierarchy import SUPPRESSED, Hierarchy
-from kohorte.hierarchy.labels import quoted
+from kohorte.hierarchies import SUPPRESSED, Hierarchy
+from kohorte.hierarchies.labels import quoted
+from kohorte.kernels.arrays import Integers
 from kohorte.series.domain.axis import FREE, OR_MISSING, Axis, Column
 from kohorte.series.domain.measures import UNKNOWN
 
 NOT_MISSING = "* (not missing)"
-"""What a cell shows that covers all values, while missing ones are told apart."""
+"""The text of a cell that covers all values except missing ones."""
 
 
 @dataclass(frozen=True)
-class Categories(Axis):
-    """The groups of one level of a hierarchy (`finest`; 0: the values themselves), neighbours side by side.
+class CategoryAxis(Axis):
+    """The groups of the level `finest` of a hierarchy (0: the values themselves).
 
-    A region covers a run of them: it is shown by the names of the groups that the run consists of, `{north, west}`.
+    A region covers a run of them. Its cells list the names of the groups that the run consists of: `{north, west}`.
     """
 
     hierarchy: Hierarchy = field(repr=False)
@@ -34,14 +34,14 @@ class Categories(Axis):
     measured: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Refuse names that could be read as several regions."""
+        """Refuse names that would make a label ambiguous."""
         covered: dict[str, tuple[int, int]] = {}
         for level, (begins, ends) in enumerate(self._ends):
-            for place in np.unique(begins).tolist():
-                name = self.hierarchy.labels[level + self.finest][self._groups[level][place]]
-                where = (place, int(ends[place]))
+            for position in np.unique(begins).tolist():
+                name = self.hierarchy.labels[level + self.finest][self._groups[level][position]]
+                where = (position, int(ends[position]))
                 if covered.setdefault(name, where) != where:
-                    raise self._ambiguous("the same name stands for different things in its hierarchy")
+                    raise self._ambiguous("its hierarchy uses the same name for different groups")
         values = self.hierarchy.labels[self.finest]
         if any(value.startswith("{") for value in values) or any(name.endswith(OR_MISSING) for name in covered):
             raise self._ambiguous(f"a value begins with '{{', or a name ends with '{OR_MISSING}'")
@@ -50,24 +50,24 @@ class Categories(Axis):
         return InputError(f"regions: {self.name}: {why}, so that a label would be ambiguous", code="series-axis")
 
     @cached_property
-    def _order(self) -> NDArray[np.int64]:
+    def _order(self) -> Integers:
         """The values in the order of the axis: by the group of the highest level, then of the next, and so on."""
         keys = [self.hierarchy.groups[level] for level in range(self.finest, self.hierarchy.top + 1)]
         return np.lexsort(keys)
 
     @cached_property
-    def _place_of_value(self) -> NDArray[np.int64]:
+    def _position_of_value(self) -> Integers:
         groups = self.hierarchy.groups[self.finest][self._order].astype(np.int64)
         steps = np.concatenate([[0], np.cumsum(groups[1:] != groups[:-1])])
-        places = np.empty(len(groups), dtype=np.int64)
-        places[self._order] = steps
-        return places
+        positions = np.empty(len(groups), dtype=np.int64)
+        positions[self._order] = steps
+        return positions
 
     @cached_property
-    def _groups(self) -> tuple[NDArray[np.int64], ...]:
-        """The group of every place, level by level from the finest."""
+    def _groups(self) -> tuple[Integers, ...]:
+        """The group of every position, level by level from the finest."""
         first = np.zeros(self.known, dtype=np.int64)
-        first[self._place_of_value[::-1]] = np.arange(len(self._place_of_value))[::-1]
+        first[self._position_of_value[::-1]] = np.arange(len(self._position_of_value))[::-1]
         return tuple(
             self.hierarchy.groups[level][first].astype(np.int64) for level in range(self.finest, self.hierarchy.top + 1)
         )
@@ -75,24 +75,24 @@ class Categories(Axis):
     @property
     def known(self) -> int:
         """How many groups there are."""
-        return int(self._place_of_value.max(initial=-1)) + 1
+        return int(self._position_of_value.max(initial=-1)) + 1
 
     @cached_property
-    def cut_levels(self) -> NDArray[np.int64]:
-        """The highest level that tells a place from the one before; missing values are told apart at any time."""
+    def cut_levels(self) -> Integers:
+        """The highest level that tells a position from the one before; FREE for missing values."""
         levels = np.zeros(self.length, dtype=np.int64)
         for level, groups in enumerate(self._groups):
             levels[1 : self.known][groups[1:] != groups[:-1]] = level
         levels[self.known :] = FREE
         return levels
 
-    def place_values(self, values: pl.Series) -> Column:
-        """The place of every value that the hierarchy knows."""
+    def positions_of_values(self, values: pl.Series) -> Column:
+        """The position of every value that the hierarchy knows."""
         codes = self.hierarchy.encode(values)
-        return np.where(codes < 0, UNKNOWN, self._place_of_value[codes])
+        return np.where(codes < 0, UNKNOWN, self._position_of_value[codes])
 
     def label(self, low: int, high: int) -> str | None:
-        """What a cell shows; `*` where it covers everything, which includes missing values where there may be some."""
+        """The text of a cell; `*` if it covers the whole axis, including missing values."""
         if (low, high) == (0, self.length) and self.length > 1:
             return SUPPRESSED
         label = super().label(low, high)
@@ -100,24 +100,24 @@ class Categories(Axis):
 
     def label_known(self, low: int, high: int) -> str:
         """The names of the largest groups that the run consists of, one after another."""
-        names, place = [], low
-        while place < high:
-            level, end = self._largest(place, high)
-            names.append(self.hierarchy.labels[level + self.finest][self._groups[level][place]])
-            place = end
+        names, position = [], low
+        while position < high:
+            level, end = self._largest(position, high)
+            names.append(self.hierarchy.labels[level + self.finest][self._groups[level][position]])
+            position = end
         return names[0] if len(names) == 1 else "{" + ", ".join(quoted(name, ",{}") for name in names) + "}"
 
-    def _largest(self, place: int, high: int) -> tuple[int, int]:
-        """The largest group that begins at a place and ends before `high`: its level (the lowest) and its end."""
-        found = (0, place + 1)
+    def _largest(self, position: int, high: int) -> tuple[int, int]:
+        """The largest group that begins at a position and ends before `high`: its level (the lowest) and its end."""
+        found = (0, position + 1)
         for level, (begins, ends) in enumerate(self._ends):
-            if begins[place] == place and found[1] < ends[place] <= high:
-                found = (level, int(ends[place]))
+            if begins[position] == position and found[1] < ends[position] <= high:
+                found = (level, int(ends[position]))
         return found
 
     @cached_property
-    def _ends(self) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
-        """Where the group of every place begins and ends, level by level."""
+    def _ends(self) -> tuple[tuple[Integers, Integers], ...]:
+        """Where the group of every position begins and ends, level by level."""
         found = []
         for groups in self._groups:
             edges = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1], [True]]))
@@ -136,5 +136,5 @@ class Categories(Axis):
         return f"the {self.known:,} categories of its hierarchy"
 
     def to_dict(self) -> dict[str, object]:
-        """Only a name: the hierarchy stands in the plan."""
+        """The finest level; the hierarchy itself is in the plan."""
         return {"categories": self.finest}

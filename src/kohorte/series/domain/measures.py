@@ -11,25 +11,25 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kohorte.errors import InputError
-from kohorte.hierarchy.dates import Dates
-from kohorte.hierarchy.decimals import decimals_of, number_parts, number_text, scaled_floors, whole_numbers
-from kohorte.hierarchy.options import plain_number
+from kohorte.hierarchies.builders.dates import Dates
+from kohorte.hierarchies.decimals import decimals_of, number_parts, number_text, scaled_floors, whole_numbers
+from kohorte.hierarchies.options import plain_number
+from kohorte.kernels.arrays import Integers
 from kohorte.series.domain.axis import Axis, Column, refuse_too_many, runs
 from kohorte.series.domain.regions import OUTSIDE
 
 Exact = int | Decimal
 UNKNOWN = OUTSIDE - 1
-"""The place of a value that the domain does not have."""
+"""The position of a value outside the domain."""
 
 
 @dataclass(frozen=True)
-class Numbers(Axis):
-    """Numbers in steps: each span (from, to) is divided into steps from its lower end on; `to` does not belong to it.
+class NumberAxis(Axis):
+    """Numbers in steps: each span (from, to) is divided into steps, beginning at its lower end; `to` is excluded.
 
-    With `digits` the values are codes of so many digits, such as postal codes, and labels keep their zeros.
+    With `digits`, the values are codes of this many digits, such as postal codes; labels keep leading zeros.
     """
 
     spans: tuple[tuple[Exact, Exact], ...]
@@ -56,7 +56,7 @@ class Numbers(Axis):
 
     @cached_property
     def whole(self) -> bool:
-        """Whether all values must be whole numbers, and labels name the last one: 40-54."""
+        """Whether all values must be whole numbers, so that labels name the last one: 40-54."""
         return not self._decimals
 
     @cached_property
@@ -82,28 +82,28 @@ class Numbers(Axis):
         """One for each span."""
         return runs(self._counts, missing=self.missing)
 
-    def place_values(self, values: pl.Series) -> Column:
+    def positions_of_values(self, values: pl.Series) -> Column:
         """The step that every number falls into."""
         parts = number_parts(values, point=self.decimal)
         if self.whole:
             parts = parts.with_columns(pl.when(whole_numbers(parts)).then(pl.all()))
         floors = scaled_floors(parts, self._decimals)
         numbers = floors.fill_null(-(10**18)).to_numpy()
-        places: Column = np.full(len(numbers), UNKNOWN, dtype=np.int64)
+        positions: Column = np.full(len(numbers), UNKNOWN, dtype=np.int64)
         first, last = self._scaled(self.spans[0][0]), self._scaled(self.spans[-1][1])
-        places[(numbers >= first) & (numbers < last)] = OUTSIDE
+        positions[(numbers >= first) & (numbers < last)] = OUTSIDE
         for (lower, upper), (start, _) in zip(self.spans, self.pieces, strict=True):
             inside = (numbers >= self._scaled(lower)) & (numbers < self._scaled(upper))
-            places[inside] = start + (numbers[inside] - self._scaled(lower)) // self._scaled(self.step)
+            positions[inside] = start + (numbers[inside] - self._scaled(lower)) // self._scaled(self.step)
         if self.digits is not None:
-            places[(~values.str.contains(f"^[0-9]{{{self.digits}}}$")).to_numpy()] = UNKNOWN
-        return places
+            positions[(~values.str.contains(f"^[0-9]{{{self.digits}}}$")).to_numpy()] = UNKNOWN
+        return positions
 
-    def _edge(self, place: int, *, end: bool = False) -> int:
-        """The scaled number at which a place begins, or at which an interval before it ends."""
+    def _edge(self, position: int, *, end: bool = False) -> int:
+        """The scaled number at which a position begins, or at which an interval before it ends."""
         for (lower, _), (start, stop) in zip(self.spans, self.pieces, strict=True):
-            if place < stop or (end and place == stop):
-                return self._scaled(lower) + (place - start) * self._scaled(self.step)
+            if position < stop or (end and position == stop):
+                return self._scaled(lower) + (position - start) * self._scaled(self.step)
         return self._scaled(self.spans[-1][1])
 
     def label_known(self, low: int, high: int) -> str:
@@ -126,7 +126,7 @@ class Numbers(Axis):
 
     @property
     def in_words(self) -> str:
-        """From where to where."""
+        """The first and the last number."""
         first, end = self._scaled(self.spans[0][0]), self._scaled(self.spans[-1][1])
         if self.digits is not None:
             return f"codes of {self.digits} digits from {self._text(first)} to {self._text(end - 1)}"
@@ -149,8 +149,8 @@ PERIODS = ("day", "month", "quarter", "year")
 
 
 @dataclass(frozen=True)
-class Days(Axis):
-    """Dates in periods: each span (from, to) is divided at the beginnings of days, months, quarters or years."""
+class DateAxis(Axis):
+    """Dates in periods: each span (from, to) is divided at the start of each day, month, quarter or year."""
 
     spans: tuple[tuple[date, date], ...]
     step: str
@@ -177,7 +177,7 @@ class Days(Axis):
 
     @cached_property
     def _edges(self) -> tuple[list[date], ...]:
-        """The days at which the places of each span begin, and its end."""
+        """The first days of the positions of each span, and its end."""
         found = []
         for lower, upper in self.spans:
             edges = [lower]
@@ -196,26 +196,26 @@ class Days(Axis):
         """One for each span."""
         return runs([len(edges) - 1 for edges in self._edges], missing=self.missing)
 
-    def place_values(self, values: pl.Series) -> Column:
+    def positions_of_values(self, values: pl.Series) -> Column:
         """The period that every date falls into."""
         days = self._days(values)
-        places: Column = np.full(len(values), UNKNOWN, dtype=np.int64)
-        places[(days >= _number(self.spans[0][0])) & (days < _number(self.spans[-1][1]))] = OUTSIDE
+        positions: Column = np.full(len(values), UNKNOWN, dtype=np.int64)
+        positions[(days >= _number(self.spans[0][0])) & (days < _number(self.spans[-1][1]))] = OUTSIDE
         for edges, (start, _) in zip(self._edges, self.pieces, strict=True):
             numbers = np.array([_number(edge) for edge in edges])
             inside = (days >= numbers[0]) & (days < numbers[-1])
-            places[inside] = start + np.searchsorted(numbers, days[inside], side="right") - 1
-        return places
+            positions[inside] = start + np.searchsorted(numbers, days[inside], side="right") - 1
+        return positions
 
-    def _days(self, values: pl.Series) -> NDArray[np.int64]:
-        """The number of each day; a very early one for what is no date."""
+    def _days(self, values: pl.Series) -> Integers:
+        """The number of each day; a very early one for text that is not a date."""
         read = self.builder.days(values)
         return read.fill_null(-(10**9)).to_numpy()
 
-    def _edge(self, place: int, *, end: bool = False) -> date:
+    def _edge(self, position: int, *, end: bool = False) -> date:
         for edges, (start, stop) in zip(self._edges, self.pieces, strict=True):
-            if place < stop or (end and place == stop):
-                return edges[min(place - start, len(edges) - 1)]
+            if position < stop or (end and position == stop):
+                return edges[min(position - start, len(edges) - 1)]
         return self.spans[-1][1]
 
     def label_known(self, low: int, high: int) -> str:
@@ -229,7 +229,7 @@ class Days(Axis):
 
     @property
     def in_words(self) -> str:
-        """From when to when."""
+        """The first and the last day."""
         return f"{self.spans[0][0].isoformat()} up to, but not including, {self.spans[-1][1].isoformat()}"
 
     def to_dict(self) -> dict[str, object]:
@@ -245,13 +245,13 @@ def _number(day: date) -> int:
 
 
 def _begin(day: date, step: str) -> date:
-    """The beginning of the period that a day is in."""
+    """The first day of the period that contains a day."""
     month = {"day": day.month, "month": day.month, "quarter": (day.month - 1) // 3 * 3 + 1, "year": 1}[step]
     return day if step == "day" else date(day.year, month, 1)
 
 
 def _next(day: date, step: str) -> date:
-    """The beginning of the next period."""
+    """The first day of the next period."""
     if step == "day":
         return day + timedelta(days=1)
     months = {"month": 1, "quarter": 3, "year": 12}[step]

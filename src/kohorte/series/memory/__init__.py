@@ -1,1 +1,1 @@
-"""What a series keeps between releases: its state, the fingerprints of its rows, its key and its lock."""
+"""What a series stores between releases: its state, the fingerprints of its rows, its key and its lock."""

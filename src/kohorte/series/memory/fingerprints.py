@@ -1,11 +1,12 @@
-"""Keyed fingerprints, by which rows are recognised in later tables although no value of them is kept.
+"""Keyed fingerprints, by which rows are recognised in later tables although none of their values is stored.
 
-Whoever has the fingerprints but not the key learns nothing but which of them are equal. The key stays in the folder of
-the series; without it a value could not even be tried.
+Without the key, fingerprints only tell which rows are equal: values cannot even be guessed and tried. The key stays in
+the folder of the series.
 """
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kohorte.data import as_text
-from kohorte.engines.encoding import which_rows
 from kohorte.errors import InputError
+from kohorte.kernels.arrays import Integers
+from kohorte.sources import which_rows
 
 KEY_BYTES = 32
 DIGEST_BYTES = 16
@@ -32,14 +34,14 @@ def new_key() -> bytes:
 
 
 def key_check(key: bytes) -> str:
-    """A value by which the right key is known, and from which it cannot be computed."""
+    """A value that identifies the right key, and from which the key cannot be computed."""
     return _digest(b"", key=key, purpose=b"check").hex()
 
 
-def shuffled(contents: Fingerprints, number: int, *, key: bytes) -> NDArray[np.int64]:
-    """The rows in the order of a release: random to whoever has not the key, the same whenever it is written again.
+def shuffled(contents: Fingerprints, number: int, *, key: bytes) -> Integers:
+    """The order of the rows in a release: random without the key, and the same whenever the release is written again.
 
-    Equal rows do not stand together: each is mixed with how many of its kind come before it.
+    Equal rows do not stand together, because each is mixed with the number of equal rows before it.
     """
     seed = _digest(str(number).encode(), key=key, purpose=b"order")
     nth = nth_of_its_kind(contents).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
@@ -49,8 +51,8 @@ def shuffled(contents: Fingerprints, number: int, *, key: bytes) -> NDArray[np.i
     return np.lexsort((contents[:, 1], contents[:, 0], mixed ^ (mixed >> np.uint64(31))))
 
 
-def nth_of_its_kind(prints: Fingerprints) -> NDArray[np.int64]:
-    """For each fingerprint, how many equal ones stand before it."""
+def nth_of_its_kind(prints: Fingerprints) -> Integers:
+    """For each fingerprint, how many equal ones come before it."""
     high, low = prints[:, 0], prints[:, 1]
     order = np.lexsort((low, high))
     first = np.ones(len(order), dtype=bool)
@@ -62,14 +64,14 @@ def nth_of_its_kind(prints: Fingerprints) -> NDArray[np.int64]:
 
 
 def fingerprints(frame: pl.DataFrame, columns: Sequence[str], *, key: bytes, purpose: bytes) -> Fingerprints:
-    """The fingerprint of every row, over the texts of these columns; missing values count as such."""
+    """The fingerprint of every row, from the texts of these columns; a missing value differs from an empty text."""
     texts = row_texts(frame, columns).cast(pl.Binary).to_list()
     digests = [blake2b(text, digest_size=DIGEST_BYTES, key=key, person=purpose).digest() for text in texts]
     return np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 2)
 
 
 def row_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    """One text for each row that different rows never share: every value with its length before it."""
+    """One text for each row, different for different rows: every value preceded by its length."""
     parts = []
     for name in columns:
         text = as_text(frame[name]).alias("text").to_frame()
@@ -79,20 +81,27 @@ def row_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
     return joined.select(pl.concat_str(pl.all())).to_series()
 
 
+def content_sha256(data: pl.DataFrame) -> str:
+    """The hash of the content of a table, independent of the order of its rows and of the file format."""
+    digest = hashlib.sha256(row_texts(pl.DataFrame({"names": data.columns}), ["names"]).str.join("").item().encode())
+    digest.update("\n".join(row_texts(data, data.columns).sort().to_list()).encode())
+    return digest.hexdigest()
+
+
 def _digest(data: bytes, *, key: bytes, purpose: bytes) -> bytes:
     return blake2b(data, digest_size=DIGEST_BYTES, key=key, person=purpose).digest()
 
 
 @dataclass(frozen=True, eq=False)
 class Recognised:
-    """The fingerprints of a table: of all columns, and, where the settings name one, of the column of identity."""
+    """The fingerprints of a table: of all columns, and of the identifying column if the settings name one."""
 
     contents: Fingerprints
     identities: Fingerprints | None
 
     @classmethod
     def of(cls, frame: pl.DataFrame, columns: Sequence[str], *, identified_by: str | None, key: bytes) -> Recognised:
-        """Fingerprint all rows; an identity that is missing or occurs twice is refused."""
+        """Fingerprint all rows; refuse an identifier that is missing or occurs twice."""
         contents = fingerprints(frame, columns, key=key, purpose=b"content")
         if identified_by is None:
             return cls(contents, None)

@@ -1,10 +1,10 @@
 """The folder of a series: its state, its secret key, the fingerprints of its rows and the files of its plan.
 
-series.json       the state; replacing it is what makes a release
+series.json       the state; replacing it makes a release
 rows-0003.bin     the record of the rows, as the third release left it
 key               the secret key, readable by the owner only
 files/            copies of the hierarchy files that the plan names
-drafting          which files a command is about to write, while it does
+drafting          the files that a command is about to write, while it runs
 lock              held by the command that works with the series
 """
 
@@ -18,8 +18,8 @@ from pathlib import Path
 
 from kohorte.data import atomic_write, sha256_of
 from kohorte.errors import InputError
-from kohorte.hierarchy import Builder, CsvFile, Tree
-from kohorte.release.plan import Plan
+from kohorte.hierarchies import Builder, CsvFile, Tree
+from kohorte.plans.plan import Plan
 from kohorte.series.memory.fingerprints import KEY_BYTES, key_check, new_key
 from kohorte.series.memory.lock import LOCK, locked
 from kohorte.series.memory.record import Record
@@ -39,32 +39,32 @@ class SeriesFolder:
 
     @contextmanager
     def beginning(self) -> Iterator[None]:
-        """Make the folder, for the owner only, and hold its lock; one with anything else in it is refused."""
+        """Make the folder, for the owner only, and hold its lock; refuse a folder with anything else in it."""
         self._refuse_taken()
         with self._writing():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path.chmod(0o700)
         with locked(self.path):
-            self._refuse_taken()  # by another start, which had the lock before
+            self._refuse_taken()  # another start may have had the lock before
             yield
 
     def _refuse_taken(self) -> None:
         if (self.path / NAME).exists():
-            raise InputError(f"{self.path}: there is a series in this folder already", code="series-exists")
+            raise InputError(f"{self.path}: this folder already contains a series", code="series-exists")
         strangers = [
             path.name
             for path in (self.path.iterdir() if self.path.is_dir() else ())
             if path.name not in (KEY, LOCK, FILES) and not path.name.endswith(".tmp")
         ]
         if strangers or (self.path.exists() and not self.path.is_dir()):
-            raise InputError(f"{self.path}: is not an empty folder; give the name of a new one", code="series-exists")
+            raise InputError(f"{self.path}: is not an empty folder; choose a new one", code="series-exists")
 
     def make_key(self) -> bytes:
-        """Make the secret key and write it for nobody but the owner."""
+        """Make the secret key and write it so that only the owner can read it."""
         key = new_key()
         with self._writing():
             path = self.path / KEY
-            path.unlink(missing_ok=True)  # of a start that was interrupted: nothing was made with it
+            path.unlink(missing_ok=True)  # left by an interrupted start; nothing was made with it
             descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(key)
@@ -93,12 +93,12 @@ class SeriesFolder:
     def _reading(self, builder: Builder, copy: str, name: str) -> Builder:
         if isinstance(builder, CsvFile | Tree):
             return replace(builder, path=copy, folder=self.path)
-        raise InputError(f"column {name!r}: a series cannot have the hierarchy {builder.name}", code="series-plan")
+        raise InputError(f"column {name!r}: a series does not support the hierarchy {builder.name}", code="series-plan")
 
     # Reading
 
     def read(self) -> State:
-        """The state, after everything that belongs to it was found whole."""
+        """Read the state, and check that the files that belong to it are unchanged."""
         try:
             content = (self.path / NAME).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
@@ -111,7 +111,7 @@ class SeriesFolder:
         try:
             state = State.from_text(content.decode())
         except UnicodeDecodeError:
-            raise damaged(f"{NAME} is not what was written") from None
+            raise damaged(f"{NAME} was changed") from None
         for name, sha256 in state.head.files_sha256.items():
             if not (self.path / name).is_file() or sha256_of(self.path / name) != sha256:
                 raise damaged(f"{name} is missing or was changed")
@@ -123,7 +123,7 @@ class SeriesFolder:
             key = (self.path / KEY).read_bytes()
         except OSError:
             raise InputError(
-                f"{self.path}: the file {KEY} is missing or cannot be read; without it no row can be recognised",
+                f"{self.path}: the file {KEY} is missing or cannot be read; without it no row can be recognised again",
                 code="series-key",
             ) from None
         if len(key) != KEY_BYTES or key_check(key) != state.head.key_check:
@@ -135,7 +135,7 @@ class SeriesFolder:
         return Plan.from_dict(dict(state.head.plan), folder=self.path)
 
     def record(self, state: State) -> Record:
-        """What the series remembers of its rows."""
+        """The record of the rows of the last table."""
         if state.last is None:
             return Record.empty(identified="identified_by" in state.head.settings)
         try:
@@ -149,7 +149,7 @@ class SeriesFolder:
     # Writing
 
     def write_rows(self, name: str, data: bytes) -> None:
-        """Write a record under a new name; the state does not know it yet."""
+        """Write a record under a new name, to which the state does not refer yet."""
         with atomic_write(self.path / name, force=True) as temporary:
             temporary.write_bytes(data)
 
@@ -159,7 +159,7 @@ class SeriesFolder:
             temporary.write_text(state.to_text(), encoding="utf-8")
 
     def tidy(self, state: State) -> None:
-        """Remove what earlier states, and commands that were killed, left behind."""
+        """Remove files that earlier states and killed commands left behind."""
         needed = None if state.last is None else state.last.rows_file
         left = [path for path in self.path.glob("rows-*.bin") if path.name != needed]
         for path in (*left, *self.path.glob(".*.tmp")):
@@ -168,7 +168,7 @@ class SeriesFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock of the series; a folder without one is refused before anything is written into it."""
+        """Hold the lock of the series; refuse a folder without a series before anything is written into it."""
         if not (self.path / NAME).is_file():
             self.read()
         with locked(self.path):

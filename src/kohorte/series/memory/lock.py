@@ -1,4 +1,4 @@
-"""One command at a time: a lock on the folder of a series, which ends with the process whatever happens to it."""
+"""A lock on the folder of a series: one command at a time. It ends with the process, however that ends."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ else:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a series while the block runs; refuse at once where somebody else has it."""
+    """Hold the lock of a series while the block runs; refuse at once if another process has it."""
     descriptor = _opened(folder)
     try:
         try:
             _take(descriptor)
         except OSError:
             raise InputError(
-                f"{folder}: another command works with this series at the moment; try again when it has ended",
+                f"{folder}: another command is using this series; try again when it has ended",
                 code="series-locked",
             ) from None
         yield
@@ -43,7 +43,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _opened(folder: Path) -> int:
-    """Open the file of the lock; a folder that may only be read can be locked, too."""
+    """Open the lock file; a folder that can only be read can be locked as well."""
     path = folder / LOCK
     try:
         if path.exists():

@@ -1,4 +1,4 @@
-"""What a series remembers of the rows of its last table: fingerprints, and which release first showed each."""
+"""The record of the rows of the last table: their fingerprints, and the release that first showed each."""
 
 from __future__ import annotations
 
@@ -8,19 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from kohorte.errors import InputError
-from kohorte.kernels.arrays import Bools
+from kohorte.kernels.arrays import Bools, Integers
 from kohorte.series.memory.fingerprints import Fingerprints, Recognised, nth_of_its_kind
 
 MAGIC = b"KOHROWS1"
 HELD = 0
 """The arrival of a row that no release has shown yet."""
 NEVER = 2**32 - 1
-"""The arrival of a row that was shown, had to be held back since, and must not come back as if it were new."""
-
-Numbers = NDArray[np.int64]
+"""The arrival of a row that was shown and later held back, and that must not come back as if it were new."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +25,7 @@ class Record:
     """The rows of a table, and the first release that showed each of them."""
 
     recognised: Recognised = field(repr=False)
-    arrivals: Numbers = field(repr=False)
+    arrivals: Integers = field(repr=False)
 
     @classmethod
     def empty(cls, *, identified: bool) -> Record:
@@ -40,7 +37,7 @@ class Record:
         return len(self.arrivals)
 
     def to_bytes(self) -> bytes:
-        """The record as a file has it, in an order that tells nothing about the table's."""
+        """The record as the bytes of a file, in an order that does not reveal that of the table."""
         contents, identities = self.recognised.contents, self.recognised.identities
         order = np.lexsort((self.arrivals, self.arrivals == HELD, contents[:, 1], contents[:, 0]))
         parts = [contents, *(() if identities is None else (identities,))]
@@ -73,33 +70,33 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A later table and the record: which entry each of its rows belongs to (-1: new), and whether it is the same."""
+    """A later table compared with the record: the entry of each row (-1: new), and whether the row is unchanged."""
 
     record: Record = field(repr=False)
-    known: Numbers = field(repr=False)
+    known: Integers = field(repr=False)
     same: Bools = field(repr=False)
 
     @property
     def corrected(self) -> Bools:
-        """The rows of people who were there before, with other values."""
+        """The rows of people who were in the last table, with other values."""
         changed: Bools = (self.known >= 0) & ~self.same
         return changed
 
     @property
     def withdrawn(self) -> int:
-        """How many entries of the record have no row any more."""
+        """How many entries of the record no longer have a row."""
         return len(self.record) - int((self.known >= 0).sum())
 
     @property
     def departed(self) -> int:
-        """How many rows that were shown are corrected or withdrawn."""
+        """How many rows that were shown have been corrected or withdrawn."""
         stays = np.zeros(len(self.record), dtype=bool)
         stays[self.known[self.same]] = True
         return int((~stays & shown_before(self.record.arrivals)).sum())
 
     @property
-    def arrivals(self) -> Numbers:
-        """The release that first showed each row; HELD for new and corrected ones, too."""
+    def arrivals(self) -> Integers:
+        """The release that first showed each row; HELD also for new and corrected rows."""
         kept = np.full(len(self.known), HELD, dtype=np.int64)
         kept[self.same] = self.record.arrivals[self.known[self.same]]
         return kept
@@ -110,14 +107,14 @@ class Comparison:
         return shown_before(self.arrivals)
 
 
-def shown_before(arrivals: Numbers) -> Bools:
+def shown_before(arrivals: Integers) -> Bools:
     """Tell from their arrivals which rows the last release showed."""
     shown: Bools = (arrivals != HELD) & (arrivals != NEVER)
     return shown
 
 
 def refuse_changes(comparison: Comparison, *, corrected: str, withdrawn: str) -> None:
-    """Refuse a table that is no superset of the last one, unless the settings accept it."""
+    """Refuse a table that is not a superset of the last one, unless the settings accept that."""
     changed = comparison.corrected
     if corrected == "refuse" and changed.any():
         rows = np.flatnonzero(changed) + 1
@@ -131,20 +128,20 @@ def refuse_changes(comparison: Comparison, *, corrected: str, withdrawn: str) ->
         identified = comparison.record.recognised.identities is not None
         why = "withdrawn" if identified else "changed or withdrawn"
         raise InputError(
-            f"{lost:,} rows of the last release are not in the table any more ({why}); what was released about them "
+            f"{lost:,} rows of the last release are no longer in the table ({why}); what was released about them "
             "cannot be taken back (withdrawn: accept in the settings of a new series allows it)",
             code="series-withdrawn",
         )
 
 
-def _find(wanted: Fingerprints, known: Fingerprints) -> Numbers:
-    """For each fingerprint its place among the known ones, -1 where it has none; equal ones are paired one by one."""
-    left, right = _numbered(wanted), _numbered(known).with_row_index("place")
+def _find(wanted: Fingerprints, known: Fingerprints) -> Integers:
+    """The position of each fingerprint among the known ones, or -1; equal ones are paired one by one."""
+    left, right = _numbered(wanted), _numbered(known).with_row_index("position")
     joined = left.join(right, on=["high", "low", "nth"], how="left", maintain_order="left")
-    return joined["place"].cast(pl.Int64).fill_null(-1).to_numpy()
+    return joined["position"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def _numbered(prints: Fingerprints) -> pl.DataFrame:
-    """The fingerprints, and for each the how many-th of its kind it is."""
+    """The fingerprints, and for each how many equal ones come before it."""
     high, low = (np.ascontiguousarray(part) for part in prints.T)
     return pl.DataFrame({"high": high, "low": low, "nth": nth_of_its_kind(prints)})

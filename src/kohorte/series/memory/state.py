@@ -1,7 +1,7 @@
 """The state of a series: what was decided at its start, and one entry for each release, chained by hashes.
 
-Each entry holds the hash of the one before, and the file ends with the hash of the last; a file that is not, byte for
-byte, what this module writes is refused. Nothing in it is a value of a row.
+Each entry contains the hash of the one before, and the file ends with the hash of the last. A file that differs in one
+byte from what this module writes is refused. It contains no value of a row.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Self
 
@@ -40,7 +41,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release: counts, the splits that it made or its levels, and hashes of what it gave and what it remembers."""
+    """One release: its counts, its splits or levels, and hashes of its output and of the record of its rows."""
 
     number: int
     time: str
@@ -67,7 +68,7 @@ class Entry:
     def to_dict(self) -> dict[str, object]:
         """The entry as plain data."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        return plain | {"splits": [[split.region, split.axis, split.place] for split in self.splits]}
+        return plain | {"splits": [[split.region, split.axis, split.position] for split in self.splits]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -82,18 +83,18 @@ class Entry:
 
     @cached_property
     def line(self) -> str:
-        """The entry as the file of the state has it."""
+        """The entry as a line of the state file."""
         return _line(self.to_dict())
 
     @cached_property
     def hash(self) -> str:
-        """The hash that the next entry holds."""
+        """The hash that the next entry contains."""
         return sha256_of(self.line.encode())
 
 
 @dataclass(frozen=True)
 class Pending:
-    """A file that was written, and the name that it is about to get; `replaces`: also where that is taken."""
+    """A temporary file and the name that it is about to get; `replaces`: even if a file of that name exists."""
 
     temporary: str
     name: str
@@ -102,7 +103,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class State:
-    """A series as its file has it; `pending` are files of the last release that may not have their names yet."""
+    """The content of the state file; `pending` are files of the last release that may not have their names yet."""
 
     head: Head
     releases: tuple[Entry, ...] = ()
@@ -115,7 +116,7 @@ class State:
 
     @property
     def hash(self) -> str:
-        """The hash of the head or of the last release, which all before it went into."""
+        """The hash of the last release, or of the head; it covers everything before."""
         return self.releases[-1].hash if self.releases else sha256_of(_line(self.head.to_dict()).encode())
 
     @property
@@ -124,7 +125,7 @@ class State:
         return len(self.releases) + 1
 
     def to_text(self) -> str:
-        """The state as its file has it, one line for each release."""
+        """The text of the state file, one line for each release."""
         pending = [vars(file) for file in self.pending]
         seal = sha256_of(_line([self.hash, pending]).encode())
         entries = ",\n".join(entry.line for entry in self.releases)
@@ -135,7 +136,7 @@ class State:
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Read what `to_text` wrote, and nothing else."""
+        """Read the output of `to_text`; anything else is refused."""
         data = _parsed(text)
         version = data.get("kohorte_series")
         if type(version) is int and version > FORMAT:
@@ -165,11 +166,16 @@ class State:
         )
 
 
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def damaged(why: str) -> InputError:
-    """The error for a series whose files are not whole."""
+    """The error for a series whose files are missing or were changed."""
     return InputError(
-        f"the state of the series is damaged: {why}; restore the latest copy of the folder of the series: an older "
-        "one would make releases that contradict those made since",
+        f"the state of the series is damaged: {why}; restore the latest copy of the folder of the series; an older "
+        "copy would make releases that contradict those made since",
         code="series-damaged",
     )
 
@@ -185,5 +191,5 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _line(data: Mapping[str, object] | Sequence[object]) -> str:
-    """Plain data in one line, always the same for the same data."""
+    """Plain data in one line, the same for the same data."""
     return json.dumps(data, ensure_ascii=False, allow_nan=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kohorte.drawing import Drawing, Heading, Line, line_chart
-from kohorte.drawing.axis import number
+from kohorte.in_words import count, number, percent
+from kohorte.pages import Drawing, Heading, Line, line_chart
 from kohorte.series.picture.story import Story
 
 MOST_DISTANCES = 30
@@ -21,11 +21,11 @@ def loss_chart(story: Story) -> Drawing:
     heading = Heading(
         "loss",
         "Information over time",
-        "The share of its domain that a cell leaves open, in the mean over all cells: 0% would be exact values. A row "
-        "that is held back counts 100%. Less is better.",
+        "The share of its domain that a cell leaves open, in the mean over all cells: 0 % would be exact values. A row "
+        "that is held back counts 100 %. Less is better.",
     )
     line = Line("loss", tuple((chapter.number, chapter.loss) for chapter in story.chapters))
-    return line_chart(heading, [line], axes=("release", "loss"), shown=_percent)
+    return line_chart(heading, [line], axes=("release", "loss"), shown=percent)
 
 
 def rows_chart(story: Story) -> Drawing:
@@ -35,12 +35,12 @@ def rows_chart(story: Story) -> Drawing:
     heading = Heading(
         "rows",
         "Rows shown and held back",
-        f"Rows are held back as long as their region does not satisfy the models. Fewer than {least:,} are drawn at "
-        f"{least:,} and not told exactly.",
+        f"Rows are held back as long as their region does not satisfy the models. Fewer than {count(least)} are drawn "
+        f"at {count(least)} and not told exactly.",
     )
 
     def shown(value: float) -> str:
-        return f"fewer than {least:,}" if value == untold else number(value)
+        return f"fewer than {count(least)}" if value == untold else number(value)
 
     lines = [
         Line("shown", tuple((one.number, one.shown) for one in story.chapters)),
@@ -69,8 +69,4 @@ def target_chart(story: Story) -> Drawing:
         Line("reached", tuple((at, distance.reached) for at, distance in found)),
         Line("deviation", tuple((at, distance.deviation) for at, distance in found)),
     ]
-    return line_chart(heading, lines, axes=("release", "share of the target"), shown=_percent)
-
-
-def _percent(value: float) -> str:
-    return f"{value:.3g}%" if (value := 100 * value) < 100 else f"{value:.0f}%"
+    return line_chart(heading, lines, axes=("release", "share of the target"), shown=percent)

@@ -1,6 +1,6 @@
 """The regions of some releases side by side, two attributes at a time.
 
-With more than two attributes a drawing is a slice: the regions that cover one place of each of the others. So
+With more than two attributes a drawing is a slice: the regions that cover one position of each of the others. So
 rectangles never overlap, and every one is as wide and as high as its region.
 """
 
@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
-from kohorte.drawing import Drawing, line, safe, short, text, tooltip
+from kohorte.in_words import count
 from kohorte.kernels.arrays import Floats
+from kohorte.pages import Drawing
+from kohorte.pages.charts.boxes import MOST_DRAWN, MOST_OUTLINED, outlined, shaded
+from kohorte.pages.charts.svg import cut_text, joined, line, path, text
 from kohorte.series.domain.axis import Axis
 from kohorte.series.domain.regions import Regions
 from kohorte.series.picture.story import Story
@@ -25,35 +29,16 @@ Numbers = NDArray[np.int64]
 
 MOST_PAIRS = 3
 MOST_PANELS = 6
-MOST_DRAWN = 1500
-"""How many rectangles of a slice are drawn; the smaller ones are left to the colour of what is finest."""
-MOST_NAMED = 150
-"""Up to how many rectangles each tells its labels."""
-MOST_OUTLINED = 80
-"""Up to how many regions of the target are drawn over those of a release."""
-TINY = 3
-"""Rectangles that are less wide or high have thin edges, which would cover them."""
 ACROSS = 3
 WIDE, HIGH = 290, 220
 LEFT, GAP, TOP, BELOW = 84, 16, 26, 34
 SHADES = (0.3, 0.1, 0.03, 0.01)
 """From which loss on a region has the palest shade, the next, and so on."""
-RULES = """\
-.cell0{fill:@shade0;stroke:@paper;stroke-width:.6}
-.cell1{fill:@shade1;stroke:@paper;stroke-width:.6}
-.cell2{fill:@shade2;stroke:@paper;stroke-width:.6}
-.cell3{fill:@shade3;stroke:@paper;stroke-width:.6}
-.cell4{fill:@shade4;stroke:@paper;stroke-width:.6}
-.tiny{stroke-width:.2}
-.target{fill:none;stroke:@mark;stroke-width:.9}
-.dense{fill:none;stroke:@mark;stroke-width:.4}
-.empty{fill:@panel}
-"""
 
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """Two attributes that are drawn, and a place of each of the others at which the regions are cut."""
+    """Two attributes that are drawn, and a position of each of the others at which the regions are cut."""
 
     axes: Sequence[Axis]
     across: int
@@ -100,11 +85,11 @@ def _drawing(story: Story, drawn: Sequence[tuple[str, Regions]], cut: Slice) -> 
         panels.append(Panel(cut, "target", boxes, story.losses(boxes), None, outlined=True))
     rows = -(-len(panels) // ACROSS)
     height = rows * (TOP + HIGH + BELOW)
-    places = [
+    positions = [
         (LEFT + number % ACROSS * (WIDE + GAP), number // ACROSS * (TOP + HIGH + BELOW) + TOP)
         for number in range(len(panels))
     ]
-    body = "".join(panel.drawn(x, y) for panel, (x, y) in zip(panels, places, strict=True))
+    body = joined(panel.drawn(x, y) for panel, (x, y) in zip(panels, positions, strict=True))
     names = (cut.axes[cut.across].name, cut.axes[cut.up].name)
     return Drawing(
         f"regions-{cut.across}-{cut.up}",
@@ -113,7 +98,6 @@ def _drawing(story: Story, drawn: Sequence[tuple[str, Regions]], cut: Slice) -> 
         LEFT + ACROSS * WIDE + (ACROSS - 1) * GAP + 8,
         height,
         body,
-        RULES,
     )
 
 
@@ -122,7 +106,7 @@ def _caption(cut: Slice, panels: Sequence[Panel]) -> str:
     if others := cut.in_words():
         told.append(f"A slice: only the regions that cover {others} are drawn, the median of where regions lie.")
     if any(panel.crossed > MOST_DRAWN for panel in panels if not panel.outlined):
-        told.append(f"Of more than {MOST_DRAWN:,} regions the smallest are one area in the shade of the finest.")
+        told.append(f"Of more than {count(MOST_DRAWN)} regions the smallest are one area in the shade of the finest.")
     if any(panel.outlined for panel in panels):
         told.append("The target's regions are outlined, over those of a release where they are few.")
     return " ".join(told)
@@ -149,53 +133,28 @@ class Panel:
         """How many they are."""
         return len(self.chosen)
 
-    def drawn(self, x: float, y: float) -> str:
-        """The panel with its left upper corner at a place."""
-        chosen = self.chosen
-        frame = f'<path class="{"empty" if self.outlined else "cell0"}" d="{outline(x, y, WIDE, HIGH)}"/>\n'
+    def drawn(self, x: float, y: float) -> Markup:
+        """The panel with its left upper corner at a position."""
+        chosen, boxes = self.chosen, self._boxes(self.regions, self.chosen, x, y)
+        frame = path(f"M{x:.1f} {y:.1f}h{WIDE}v{HIGH}h-{WIDE}z", "empty" if self.outlined else "cell0")
         parts = [self._words(x, y), frame]
         if self.outlined:
-            parts.append(self._outlined(self.regions, chosen, x, y))
+            parts.append(outlined(boxes))
         else:
-            parts.append(self._cells(chosen, x, y))
+            parts.append(shaded(boxes, shades_of(self.losses[chosen]), lambda number: self._name(int(chosen[number]))))
         if self.target is not None:
-            boxes = self.cut.crossed(self.target)
-            if len(boxes) <= MOST_OUTLINED:
-                parts.append(self._outlined(self.target, boxes, x, y))
-        return "".join(parts)
+            crossed = self.cut.crossed(self.target)
+            if len(crossed) <= MOST_OUTLINED:
+                parts.append(outlined(self._boxes(self.target, crossed, x, y)))
+        return joined(parts)
 
-    def _cells(self, chosen: Numbers, x: float, y: float) -> str:
-        """The rectangles, by shade: the finer, the darker."""
-        boxes = self._boxes(self.regions, chosen)
-        largest = np.argsort(-boxes[:, 2] * boxes[:, 3], kind="stable")[:MOST_DRAWN]
-        shades = shades_of(self.losses[chosen])
-        parts = []
-        if len(chosen) <= MOST_NAMED:
-            for number in largest.tolist():
-                hint = tooltip(self._name(int(chosen[number])))
-                parts.append(f'<path class="cell{shades[number]}" d="{_path(boxes[[number]], x, y)}">{hint}</path>\n')
-            return "".join(parts)
-        tiny = boxes[:, 2:].min(axis=1) < TINY
-        for shade, edge in product(range(5), (False, True)):
-            here = largest[(shades[largest] == shade) & (tiny[largest] == edge)]
-            if len(here):
-                kind = f"cell{shade}" + (" tiny" if edge else "")
-                parts.append(f'<path class="{kind}" d="{_path(boxes[here], x, y)}"/>\n')
-        return "".join(parts)
-
-    def _outlined(self, regions: Regions, chosen: Numbers, x: float, y: float) -> str:
-        boxes = self._boxes(regions, chosen)
-        largest = np.argsort(-boxes[:, 2] * boxes[:, 3], kind="stable")[:MOST_DRAWN]
-        kind = "target" if len(chosen) <= MOST_OUTLINED else "dense"
-        return f'<path class="{kind}" d="{_path(boxes[largest], x, y)}"/>\n'
-
-    def _boxes(self, regions: Regions, chosen: Numbers) -> Floats:
-        """From the left, from the top, width and height of regions within the panel."""
+    def _boxes(self, regions: Regions, chosen: Numbers, x: float, y: float) -> Floats:
+        """Left, top, width and height of regions in a panel that begins at a position."""
         across, up = (self.cut.axes[number].length for number in (self.cut.across, self.cut.up))
         lows, highs = regions.lows[chosen], regions.highs[chosen]
         left, right = lows[:, self.cut.across] * WIDE / across, highs[:, self.cut.across] * WIDE / across
         top, bottom = HIGH - highs[:, self.cut.up] * HIGH / up, HIGH - lows[:, self.cut.up] * HIGH / up
-        return np.stack([left, top, right - left, bottom - top], axis=1)
+        return np.stack([x + left, y + top, right - left, bottom - top], axis=1)
 
     def _name(self, region: int) -> str:
         ends = [
@@ -204,39 +163,30 @@ class Panel:
         ]
         return ", ".join(f"{axis.name} {label_of(axis, low, high)}" for axis, low, high in ends)
 
-    def _words(self, x: float, y: float) -> str:
+    def _words(self, x: float, y: float) -> Markup:
         """The title, and what stands at both ends of the axes."""
         across, up = self.cut.axes[self.cut.across], self.cut.axes[self.cut.up]
         total = len(self.regions)
-        count = f"{total:,} regions" if self.crossed == total else f"{self.crossed:,} of {total:,} regions"
+        crossed = "" if self.crossed == total else f"{count(self.crossed)} of "
         first, last = across.ticks(0, across.length)
         low, high = up.ticks(0, up.length)
         parts = [
-            f'<text class="small strong" x="{x:.1f}" y="{y - 8:.1f}">{safe(self.title)} '
-            f'<tspan class="soft">{safe(count)}</tspan></text>\n',
-            text(x, y + HIGH + 14, short(first, 14), "small soft"),
-            text(x + WIDE / 2, y + HIGH + 14, short(across.name, 14), "small mid"),
-            text(x + WIDE, y + HIGH + 14, short(last, 14), "small soft end"),
+            text(x, y - 8, self.title, "small strong"),
+            text(x + WIDE, y - 8, f"{crossed}{count(total, 'region')}", "small soft end"),
+            cut_text(x, y + HIGH + 14, first, "small soft", 14),
+            cut_text(x + WIDE / 2, y + HIGH + 14, across.name, "small mid", 14),
+            cut_text(x + WIDE, y + HIGH + 14, last, "small soft end", 14),
             line(x, y + HIGH, x + WIDE, y + HIGH, "axis"),
             line(x, y, x, y + HIGH, "axis"),
         ]
         if x == LEFT:
-            parts.append(text(x - 6, y + HIGH / 2, short(up.name, 12), "small end", hint=up.name))
-            parts.append(text(x - 6, y + HIGH, short(low, 12), "small soft end", hint=low))
-            parts.append(text(x - 6, y + 10, short(high, 12), "small soft end", hint=high))
-        return "".join(parts)
-
-
-def _path(boxes: Floats, x: float, y: float) -> str:
-    return "".join(outline(x + left, y + top, wide, high) for left, top, wide, high in boxes.tolist())
+            parts.append(cut_text(x - 6, y + HIGH / 2, up.name, "small end", 12))
+            parts.append(cut_text(x - 6, y + HIGH, low, "small soft end", 12))
+            parts.append(cut_text(x - 6, y + 10, high, "small soft end", 12))
+        return joined(parts)
 
 
 def shades_of(losses: Floats) -> Numbers:
     """The shade of each loss, from 0, the darkest, for the least."""
     palest: Numbers = len(SHADES) - np.searchsorted(-np.array(SHADES), -losses, side="left")
     return palest
-
-
-def outline(x: float, y: float, wide: float, high: float) -> str:
-    """A rectangle as a part of a path."""
-    return f"M{x:.1f} {y:.1f}h{wide:.1f}v{high:.1f}h-{wide:.1f}z"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from kohorte.kernels.arrays import Floats
 from kohorte.series.definition import Definition
+from kohorte.series.domain.region_cells import region_losses
 from kohorte.series.domain.regions import Regions
 from kohorte.series.memory.state import State
-from kohorte.series.output import region_losses
 from kohorte.series.status.status import SeriesStatus
 from kohorte.series.target.target_distance import TargetDistance
 

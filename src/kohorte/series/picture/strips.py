@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
-from kohorte.drawing import Drawing, text, tooltip
 from kohorte.kernels.arrays import Floats
+from kohorte.pages import Drawing
+from kohorte.pages.charts.boxes import outlined, shaded
+from kohorte.pages.charts.svg import joined, text
 from kohorte.series.domain.regions import Regions
-from kohorte.series.picture.panels import MOST_DRAWN, RULES, outline, shades_of
+from kohorte.series.picture.panels import shades_of
 from kohorte.series.picture.story import Story
 from kohorte.series.status.region_names import label_of
 
@@ -26,28 +29,25 @@ def region_strips(story: Story) -> list[Drawing]:
     bottom = 4 + len(drawn) * PITCH
     if (target := story.definition.target) is not None:
         parts.append(text(LEFT - 8, bottom + 14, "target", "small strong end"))
-        edges = _edges(target.regions, axis.length)[:MOST_DRAWN].tolist()
-        path = "".join(outline(LEFT + left, bottom, wide, STRIP) for left, wide in edges)
-        parts.append(f'<path class="target" d="{path}"/>\n')
+        parts.append(outlined(_boxes(target.regions, axis.length, bottom)))
         bottom += PITCH
     first, last = axis.ticks(0, axis.length)
     parts.append(text(LEFT, bottom + 10, first, "small soft") + text(LEFT + WIDE, bottom + 10, last, "small soft end"))
     caption = f"{axis.name} to the right; each strip is a release."
-    return [Drawing("regions", axis.name, caption, LEFT + WIDE + 8, bottom + 20, "".join(parts), RULES)]
+    return [Drawing("regions", axis.name, caption, LEFT + WIDE + 8, bottom + 20, joined(parts))]
 
 
-def _strip(story: Story, title: str, regions: Regions, y: float) -> str:
+def _strip(story: Story, title: str, regions: Regions, y: float) -> Markup:
     [axis] = story.definition.axes
-    parts = [text(LEFT - 8, y + 14, title, "small strong end")]
-    edges, shades = _edges(regions, axis.length), shades_of(story.losses(regions))
-    for number in np.argsort(-edges[:, 1], kind="stable")[:MOST_DRAWN].tolist():
-        left, wide = edges[number].tolist()
-        hint = tooltip(f"{axis.name} {label_of(axis, int(regions.lows[number, 0]), int(regions.highs[number, 0]))}")
-        parts.append(f'<path class="cell{shades[number]}" d="{outline(LEFT + left, y, wide, STRIP)}">{hint}</path>\n')
-    return "".join(parts)
+
+    def name(number: int) -> str:
+        return f"{axis.name} {label_of(axis, int(regions.lows[number, 0]), int(regions.highs[number, 0]))}"
+
+    words = text(LEFT - 8, y + 14, title, "small strong end")
+    return words + shaded(_boxes(regions, axis.length, y), shades_of(story.losses(regions)), name)
 
 
-def _edges(regions: Regions, length: int) -> Floats:
-    """Where each region begins, and how wide it is."""
-    scale = WIDE / length
-    return np.stack([regions.lows[:, 0] * scale, (regions.highs[:, 0] - regions.lows[:, 0]) * scale], axis=1)
+def _boxes(regions: Regions, length: int, y: float) -> Floats:
+    """Left, top, width and height of each region."""
+    lows, highs = regions.lows[:, 0] * WIDE / length, regions.highs[:, 0] * WIDE / length
+    return np.stack([LEFT + lows, np.full(len(lows), y), highs - lows, np.full(len(lows), STRIP)], axis=1)

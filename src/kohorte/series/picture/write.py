@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kohorte.drawing import write_text
+from kohorte.pages import write_text
 from kohorte.series.definition import Definition
 from kohorte.series.memory.state import State
 from kohorte.series.picture.page import to_html

@@ -1,4 +1,4 @@
-"""Which rows the next release would hold back: where they are, and what their regions lack."""
+"""Rows that the next release would hold back: where they are, and what their regions lack."""
 
 from __future__ import annotations
 
@@ -7,25 +7,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kohorte.kernels.arrays import Bools
+from kohorte.kernels.arrays import Bools, Integers
 from kohorte.series.domain.regions import OUTSIDE, Regions
-from kohorte.series.draft import Table
-from kohorte.series.judge import Judge
+from kohorte.series.drafting.region_table import RegionTable
 from kohorte.series.memory.record import NEVER
+from kohorte.series.splitting.group_check import GroupCheck
 from kohorte.series.status.missing_rows import Demands
 from kohorte.series.status.region_names import RegionName, few, more, with_values
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class HeldBack:
     """Rows of a region that are held back, and how many more rows and values it needs to be shown.
 
-    `rows` is None where they are fewer than `least`, the fewest that the models allow. `together`: the rows that are
-    needed must come with the same release. Where none are needed, the models do not hold with these rows yet.
+    `rows` is None if they are fewer than `least`, the fewest that the models allow. `together`: the rows needed must
+    come with the same release. If none are needed, the models do not hold with these rows yet.
     """
 
     where: RegionName
@@ -53,25 +50,25 @@ class HeldBack:
 class RowsInRegions:
     """The rows of a table, and the region of each as the last release left them."""
 
-    table: Table
+    table: RegionTable
     regions: Regions
     number: int
 
     @cached_property
-    def region_of(self) -> Numbers:
-        """The region of every row; OUTSIDE in a gap, or where a value is missing that must not."""
+    def region_of(self) -> Integers:
+        """The region of every row; OUTSIDE in a gap, or if a value is missing that must not be missing."""
         region_of = np.full(self.table.frame.height, OUTSIDE, dtype=np.int64)
-        inside = (self.table.places > OUTSIDE).all(axis=1)
-        region_of[inside] = self.regions.locate(self.table.places[inside])
+        inside = (self.table.positions > OUTSIDE).all(axis=1)
+        region_of[inside] = self.regions.locate(self.table.positions[inside])
         region_of[self.table.comparison.arrivals == NEVER] = OUTSIDE
         return region_of
 
     @cached_property
-    def _judge(self) -> Judge:
-        return Judge.of(self.table.frame[self._inside], self.table.definition.plan)
+    def _check(self) -> GroupCheck:
+        return GroupCheck.of(self.table.frame[self._inside], self.table.definition.plan)
 
     @cached_property
-    def _inside(self) -> Numbers:
+    def _inside(self) -> Integers:
         return np.flatnonzero(self.region_of != OUTSIDE)
 
     def failing(self) -> Bools:
@@ -84,12 +81,12 @@ class RowsInRegions:
             keys = keys * (self.number + 1) + arrivals
         classes, class_of = np.unique(keys, return_inverse=True)
         if len(classes):
-            failing[self._inside] = ~self._judge.satisfied(class_of, len(classes))[class_of]
+            failing[self._inside] = ~self._check.satisfied(class_of, len(classes))[class_of]
         return failing
 
     def held_back(self, held: Bools, *, most: int) -> tuple[HeldBack, ...]:
-        """Where rows are held back, those first that need the fewest more rows."""
-        if not (held & (self.table.places > OUTSIDE).all(axis=1)).any():
+        """The regions of rows held back, those that need the fewest more rows first."""
+        if not (held & (self.table.positions > OUTSIDE).all(axis=1)).any():
             return ()
         local = self.region_of[self._inside]
         kept_out = held[self._inside]
@@ -98,17 +95,17 @@ class RowsInRegions:
             return ()
         together = self.table.definition.by_arrival
         counted = np.flatnonzero(kept_out if together else np.isin(local, chosen))
-        demands = Demands.of(self._judge)
+        demands = Demands.of(self._check)
         lacks = demands.lacks_of_groups(np.searchsorted(chosen, local[counted]), len(chosen), counted)
         order = np.lexsort((chosen, lacks[:, 0], lacks[:, 0] == 0))[: max(0, most)]
         return tuple(
             HeldBack(
-                RegionName.of(self.table.definition.axes, self.regions, int(chosen[place])),
-                None if counts[place] < demands.least else int(counts[place]),
-                int(lacks[place, 0]),
-                demands.named(lacks[place]),
+                RegionName.of(self.table.definition.axes, self.regions, int(chosen[position])),
+                None if counts[position] < demands.least else int(counts[position]),
+                int(lacks[position, 0]),
+                demands.named(lacks[position]),
                 together,
                 demands.least,
             )
-            for place in order
+            for position in order
         )

@@ -1,4 +1,4 @@
-"""Regions and what they lack, in words."""
+"""Regions and the rows that they lack, in words."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from kohorte.in_words import count
 from kohorte.series.domain.axis import Axis
 from kohorte.series.domain.regions import Regions
 
 MISSING = "missing"
-"""What a label says where all values are missing."""
+"""The label of a cell whose values are all missing."""
 
 
 @dataclass(frozen=True)
 class RegionName:
-    """The labels of a region, one for each quasi-identifier; `whole` are those of which it covers everything."""
+    """The labels of a region, one for each quasi-identifier; `whole` are those that it covers completely."""
 
     labels: Mapping[str, str]
     whole: frozenset[str] = field(repr=False)
@@ -33,26 +34,22 @@ class RegionName:
 
 
 def label_of(axis: Axis, low: int, high: int) -> str:
-    """What a cell with these places shows."""
+    """The text of a cell that covers these positions."""
     label = axis.label(low, high)
     return MISSING if label is None else label
 
 
 def few(rows: int | None, least: int) -> str:
-    """A number of rows that is not told where there are few."""
-    return f"fewer than {least:,} rows" if rows is None else _counted(rows, "row")
+    """A number of rows, without the exact count if it is small."""
+    return f"fewer than {least:,} rows" if rows is None else count(rows, "row")
 
 
 def more(rows: int) -> str:
-    """So many more rows."""
-    return _counted(rows, "more row")
+    """A number of further rows."""
+    return count(rows, "more row")
 
 
 def with_values(values: Mapping[str, int]) -> str:
-    """Which sensitive values the rows must bring along."""
-    said = [f"{_counted(count, 'more value')} of {name}" for name, count in values.items()]
+    """The sensitive values that the rows must have."""
+    said = [f"{count(lacking, 'more value')} of {name}" for name, lacking in values.items()]
     return f" with {' and '.join(said)}" if said else ""
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,6 +1,6 @@
-"""What there is, what the next release would gain, and what is missing for more.
+"""The status of a series: its releases, what the next one would gain, and which rows are missing for more.
 
-For whoever holds the table: how many rows are missing in a part of a region tells how few there are.
+It is meant for the holder of the table only: how many rows a part of a region lacks tells how few it has.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from kohorte.errors import NoSolution, PrivacyViolation
+from kohorte.in_words import percent
 from kohorte.kernels.arrays import Bools
 from kohorte.series.definition import Definition
+from kohorte.series.domain.region_cells import region_loss
 from kohorte.series.domain.regions import OUTSIDE, Regions
-from kohorte.series.draft import Draft, Table
-from kohorte.series.growing import Drafted, Figures, GrowingTable
-from kohorte.series.levels.full_domain import LeveledTable
+from kohorte.series.drafting.growing_table import Draft, Figures, GrowingTable
+from kohorte.series.drafting.level_table import LevelTable
+from kohorte.series.drafting.region_table import RegionTable
 from kohorte.series.memory.state import Entry, State
-from kohorte.series.output import region_loss
 from kohorte.series.status.held_rows import HeldBack, RowsInRegions
 from kohorte.series.status.missing_splits import MissingRows, missing_splits
 from kohorte.series.status.region_names import few
 from kohorte.series.target.target_distance import TargetDistance
 
 TOP = 10
-"""How many regions are named, unless it is said otherwise."""
+"""How many regions are named by default."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Coming:
 
     @property
     def gain(self) -> float:
-        """The share by which the splits lessen the loss."""
+        """The share by which the splits reduce the loss."""
         return 1 - self.figures.loss / self.loss_before if self.loss_before else 0.0
 
     def to_dict(self) -> dict[str, object]:
@@ -55,8 +56,8 @@ class Coming:
 class SeriesStatus:
     """The releases so far, and with a table what the next one would be, or why it would be refused.
 
-    `held` says where rows would be held back, and `outside` how many lie in gaps or lack a value: None where they are
-    fewer than `least`, the fewest rows that the models allow in a region.
+    `held` lists where rows would be held back. `outside` counts rows that lie in gaps or lack a value: None if
+    there are fewer than `least`, the fewest rows that the models allow in a region.
     """
 
     releases: tuple[Entry, ...]
@@ -80,25 +81,25 @@ class SeriesStatus:
         }
 
     def in_words(self) -> list[str]:
-        """What the figures of the releases do not tell, in lines for people."""
+        """The status in lines for people, without the figures of the releases."""
         lines = [] if self.target is None else [f"target: {self.target.in_words()}"]
         if self.coming is not None:
             lines += _gained(self.coming)
         if self.held:
             lines += ["rows held back:", *(f"  {one.in_words()}" for one in self.held)]
         if self.outside != 0:
-            lines.append(f"in a gap, or without a value: {few(self.outside, self.least)}; no release will show them")
+            lines.append(f"in a gap or without a value: {few(self.outside, self.least)}; no release will show them")
         if self.coming is not None and self.coming.missing:
             lines += ["what more rows would allow:", *(f"  {one.in_words()}" for one in self.coming.missing)]
         if self.held or (self.coming is not None and self.coming.missing):
-            lines.append("do not publish these lines: what is missing tells how few there are")
+            lines.append("do not publish these lines: what a group lacks tells how small it is")
         return lines
 
 
 def _gained(coming: Coming) -> list[str]:
     lines = [
         f"regions {coming.regions_before:,} -> {coming.figures.regions:,}, loss of the same rows "
-        f"{coming.loss_before:.6g} -> {coming.figures.loss:.6g} ({coming.gain:.1%} better)"
+        f"{coming.loss_before:.6g} -> {coming.figures.loss:.6g} ({percent(coming.gain)} better)"
     ]
     if coming.target is not None:
         lines.append(f"target after it: {coming.target.in_words()}")
@@ -108,7 +109,7 @@ def _gained(coming: Coming) -> list[str]:
 def status_of(
     definition: Definition, state: State, table: GrowingTable | None = None, *, top: int = TOP
 ) -> SeriesStatus:
-    """Tell how a series stands; with a table the next release is tried."""
+    """Describe the releases of a series; with a table, try the next release."""
     regions = definition.regions(state, state.number - 1) if definition.axes else None
     target = definition.target
     distance = None if target is None or regions is None else TargetDistance.of(target.guide(regions))
@@ -116,37 +117,37 @@ def status_of(
     if table is None:
         return status
     try:
-        draft: Drafted | None = table.draft(state)
+        draft: Draft | None = table.draft(state)
     except (NoSolution, PrivacyViolation) as refused:
         status, draft = replace(status, refused=refused), None
-    outside = int((table.places == OUTSIDE).any(axis=1).sum())
+    outside = int((table.positions == OUTSIDE).any(axis=1).sum())
     status = replace(status, outside=None if 0 < outside < status.least else outside)
-    if isinstance(table, Table) and regions is not None:
+    if isinstance(table, RegionTable) and regions is not None:
         rows = RowsInRegions(table, regions, state.number)
         held = rows.failing() if draft is None else _left_out(draft)
         status = replace(status, held=rows.held_back(held, most=top))
     return status if draft is None else replace(status, coming=_coming(draft, state, regions, top))
 
 
-def _left_out(draft: Drafted) -> Bools:
+def _left_out(draft: Draft) -> Bools:
     held = np.ones(draft.rows, dtype=bool)
-    held[draft.showing.rows] = False
+    held[draft.shown.rows] = False
     return held
 
 
-def _coming(draft: Drafted, state: State, before: Regions | None, top: int) -> Coming:
-    """The draft beside the same rows as the last release would show them."""
-    if isinstance(draft, Draft) and before is not None:
-        return _coming_regions(draft, before, top)
-    assert isinstance(draft.table, LeveledTable)
-    levels, places = draft.table.last(state), draft.table.places[draft.showing.rows]
-    lost = levels.loss(places, draft.table.definition.weights)
+def _coming(draft: Draft, state: State, before: Regions | None, top: int) -> Coming:
+    """Compare the draft with the same rows as the last release would show them."""
+    if isinstance(draft.generalization, Regions) and before is not None:
+        return _coming_regions(draft, draft.generalization, before, top)
+    assert isinstance(draft.table, LevelTable)
+    levels, positions = draft.table.last(state), draft.table.positions[draft.shown.rows]
+    lost = levels.loss(positions, draft.table.definition.weights)
     loss = float(lost.sum() + draft.rows - len(lost)) / draft.rows
-    return Coming(draft.figures, int(levels.locate(places).max()) + 1, loss)
+    return Coming(draft.figures, int(levels.locate(positions).max()) + 1, loss)
 
 
-def _coming_regions(draft: Draft, before: Regions, top: int) -> Coming:
-    definition, regions = draft.table.definition, draft.refined.regions
+def _coming_regions(draft: Draft, regions: Regions, before: Regions, top: int) -> Coming:
+    definition = draft.table.definition
     came_from = list(range(len(before)))
     for split in draft.splits:
         came_from.append(came_from[split.region])
@@ -154,4 +155,4 @@ def _coming_regions(draft: Draft, before: Regions, top: int) -> Coming:
     loss = region_loss(definition.axes, definition.weights, before, region_of, rows=draft.rows)
     guide = None if definition.target is None else definition.target.guide(regions)
     target = None if guide is None else TargetDistance.of(guide)
-    return Coming(draft.figures, len(before), loss, target, missing_splits(draft, guide, top), regions)
+    return Coming(draft.figures, len(before), loss, target, missing_splits(draft, regions, guide, top), regions)

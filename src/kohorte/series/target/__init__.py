@@ -1,1 +1,1 @@
-"""The regions that a series is expected to reach, made from outside statistics; they steer its splits."""
+"""The regions that a series is expected to reach; they steer its splits."""

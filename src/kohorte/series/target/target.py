@@ -11,9 +11,8 @@ import numpy as np
 
 from kohorte.errors import InputError, nearest
 from kohorte.kernels.arrays import Floats
-from kohorte.release.search_options import is_number
+from kohorte.plans.search_options import is_number
 from kohorte.series.domain.regions import Regions
-from kohorte.series.target.deviation import deviation
 from kohorte.series.target.guide import Guide
 
 SIZES = ("volume", "mass")
@@ -22,9 +21,9 @@ POLICIES = ("wait", "nearest")
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The regions to reach and the rows expected in each; how deviation is measured, and how much of it is tolerated.
+    """The regions to reach and the rows expected in each, how deviation is measured, and how much is tolerated.
 
-    `tolerance` is a share of the size of all regions together. Where no allowed split keeps to the target, the policy
+    `tolerance` is a share of the size of all regions together. If no allowed split keeps to the target, the policy
     `wait` leaves a region as it is, and `nearest` takes the split that adds the least deviation.
     """
 
@@ -40,7 +39,8 @@ class Target:
         for key, choices in (("size", SIZES), ("policy", POLICIES)):
             if (value := getattr(self, key)) not in choices:
                 raise InputError(
-                    f"target: {key} is one of {', '.join(choices)}{nearest(str(value), choices)}", code="series-target"
+                    f"target: {key} must be one of {', '.join(choices)}{nearest(str(value), choices)}",
+                    code="series-target",
                 )
         if type(self.expected_rows) is not int or self.expected_rows < 1:
             raise InputError("target: expected_rows must be a whole number of at least 1", code="series-target")
@@ -55,15 +55,11 @@ class Target:
 
     @property
     def tolerated(self) -> float:
-        """The deviation that is still accepted, in the same measure as `sizes`."""
+        """The largest accepted deviation, in the same unit as `sizes`."""
         return float(self.tolerance * self.sizes.sum())
 
-    def deviation(self, regions: Regions) -> float:
-        """How far these regions are from being coarser than the target."""
-        return deviation(regions, self.regions, self.masses if self.size == "mass" else None)
-
     def guide(self, regions: Regions) -> Guide:
-        """What the target says about splits of these regions."""
+        """The guide of the target for splits of these regions."""
         return Guide.of(regions, self.regions, self.sizes)
 
     def to_dict(self) -> dict[str, object]:
@@ -80,7 +76,7 @@ class Target:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The target that `to_dict` wrote down."""
+        """The target from the output of `to_dict`."""
         options = dict(data)
         corners = np.array(options.pop("boxes"), dtype=np.int64)
         lows, highs = (np.ascontiguousarray(half) for half in np.split(corners, 2, axis=1))

@@ -1,4 +1,4 @@
-"""How far a series still is from its target."""
+"""The distance between a series and its target."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from kohorte.in_words import percent
 from kohorte.series.target.guide import Guide
 
 
@@ -14,9 +15,9 @@ from kohorte.series.target.guide import Guide
 class TargetDistance:
     """How far regions are from the target.
 
-    A region of the target is reached when no region of the series covers a part of it and of another one; finer splits
-    inside it are welcome. `reached` is the share of the `regions` that are, and `deviation` the share of the target's
-    size by which the others deviate: what cuts through them have cost.
+    A region of the target is reached when no region of the series covers parts of it and of another one; finer splits
+    inside it do no harm. `reached` is the share of the `regions` that are reached, and `deviation` the share of the
+    target's size by which cuts through the other regions deviate.
     """
 
     regions: int
@@ -28,11 +29,9 @@ class TargetDistance:
         """Compare the regions of a guide with its target."""
         apart = np.ones(len(guide.boxes), dtype=bool)
         apart[guide.box[~guide.reached[guide.region]]] = False
-        largest = np.zeros(len(apart))
-        np.maximum.at(largest, guide.box, guide.piece_sizes)
-        missed = (guide.sizes - largest)[~apart].sum()
+        missed = guide.deviations[~apart].sum()
         return cls(len(apart), float(missed) / (float(guide.sizes.sum()) or 1.0), float(apart.mean()))
 
     def in_words(self) -> str:
         """One line for people."""
-        return f"{self.reached:.1%} of its {self.regions:,} regions reached, deviation {self.deviation:.2%}"
+        return f"{percent(self.reached)} of its {self.regions:,} regions reached, deviation {percent(self.deviation)}"

@@ -1,0 +1,192 @@
+"""A growing table beside what its series remembers, and the next release of it: what both kinds of series share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+import polars as pl
+
+from kohorte.errors import InternalError
+from kohorte.kernels.arrays import Integers
+from kohorte.plans.plan import Plan
+from kohorte.release.verification import Verification, verify_source
+from kohorte.series.definition import Definition
+from kohorte.series.domain.regions import Generalization, Positions, Split
+from kohorte.series.drafting.rows_to_show import Selection, ShownRows
+from kohorte.series.memory.fingerprints import Recognised, content_sha256, shuffled
+from kohorte.series.memory.record import HELD, NEVER, Comparison, Record
+from kohorte.series.memory.state import State
+from kohorte.sources import TableSource
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """A release made again from its entry in the state and the table; `finer`: than the one before, or equal to it."""
+
+    generalization: Generalization
+    finer: bool
+    data: Callable[[], pl.DataFrame] = field(repr=False)
+    fineness: Callable[[], Fineness] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingTable(ABC):
+    """The rows of a table, their positions and fingerprints, and how they compare with the record."""
+
+    definition: Definition
+    frame: pl.DataFrame = field(repr=False)
+    positions: Positions = field(repr=False)
+    recognised: Recognised = field(repr=False)
+    comparison: Comparison = field(repr=False)
+
+    @abstractmethod
+    def replay(self, state: State) -> Iterator[Replayed]:
+        """All releases, one after another."""
+
+    @abstractmethod
+    def draft(self, state: State) -> Draft:
+        """Choose the rows that the next release shows and how fine it is, and verify the result."""
+
+    def replayed(self, state: State, number: int) -> Replayed:
+        """One release."""
+        return next(islice(self.replay(state), number - 1, None))
+
+    def rows_of(self, number: int) -> Integers:
+        """The rows that an earlier release showed."""
+        arrivals = self.comparison.arrivals
+        return np.flatnonzero((arrivals > HELD) & (arrivals <= number))
+
+    def order(self, rows: Integers, number: int) -> Integers:
+        """The order in which a release of this number shows these rows."""
+        if self.definition.plan.order == "shuffled":
+            return shuffled(self.recognised.contents[rows], number, key=self.definition.key)
+        return np.arange(len(rows))
+
+    def rows_to_show(self, generalization: Generalization, number: int) -> ShownRows:
+        """Choose the rows that the release of this number shows."""
+        return Selection(
+            self.frame,
+            self.definition.plan,
+            self.positions,
+            generalization,
+            self.comparison.arrivals,
+            number=number,
+            by_arrival=self.definition.by_arrival,
+            departed=self.comparison.departed > 0,
+        ).rows_to_show()
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A release in figures.
+
+    `held` rows are held back, `new` ones shown for the first time, `withheld` ones were shown before and have to be
+    held back because others were corrected or withdrawn. `waited` counts regions that could be split, but not towards
+    the target. `smallest_arrival` is the fewest rows of a region that arrived together: what an attacker is left with
+    who knows when a person came. `levels` are those of a full-domain series, whose regions are the classes shown.
+    """
+
+    number: int
+    rows: int
+    shown: int
+    held: int
+    new: int
+    corrected: int
+    withdrawn: int
+    withheld: int
+    regions: int
+    splits: int
+    waited: int
+    loss: float
+    smallest_region: int
+    smallest_arrival: int
+    levels: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """How fine a release is."""
+
+    regions: int
+    loss: float
+    waited: int = 0
+    levels: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A release that was made and verified, and that nobody has seen yet.
+
+    `region_of` is the region, or class, of every row that is shown; a full-domain series has no splits.
+    """
+
+    number: int
+    table: GrowingTable = field(repr=False)
+    shown: ShownRows = field(repr=False)
+    data: pl.DataFrame = field(repr=False)
+    verification: Verification
+    generalization: Generalization = field(repr=False)
+    region_of: Integers = field(repr=False)
+    splits: tuple[Split, ...] = field(repr=False)
+    fineness: Fineness
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return self.table.frame.height
+
+    @property
+    def departed(self) -> int:
+        """How many rows that were shown before are no longer shown, or show other values."""
+        return self.table.comparison.departed + self.shown.withheld
+
+    @cached_property
+    def figures(self) -> Figures:
+        """The release in figures."""
+        return Figures(
+            number=self.number,
+            rows=self.rows,
+            shown=self.data.height,
+            held=self.rows - self.data.height,
+            new=int((self.shown.arrivals == self.number).sum()),
+            corrected=int(self.table.comparison.corrected.sum()),
+            withdrawn=self.table.comparison.withdrawn,
+            withheld=self.shown.withheld,
+            splits=len(self.splits),
+            smallest_region=int(np.unique(self.region_of, return_counts=True)[1].min()),
+            smallest_arrival=smallest_arrival(self.region_of, self.shown.arrivals),
+            **vars(self.fineness),
+        )
+
+    @property
+    def content_sha256(self) -> str:
+        """The hash of what the release shows."""
+        return content_sha256(self.data)
+
+    def record(self) -> Record:
+        """The record of the table for the next release."""
+        comparison = self.table.comparison
+        gone = (comparison.arrivals != HELD) if self.table.definition.by_arrival else comparison.arrivals == NEVER
+        arrivals = np.where(gone, NEVER, HELD)
+        arrivals[self.shown.rows] = self.shown.arrivals
+        return Record(self.table.recognised, arrivals)
+
+
+def verified(table: TableSource, plan: Plan, *, rows: int) -> Verification:
+    """Verify a release from its rows, independently of how it was made; a failure, or other rows, is a bug."""
+    verification = verify_source(table, plan, {})
+    if not verification.satisfied or verification.rows != rows:
+        raise InternalError(
+            "the release does not pass its own verification and was withheld; please report this", code="not-verified"
+        )
+    return verification
+
+
+def smallest_arrival(region_of: Integers, arrivals: Integers) -> int:
+    """The fewest rows of a region that arrived together."""
+    return int(np.unique(region_of * (int(arrivals.max()) + 1) + arrivals, return_counts=True)[1].min())

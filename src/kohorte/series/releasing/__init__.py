@@ -1,0 +1,1 @@
+"""Making a release part of its series: certificate, commit, output files."""

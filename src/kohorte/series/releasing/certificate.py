@@ -1,0 +1,172 @@
+"""The certificate of one release of a series: what holds for it alone, and for all releases together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import polars as pl
+
+from kohorte.data import Role
+from kohorte.release.certificate import (
+    ALWAYS_OPEN,
+    FORMAT,
+    Certificate,
+    FileFacts,
+    bullets,
+    leaves_open,
+    missing_values,
+    plan_warnings,
+    protects_against,
+    versions,
+)
+from kohorte.release.verification import Verification
+from kohorte.series.definition import Definition
+from kohorte.series.drafting.growing_table import Figures
+from kohorte.series.memory.fingerprints import content_sha256
+from kohorte.series.memory.state import State, now
+from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
+
+FEW = ("held", "new", "corrected", "withdrawn", "withheld", "smallest_arrival")
+"""Counts of rows that a certificate states only if they are 0 or large enough."""
+
+
+class SeriesCertificate(Certificate):
+    """The evidence for one release of a series, as data and as text for people."""
+
+    def to_text(self) -> str:
+        """The certificate as text for people who do not know the program."""
+        return _text(self.facts)
+
+
+def certify_release(
+    figures: Figures,
+    data: pl.DataFrame,
+    definition: Definition,
+    state: State,
+    *,
+    verification: Verification,
+    source: FileFacts | None = None,
+    output: FileFacts | None = None,
+) -> SeriesCertificate:
+    """State the facts about a release; `verification` is that of the written file if there is one."""
+    plan, settings = definition.plan, definition.settings
+    told, part = _told(figures, plan.smallest_class), _part_of(settings)
+    before = replace(state, releases=state.releases[: figures.number - 1])
+    facts: dict[str, object] = {
+        "certificate": FORMAT,
+        "created": now(),
+        "versions": versions(),
+        "input": ({} if source is None else vars(source)) | {"rows": told["rows"]},
+        "output": ({} if output is None else vars(output))
+        | {"rows": figures.shown, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
+        "plan_sha256": state.head.plan_sha256,
+        "plan": plan.to_dict(),
+        "series": told
+        | {
+            "id": State(state.head).hash,
+            "started": state.head.created,
+            "settings": dict(state.head.settings),
+            "previous": before.hash,
+            "content_sha256": content_sha256(data),
+        },
+        "verification": verification.to_dict()
+        | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
+        "missing_values": missing_values(plan),
+        "held_rows": f"rows held back are left out; a later release shows them when their {part} satisfies the models",
+        "protects_against": [*protects_against(plan), _across(settings)],
+        "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, told), *ALWAYS_OPEN],
+        "warnings": plan_warnings(plan),
+    }
+    return SeriesCertificate(facts)
+
+
+def _told(figures: Figures, least: int) -> dict[str, object]:
+    """The public figures: None for counts of rows from 1 to `least` - 1, and for figures that would reveal them."""
+    told = vars(figures) | {name: None for name in FEW if 0 < getattr(figures, name) < least}
+    if told["held"] is None:
+        told |= {"rows": None, "loss": None}
+    return told | {"least": least}
+
+
+def _part_of(settings: SeriesSettings) -> str:
+    return "class" if settings.kind == FULL_DOMAIN else "region"
+
+
+def _across(settings: SeriesSettings) -> str:
+    knows = "even if the attacker knows since when the person is in the table" if settings.arrivals == "known" else ""
+    return (
+        "Linking the releases of this series, even if the attacker recognises the same row in all of them: each is "
+        f"finer than the one before, so all of them together tell no more than the last{', ' if knows else ''}{knows}."
+    )
+
+
+def _open_across(settings: SeriesSettings, told: Mapping[str, object]) -> list[str]:
+    found = ["Linking with releases of the same people outside this series."]
+    if settings.arrivals == "unknown":
+        found.append(
+            "An attacker who knows since when a person is in the table, and recognises the rows that came then: the "
+            f"fewest that came together into a {_part_of(settings)} are {_count(told, 'smallest_arrival')} "
+            "(arrivals: known protects against it)."
+        )
+    if "accept" in (settings.corrected, settings.withdrawn):
+        found.append(
+            "What earlier releases showed of rows that were corrected or withdrawn since: it remains public, and the "
+            "promise across releases does not cover these rows."
+        )
+    return found
+
+
+def _text(facts: dict[str, object]) -> str:
+    series, verification = _part(facts, "series"), _part(facts, "verification")
+    source, output = _part(facts, "input"), _part(facts, "output")
+    loss, part = series["loss"], "region" if series["levels"] is None else "class"
+    whole = "" if series["rows"] is None else f"{series['rows']:,}, of which "
+    lines = [
+        f"CERTIFICATE OF RELEASE {series['number']} OF A SERIES",
+        "",
+        f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}; the series began "
+        f"{series['started']}.",
+        "",
+        f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
+        "",
+        f"Rows        {whole}{series['shown']:,} are shown ({_count(series, 'new')} for the first time) and "
+        f"{_count(series, 'held')} held back",
+        _regions(series),
+        f"Loss        {'not stated: it would tell how few rows are held back' if loss is None else f'{loss:.6g}'}",
+        f"Arrivals    the fewest rows that came together into a {part}: {_count(series, 'smallest_arrival')}",
+        f"Corrected   {_count(series, 'corrected')}, withdrawn {_count(series, 'withdrawn')}, shown before and held "
+        f"back because of these {_count(series, 'withheld')}",
+        f"Missing     {facts['missing_values']}",
+        f"Held back   {facts['held_rows']}",
+        "",
+        f"Input       {source.get('name', '-')}  SHA-256 {source.get('sha256', '-')}",
+        f"Output      {output.get('name', '-')}  SHA-256 {output.get('sha256', '-')}",
+        f"Plan        SHA-256 {facts['plan_sha256']}",
+        f"Series      SHA-256 {series['id']} (its definition)",
+        f"Before      SHA-256 {series['previous']} (the state of the series before this release)",
+    ]
+    titles = {"protects_against": "Protects against", "does_not_protect_against": "Does not protect against"}
+    for key, title in (titles | {"warnings": "Warnings"}).items():
+        sentences = facts[key]
+        if isinstance(sentences, list) and sentences:
+            lines += ["", title, *bullets(sentences)]
+    return "\n".join(lines) + "\n"
+
+
+def _count(series: Mapping[str, object], name: str) -> str:
+    return f"fewer than {series['least']:,}" if series[name] is None else f"{series[name]:,}"
+
+
+def _regions(series: dict[str, object]) -> str:
+    smallest = f"the smallest has {series['smallest_region']:,} rows"
+    if isinstance(series["levels"], Mapping):
+        levels = ", ".join(f"{name} {level}" for name, level in series["levels"].items())
+        return f"Levels      {levels}; {series['regions']:,} classes, {smallest}"
+    return f"Regions     {series['regions']:,}, {series['splits']:,} of them by splits of this release; {smallest}"
+
+
+def _part(facts: dict[str, object], key: str) -> dict[str, object]:
+    part = facts[key]
+    assert isinstance(part, dict)
+    return part
