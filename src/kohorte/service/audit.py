@@ -1,8 +1,8 @@
-"""The audit log: who did what to which object, append-only, each entry chained to the one before.
+"""The audit log: who did what to which object; append-only, each entry chained to the one before.
 
-The chain is keyed (HMAC-SHA256) with a key that the database does not have: whoever can only write to the database
-cannot make an entry, change one or take one out without `verify_log` seeing it. What was cut off at the end is seen
-by whoever noted a head before.
+The chain is keyed (HMAC-SHA256) with a key that is not in the database. A person who can write to the database but has
+no key cannot add, change or remove an entry unnoticed by `verify_log`. The removal of the last entries is detected by
+comparison with a head that was noted before. After a rotation of the master key the next entries use a new key.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ MOVE_HEAD = update(audit_head).values(number=bindparam("number"), mac=bindparam(
 
 
 class AuditLog:
-    """Writes entries into the transaction of what they are about: both happen, or neither."""
+    """Writes entries in the same transaction as the action they record: both are stored, or neither."""
 
     def __init__(self, vault: Vault) -> None:
-        self._key = vault.derived("audit")
+        self._vault = vault
 
     def append(
         self, connection: Connection, action: str, about: str, *, actor: int | None, **details: str | int | float | None
     ) -> None:
-        """Add an entry as the last step of a transaction; `about` is such as "project 4". No cell values, no tokens."""
+        """Add an entry as the last step of a transaction; `about` is, say, "project 4". No cell values, no tokens."""
         head = connection.execute(HEAD).one()
         entry = {
             "number": head.number + 1,
@@ -53,20 +53,21 @@ class AuditLog:
         connection.execute(MOVE_HEAD, {"number": entry["number"], "mac": mac})
 
     def mac(self, entry: Mapping[str, Any]) -> str:
-        """Return what chains an entry."""
+        """Return the message authentication code of an entry, with the key that is valid for its number."""
         text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
-        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
+        key = self._vault.ring.chain_key("audit", entry["number"])
+        return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
 @dataclass(frozen=True)
 class LogCheck:
-    """Whether the log is whole: how many entries there are, its head, and the first that is wrong."""
+    """The result of a verification: the number of entries, the head, and the first wrong entry."""
 
     entries: int
     head: str
     first_wrong: int | None
     accounts_fit: bool = True
-    """Whether every account holds just what the log says was spent."""
+    """Whether every account agrees with the spendings in the log."""
 
     @property
     def whole(self) -> bool:
@@ -74,7 +75,7 @@ class LogCheck:
         return self.first_wrong is None and self.accounts_fit
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as plain data."""
+        """Return the result as plain data."""
         return {
             "whole": self.whole,
             "entries": self.entries,
@@ -85,7 +86,7 @@ class LogCheck:
 
 
 def verify_log(database: Database, log: AuditLog, *, expected: tuple[int, str] | None = None) -> LogCheck:
-    """Walk the whole chain; `expected` is a head (number and code) noted before, which must still be in it."""
+    """Verify the whole chain; `expected` is a head (number and code) noted before, which it must still contain."""
     number, code = expected or (0, START)
     previous, count, wrong, books = START, 0, False, _Books()
     noted = number != 0 or code == START
@@ -106,18 +107,18 @@ def verify_log(database: Database, log: AuditLog, *, expected: tuple[int, str] |
 
 
 class _Books:
-    """What was spent, added up from the entries of the log."""
+    """The spendings, added up from the entries of the log."""
 
     def __init__(self) -> None:
         self._spent: defaultdict[tuple[str, int], Fraction] = defaultdict(Fraction)
 
     def add(self, row: RowMapping) -> None:
-        """Add an entry, if it is about a payment."""
+        """Add an entry, if it records a spending."""
         if row["action"] == "spend":
             self._spent[row["object"], row["actor_id"]] += Fraction(json.loads(row["details"])["amount"])
 
     def fit(self, connection: Connection) -> bool:
-        """Whether the accounts say the same."""
+        """Whether the accounts agree with the log."""
         rows = connection.execute(select(accounts)).all()
         told = {(f"project {row.project_id}", row.user_id): row.amount for row in rows}
         try:
@@ -127,7 +128,7 @@ class _Books:
 
 
 def _fits(row: RowMapping, log: AuditLog, count: int, previous: str) -> bool:
-    """Whether an entry is the next one; whoever can write to the database may have put anything in its place."""
+    """Whether an entry is the next one; the row may contain anything that an attacker wrote to the database."""
     try:
         entry = {**row, "details": json.loads(row["details"])}
         mac = entry.pop("mac")

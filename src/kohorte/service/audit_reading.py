@@ -1,4 +1,4 @@
-"""Reading the audit log: pages of entries, and a head that somebody noted."""
+"""Read the audit log: pages of entries, and heads that were noted before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which entries are wanted: those of an action, an actor, an object, and of a time (`until` does not belong)."""
+    """Filters on entries: action, actor, object and time (`until` is exclusive)."""
 
     action: str | None = None
     actor_id: int | None = None
@@ -28,7 +28,7 @@ class Wanted:
     until: datetime | None = None
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        """The same for the database; moments are kept as text of one length, which sorts as they do."""
+        """Return the filters as SQL conditions; moments are stored as text of fixed length, which sorts by time."""
         wanted = [
             (self.action, audit.c.action == self.action),
             (self.actor_id, audit.c.actor_id == self.actor_id),
@@ -46,7 +46,7 @@ def _moment(given: datetime | None) -> str:
 def listed(
     database: Database, *, limit: int, page: int = 1, filters: Wanted | None = None
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return a page of entries, the newest first, and how many there are; filters leave out the others."""
+    """Return a page of the matching entries, the newest first, and their total number."""
     wanted = (filters or Wanted()).conditions()
     statement = select(*SHOWN).where(*wanted).order_by(audit.c.number.desc()).limit(limit).offset((page - 1) * limit)
     with database.reading() as connection:
@@ -55,7 +55,7 @@ def listed(
 
 
 def noted_head(text: str) -> tuple[int, str]:
-    """Return number and code of a head that `verify` printed before."""
+    """Return number and code of a head that `verify` printed."""
     found = HEAD.fullmatch(text)
     if found is None:
         raise InputError("--head: a head is NUMBER:CODE, as kohorte audit verify prints it", code="audit-head")

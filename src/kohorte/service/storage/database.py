@@ -1,4 +1,4 @@
-"""One database, SQLite or PostgreSQL: short transactions that are on disk when they have ended."""
+"""The database, SQLite or PostgreSQL: short transactions that are on disk when they end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError, SQLAlchemyError
 
 from kohorte.errors import EngineError, InputError, InternalError
-from kohorte.service.storage.turns import Turns
+from kohorte.service.storage.fair_lock import FairLock
 
 WAIT_SECONDS = 60
 IDLE_SECONDS = 2.0
@@ -31,17 +31,17 @@ CAME_FIRST = {  # unique, primary and foreign keys; and PostgreSQL's deadlock an
 class Database:
     """A database by its address, for example `sqlite:///folder/service.db` or `postgresql://user@host/name`.
 
-    `reading` and `writing` give a connection for one transaction. Nearly every change ends with an entry of the audit
-    log, so that writers wait for each other anyway; those of one process do that here, in turn. SQLite would let them
-    sleep between their tries, and neither database is fair to the longest waiting. A thread has one writing
-    transaction at a time.
+    `reading` and `writing` give a connection for one transaction. Nearly every change adds an entry to the audit log,
+    so writers wait for each other anyway; those of one process wait here, in order of arrival. SQLite would let them
+    sleep between retries, and neither database is fair to the longest waiting. A thread has one writing transaction at
+    a time.
     """
 
     def __init__(self, address: str) -> None:
         self._url = _url(address)
         self.is_sqlite = self._url.get_backend_name() == "sqlite"
         self.engine = self._sqlite() if self.is_sqlite else self._postgresql()
-        self._turn = Turns()
+        self._fair_lock = FairLock()
         self._thread = threading.local()
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database, however many statements it reads it with."""
+        """A connection whose statements all see the same state of the database."""
         with _failures(), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -57,12 +57,12 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A connection whose changes happen together, or not at all when the block raises.
+        """A connection whose changes are stored together, or not at all if the block raises.
 
-        In PostgreSQL a statement sees what others wrote before it, whatever the server's default is: who has waited
-        for a lock decides by what is there then.
+        In PostgreSQL the isolation level is READ COMMITTED, regardless of the server's default: a statement that waited
+        for a lock sees what others wrote meanwhile.
         """
-        with _failures(), self._not_within_another(), self._turn, self.engine.connect() as plain:
+        with _failures(), self._not_within_another(), self._fair_lock, self.engine.connect() as plain:
             connection = plain.execution_options(kohorte_writes=True)
             with connection.begin():
                 yield connection
@@ -73,7 +73,7 @@ class Database:
         return Path(str(self._url.database)) if self.is_sqlite else None
 
     def make_file(self) -> None:
-        """Make the file of an SQLite database, if there is none, such that only the owner can read it."""
+        """Create the file of an SQLite database, if missing, readable by the owner only."""
         if self.file is None or self.file.exists():
             return
         try:
@@ -89,7 +89,7 @@ class Database:
 
     @contextmanager
     def _not_within_another(self) -> Iterator[None]:
-        """Refuse what would wait for itself for ever."""
+        """Refuse a nested writing transaction, which would wait for itself forever."""
         if getattr(self._thread, "writes", False):
             raise InternalError("a transaction within a transaction", code="service-transaction")
         self._thread.writes = True
@@ -110,7 +110,7 @@ class Database:
         engine = create_engine(
             self._url.set(drivername=DRIVERS["postgresql"]),
             pool_size=16,
-            max_overflow=4,  # four processes and their workers stay below PostgreSQL's own limit, 100
+            max_overflow=4,  # four processes and their workers stay below PostgreSQL's default limit of 100
             pool_timeout=WAIT_SECONDS,
             hide_parameters=True,
             isolation_level="READ COMMITTED",
@@ -137,20 +137,34 @@ def _url(address: str) -> URL:
 
 def _set_up_sqlite(connection: Any, record: object) -> None:
     del record
-    connection.isolation_level = None  # transactions begin where this module says, not where the driver thinks
+    connection.isolation_level = None  # this module begins transactions, not the driver
+    _use_write_ahead_log(connection)
     for setting in (
-        "journal_mode = WAL",
         "synchronous = FULL",
         "foreign_keys = ON",
-        "recursive_triggers = ON",  # else INSERT OR REPLACE would get past the triggers that forbid to delete
+        "recursive_triggers = ON",  # otherwise INSERT OR REPLACE would bypass the triggers that forbid DELETE
         f"busy_timeout = {WAIT_SECONDS}000",
     ):
         connection.execute(f"PRAGMA {setting}")
 
 
+def _use_write_ahead_log(connection: Any) -> None:
+    """Switch a new file to the write-ahead log, which SQLite refuses without waiting while somebody writes to it."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("kohorte_writes", False)
-    driver: Any = connection.connection.driver_connection  # straight: these run before every transaction
+    driver: Any = connection.connection.driver_connection  # direct, because these run before every transaction
     driver.execute(f"PRAGMA query_only = {'OFF' if writes else 'ON'}")
     driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -161,7 +175,7 @@ def _note_use(connection: object, record: Any) -> None:
 
 
 def _refuse_dead(connection: Any, record: Any, proxy: object) -> None:
-    """Let the pool take another connection where one that was idle does not answer; asking every time takes long."""
+    """Make the pool replace an idle connection that does not answer; testing every connection would be slow."""
     del proxy
     if time.monotonic() - record.info.get("used", 0.0) < IDLE_SECONDS:
         return
@@ -174,13 +188,13 @@ def _refuse_dead(connection: Any, record: Any, proxy: object) -> None:
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Turn what the driver says into an error without its words: they repeat statements and values."""
+    """Replace errors of the driver, because their messages contain statements and values."""
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error, psycopg.Error) as error:  # the drivers' own from listeners
+    except (SQLAlchemyError, sqlite3.Error, psycopg.Error) as error:  # listeners raise the driver's own errors
         code = _code(error)
         if code in CAME_FIRST:
-            raise InputError("something else came first; look again, then repeat", code="service-conflict") from None
+            raise InputError("another change came first; reload, then try again", code="service-conflict") from None
         kind = f"{type(error).__name__} {code}".strip()
         raise EngineError(f"the database could not be read or written ({kind})", code="service-database") from None
 

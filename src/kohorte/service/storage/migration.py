@@ -1,4 +1,4 @@
-"""Bring the tables up to date, and refuse a database that does not fit this version."""
+"""Migrate the tables, and refuse a database of another version."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sqlalchemy import text
 from kohorte.errors import InputError
 from kohorte.service.storage.database import Database
 
-LOCK = 7_266_318_040  # any number, the same everywhere: only one process migrates a PostgreSQL at a time
+LOCK = 7_266_318_040  # arbitrary, but the same everywhere: only one process migrates a PostgreSQL at a time
 
 
 def migrate(database: Database) -> None:
-    """Make the tables, or bring them up to date, in one transaction; of several processes one does it."""
+    """Create or migrate the tables in one transaction; if several processes start at once, one does it."""
     database.make_file()
     with database.writing() as connection:
         if not database.is_sqlite:
@@ -40,12 +40,12 @@ def refuse_other_version(database: Database) -> None:
             "there is no service in this database yet; start it with kohorte serve", code="service-missing"
         )
     older = present in _known()
-    hint = "start kohorte serve once to bring it up to date" if older else "install the newer version"
+    hint = "start kohorte serve once to migrate it" if older else "install the newer version"
     raise InputError(f"the database is of another version of Kohorte; {hint}", code="service-version")
 
 
 def configuration() -> Config:
-    """Return what Alembic needs to know."""
+    """Return the configuration for Alembic."""
     config = Config()
     config.set_main_option("file_template", "step_%%(rev)s_%%(slug)s")
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
@@ -53,7 +53,7 @@ def configuration() -> Config:
 
 
 def newest() -> str | None:
-    """Return the last step."""
+    """Return the id of the last migration."""
     return ScriptDirectory.from_config(configuration()).get_current_head()
 
 

@@ -1,8 +1,8 @@
-"""The tables of the service's database; migrations/ makes them, and a test compares the two.
+"""The tables of the service's database; migrations/ creates them, and a test compares the two.
 
-Whatever may hold a value of somebody's table (hierarchies, plans, questions, answers) is sealed with a key that the
-database does not have. Rows of `audit`, `spent` and `answered` are never changed or removed: triggers of the database
-see to it.
+Columns that may contain values of an uploaded table (hierarchies, plans, queries, answers), or the hash of a password
+that waits for approval, are sealed with a key that is not in the database. Triggers of the database prevent that rows
+of `audit`, `spent` and `answered` are changed or removed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ metadata = MetaData(naming_convention=NAMES)
 
 
 class Moment(TypeDecorator[datetime]):
-    """A moment in UTC; SQLite would forget the time zone."""
+    """A moment in UTC; SQLite does not store the time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the moment as the database keeps it."""
+        """Return the moment as the database stores it."""
         del dialect
         return None if value is None else value.astimezone(UTC)
 
@@ -59,7 +59,7 @@ class Moment(TypeDecorator[datetime]):
 
 
 def now() -> datetime:
-    """Return the present moment."""
+    """Return the current moment."""
     return datetime.now(UTC)
 
 
@@ -73,12 +73,17 @@ users = _table(
     Column("email_address", String(254), nullable=False, unique=True),
     Column("name", String(200), nullable=False),
     Column("institution", String(200), nullable=False),
-    Column("privileged", Boolean, nullable=False),
     Column("password_hash", Text, nullable=False),
     Column("password_expires_at", Moment),
     Column("disabled_at", Moment),
     Column("deleted_at", Moment),
     Column("created_at", Moment, nullable=False),
+)
+
+user_roles = _table(
+    "user_roles",
+    Column("user_id", ForeignKey("users.id"), primary_key=True),
+    Column("role", String(32), primary_key=True),
 )
 
 sessions = _table(
@@ -191,8 +196,8 @@ jobs = _table(
     Column("kind", String(16), nullable=False),
     Column("state", String(16), nullable=False, index=True),
     Column("creator_id", ForeignKey("users.id"), nullable=False),
-    Column("dataset_id", ForeignKey("datasets.id"), nullable=False),
-    Column("project_id", ForeignKey("projects.id")),
+    Column("subject_kind", String(16), nullable=False),
+    Column("subject_id", Integer),
     Column("sealed_request", LargeBinary, nullable=False),
     Column("result", JSON),
     Column("problem", JSON),
@@ -205,6 +210,23 @@ jobs = _table(
     Column("created_at", Moment, nullable=False),
     Column("started_at", Moment),
     Column("ended_at", Moment),
+    Index("ix_jobs_subject", "subject_kind", "subject_id"),
+)
+
+approvals = _table(
+    "approvals",
+    Column("id", Integer, primary_key=True),
+    Column("operation", String(64), nullable=False),
+    Column("subject_kind", String(16), nullable=False),
+    Column("subject_id", Integer),
+    Column("sealed_values", LargeBinary, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("requester_id", ForeignKey("users.id"), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("decider_id", ForeignKey("users.id")),
+    Column("decided_at", Moment),
+    Index("ix_approvals_subject", "operation", "subject_kind", "subject_id"),
 )
 
 workers = _table(
@@ -236,4 +258,15 @@ master_key = _table(
     "master_key",
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("fingerprint", String(64), nullable=False),
+)
+
+# `master_key` lists the keys with which columns may be sealed (triggers refuse others); `spent_head` is the last entry
+# of the log of spendings, a file, that this database knows.
+
+spent_head = _table(
+    "spent_head",
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, nullable=False),
+    Column("mac", String(64), nullable=False),
+    Column("end", BigInteger, nullable=False),
 )

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -45,7 +46,7 @@ def test_readers_and_a_writer_do_not_wait_for_each_other(service: Service) -> No
     with service.database.writing() as connection:
         add_worker(connection, "one")
         with ThreadPoolExecutor() as pool:
-            assert pool.submit(names, service.database).result(timeout=5) == set()
+            assert pool.submit(names, service.database).result(timeout=60) == set()
     assert names(service.database) == {"one"}
 
 
@@ -217,6 +218,18 @@ def test_a_connection_that_broke_while_it_was_idle_is_replaced(
         )
     other.close()
     assert names(service.database) == {"one"}
+
+
+def test_a_new_file_that_somebody_writes_to_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "new.db"
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("CREATE TABLE first (name)")
+        ending = threading.Timer(0.2, other.execute, ["COMMIT"])
+        ending.start()
+        with Database(f"sqlite:///{file}").reading() as connection:
+            assert connection.execute(text("PRAGMA journal_mode")).scalar_one() == "wal"
+        ending.join()
 
 
 def test_sqlite_waits_for_the_disk_and_is_for_the_owner_alone(tmp_path: Path) -> None:

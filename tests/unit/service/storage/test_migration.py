@@ -2,28 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Column, Table, delete, insert, text, update
+from sqlalchemy import Column, Connection, DateTime, MetaData, Table, delete, insert, text, update
 
 from kohorte.errors import EngineError, InputError
+from kohorte.service.accounts import users
 from kohorte.service.audit import verify_log
 from kohorte.service.context import Service
+from kohorte.service.jobs.queue import Kind, Subject, claim, enqueue
 from kohorte.service.settings import Settings
 from kohorte.service.storage.database import Database
-from kohorte.service.storage.migration import migrate, refuse_other_version
-from kohorte.service.storage.schema import Moment, answered, audit, metadata, now, spent
+from kohorte.service.storage.migration import configuration, migrate, refuse_other_version
+from kohorte.service.storage.schema import Moment, answered, audit, jobs, metadata, now, spent
+from kohorte.service.vault import Vault
 from support.opened_at_once import append_at_once
 
-EXAMPLES: dict[type, Any] = {str: "x", int: 1, bool: True, bytes: b"x", float: 1.0, object: {"x": 1}}
+OLD_USER = {
+    "email_address": "1@example.org",
+    "name": "x",
+    "institution": "x",
+    "password_hash": "kept",
+    "created_at": now(),
+}
+EXAMPLES: dict[type, Any] = {str: "x", int: 1, bool: True, bytes: b"", float: 1.0, object: {"x": 1}}
 
 
 def example(column: Column[Any]) -> Any:
     return now() if isinstance(column.type, Moment) else EXAMPLES[column.type.python_type]
+
+
+@contextmanager
+def at_first_version(address: str) -> Iterator[Connection]:
+    """A connection to a database whose tables the first step made."""
+    database = Database(address)
+    database.make_file()
+    config = configuration()
+    with database.writing() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+    with database.writing() as connection:
+        yield connection
+    database.close()
+
+
+def old_table(connection: Connection, name: str) -> Table:
+    return Table(name, MetaData(), autoload_with=connection)
+
+
+def example_of(column: Column[Any]) -> Any:
+    """A value for a column as the database describes it."""
+    return now() if isinstance(column.type, DateTime) else EXAMPLES[column.type.python_type]
 
 
 def one_row(table: Table) -> dict[str, Any]:
@@ -35,7 +72,7 @@ def filled(service: Service) -> Service:
     """A service with one row in every table."""
     with service.database.writing() as connection:
         for table in metadata.sorted_tables:
-            if table.name not in ("audit_head", "master_key"):
+            if table.name not in ("audit_head", "master_key", "spent_head"):
                 connection.execute(insert(table).values(one_row(table)))
     return service
 
@@ -47,6 +84,54 @@ def test_the_steps_make_the_tables_of_the_schema_and_nothing_else(address: str) 
         context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
         assert compare_metadata(context, metadata) == []
     database.close()
+
+
+def test_accounts_of_the_first_version_keep_what_they_may(service_settings: Settings, address: str) -> None:
+    settings = replace(service_settings, database=address)
+    with at_first_version(address) as connection:
+        for number, privileged in ((1, True), (2, False), (3, True)):
+            user = {**OLD_USER, "id": number, "email_address": f"{number}@example.org", "privileged": privileged}
+            connection.execute(insert(old_table(connection, "users")).values(user))
+        disabled = {"moment": now(), "number": 3}
+        connection.execute(text("UPDATE users SET disabled_at = :moment WHERE id = :number"), disabled)
+    with Service.opened(settings, create=True) as service:
+        found, total = users.listed(service, limit=10, page=1)
+    shown = [users.user_to_dict(row) for row in found]
+    assert total == 3
+    assert [user["roles"] for user in shown] == [["steward"], ["researcher"], ["steward"]]
+    assert [user["privileged_status"] for user in shown] == [True, False, True]
+    assert [user["disabled"] for user in shown] == [False, False, True]
+    assert {row.password_hash for row in found} == {"kept"}
+
+
+def test_jobs_of_the_first_version_go_on_and_numbers_are_not_used_again(
+    service_settings: Settings, address: str
+) -> None:
+    settings = replace(service_settings, database=address)
+    settings.folder.mkdir()
+    vault = Vault.at(settings.vault_folder, settings.key_path, create=True)
+    with at_first_version(address) as connection:
+        connection.execute(insert(old_table(connection, "users")).values({**OLD_USER, "id": 1, "privileged": True}))
+        connection.execute(text("INSERT INTO master_key VALUES (1, :mark)"), {"mark": vault.fingerprint})
+        for name in ("datasets", "projects", "jobs"):
+            table = old_table(connection, name)
+            row = {
+                column.name: example_of(column)
+                for column in table.columns
+                if not (column.nullable or column.primary_key)
+            }
+            connection.execute(insert(table).values(row))
+        request = vault.seal('{"plan": 4}', label="job anonymize of dataset 1, project 1")
+        change = {"kind": "anonymize", "state": "queued", "project_id": 1, "cancel_requested": False, "attempt": 0}
+        connection.execute(update(table).values(**change, sealed_request=request))
+    with Service.opened(settings, create=True) as service:
+        taken = claim(service, "worker")
+        assert taken is not None
+        assert (taken.job_id, taken.subject, taken.dataset_id, taken.request) == (1, ("project", 1), 1, {"plan": 4})
+        with service.database.writing() as connection:
+            connection.execute(delete(jobs))
+            number = enqueue(service, connection, Kind.RISK, Subject("dataset", 1), actor_id=1, request={})
+    assert number == 2
 
 
 def test_migrating_again_changes_nothing(service: Service) -> None:

@@ -18,7 +18,7 @@ from kohorte.errors import EngineError, InputError
 from kohorte.service import vault as vault_module
 from kohorte.service.vault import CHUNK, MAGIC, Content, Vault
 
-HEAD = len(MAGIC) + 72 + 24  # magic, sealed key, header of the stream
+HEAD = len(MAGIC) + 80 + 24  # magic, id of the key and sealed key, header of the stream
 OVERHEAD = 17
 CANARY = b"Quastenflosser"
 

@@ -1,1 +1,1 @@
-"""How the tables came about, step by step (Alembic)."""
+"""Migrations of the tables (Alembic)."""

@@ -1,4 +1,4 @@
-"""What Alembic runs: the steps, on the connection that `migration` gives."""
+"""The script that Alembic runs: all migrations, on the connection given by `migration`."""
 
 from __future__ import annotations
 

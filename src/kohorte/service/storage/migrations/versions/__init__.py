@@ -1,1 +1,1 @@
-"""One file per step, in order."""
+"""One file per migration, in order."""

@@ -15,7 +15,7 @@ START = {"id": 1, "number": 0, "mac": "0" * 64}
 
 
 def upgrade() -> None:
-    """Make the step."""
+    """Apply the migration."""
     op.create_table(
         "audit",
         sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False),

@@ -1,4 +1,4 @@
-"""A lock that is given in turn: whoever waits longest is next, and nobody is passed by."""
+"""A fair lock: threads get it in the order of their arrival."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from collections import deque
 from types import TracebackType
 
 
-class Turns:
-    """Like `threading.Lock` in a `with`, but first come, first served.
+class FairLock:
+    """Like `threading.Lock` in a `with` statement, but first come, first served.
 
-    With a plain lock the thread that has just let go is the likeliest to get it again, and under load some waited for
-    seconds.
+    A plain lock is likely to go back to the thread that has just released it, and under load others waited for seconds.
     """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._waiting: deque[threading.Lock] = deque()
-        self._present: threading.Lock | None = None
+        self._owner: threading.Lock | None = None
 
     def __enter__(self) -> None:
         mine = threading.Lock()
         mine.acquire()
         try:
             with self._guard:
-                if self._present is None:
-                    self._present = mine
+                if self._owner is None:
+                    self._owner = mine
                     return
                 self._waiting.append(mine)
-            mine.acquire()  # whoever has the turn lets go of this when it is ours
+            mine.acquire()  # released by the previous owner
         except BaseException:
             self._give_up(mine)
             raise
@@ -40,14 +39,14 @@ class Turns:
             self._hand_on()
 
     def _give_up(self, mine: threading.Lock) -> None:
-        """Stop waiting; a turn that came meanwhile is the next one's."""
+        """Stop waiting; if the lock was handed over meanwhile, pass it on."""
         with self._guard:
-            if self._present is mine:
+            if self._owner is mine:
                 self._hand_on()
             elif mine in self._waiting:
                 self._waiting.remove(mine)
 
     def _hand_on(self) -> None:
-        self._present = self._waiting.popleft() if self._waiting else None
-        if self._present is not None:
-            self._present.release()
+        self._owner = self._waiting.popleft() if self._waiting else None
+        if self._owner is not None:
+            self._owner.release()

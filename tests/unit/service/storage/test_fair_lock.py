@@ -1,4 +1,4 @@
-"""A lock that is given in turn."""
+"""A lock that threads get in the order of their arrival."""
 
 import signal
 import threading
@@ -9,22 +9,22 @@ from types import FrameType
 
 import pytest
 
-from kohorte.service.storage.turns import Turns
+from kohorte.service.storage.fair_lock import FairLock
 
 
 def test_who_waits_longest_is_next() -> None:
-    turns, order = Turns(), []
+    lock, order = FairLock(), []
     threads = []
 
     def take(number: int) -> None:
-        with turns:
+        with lock:
             order.append(number)
 
-    with turns:
+    with lock:
         for number in range(20):
             threads.append(threading.Thread(target=take, args=(number,)))
             threads[-1].start()
-            while len(turns._waiting) <= number:
+            while len(lock._waiting) <= number:
                 time.sleep(0.001)
     for thread in threads:
         thread.join()
@@ -32,11 +32,11 @@ def test_who_waits_longest_is_next() -> None:
 
 
 def test_only_one_has_its_turn_at_a_time() -> None:
-    turns, inside, most = Turns(), [0], [0]
+    lock, inside, most = FairLock(), [0], [0]
 
     def take() -> None:
         for _ in range(200):
-            with turns:
+            with lock:
                 inside[0] += 1
                 most[0] = max(most[0], inside[0])
                 time.sleep(0)
@@ -51,10 +51,10 @@ def test_only_one_has_its_turn_at_a_time() -> None:
 
 
 def test_an_error_gives_the_turn_back() -> None:
-    turns = Turns()
-    with pytest.raises(ValueError, match="no"), turns:
+    lock = FairLock()
+    with pytest.raises(ValueError, match="no"), lock:
         raise ValueError("no")
-    with turns:
+    with lock:
         pass
 
 
@@ -80,9 +80,9 @@ def interrupted(before: Callable[[], object]) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
 
 
-def is_free(turns: Turns) -> bool:
+def is_free(lock: FairLock) -> bool:
     def take() -> None:
-        with turns:
+        with lock:
             pass
 
     thread = threading.Thread(target=take, daemon=True)
@@ -92,17 +92,17 @@ def is_free(turns: Turns) -> bool:
 
 
 def test_who_stops_waiting_is_not_waited_for() -> None:
-    turns = Turns()
-    with turns:
-        with interrupted(lambda: None), turns:
+    lock = FairLock()
+    with lock:
+        with interrupted(lambda: None), lock:
             raise AssertionError("out of turn")
-        assert not turns._waiting
-    assert is_free(turns)
+        assert not lock._waiting
+    assert is_free(lock)
 
 
 def test_a_turn_that_came_while_somebody_stopped_waiting_is_handed_on() -> None:
-    turns = Turns()
-    turns.__enter__()
-    with interrupted(lambda: turns.__exit__(None, None, None)), turns:
+    lock = FairLock()
+    lock.__enter__()
+    with interrupted(lambda: lock.__exit__(None, None, None)), lock:
         raise AssertionError("interrupted before")
-    assert is_free(turns)
+    assert is_free(lock)

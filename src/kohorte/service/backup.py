@@ -1,0 +1,298 @@
+"""Backup and restore of a service, without its key and without losing later spendings.
+
+A backup contains the database and the encrypted files. It contains neither the key file, which is stored separately,
+nor the log of spendings: an old log would hide what was spent since (docs/decisions/0030-backup-and-restore.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import inspect, select
+
+from kohorte.errors import EngineError, InputError
+from kohorte.service.context import Service
+from kohorte.service.key_rotation import is_unfinished, rotate
+from kohorte.service.keyring import KeyFile, flush_folder
+from kohorte.service.projects.spendings import Standing, enter_all, standing
+from kohorte.service.settings import Settings
+from kohorte.service.storage.database import Database
+from kohorte.service.storage.schema import audit_head, now
+
+FORMAT = 1
+MANIFEST, FILES = "backup.json", "files"
+DUMPS = {"sqlite": "service.db", "postgresql": "service.dump"}
+SQLITE_FILES = ("", "-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True)
+class Backup:
+    """The description of a backup."""
+
+    format: int
+    made_at: str
+    database: str
+    key: str
+    audit_head: str
+    spent_head: str
+    files: int
+
+
+@dataclass(frozen=True)
+class Restored:
+    """The restored backup, and the spendings that were added from the log."""
+
+    backup: Backup
+    spendings: Standing
+
+
+def make_backup(service: Service, output: Path) -> Backup:
+    """Copy database and encrypted files into a new folder, while the service is running."""
+    fingerprint = service.vault.fingerprint
+    _refuse_rotation(service, fingerprint)
+    with _new_folder(output) as folder:
+        (folder / FILES).mkdir(mode=0o700)
+        _copy_files(service, folder / FILES)  # before: files that are deleted while the database is copied
+        kind = "sqlite" if service.database.is_sqlite else "postgresql"
+        (_copy_sqlite if kind == "sqlite" else _dump_postgresql)(service.database, folder / DUMPS[kind])
+        _copy_files(service, folder / FILES)  # after: files that were added
+        _refuse_rotation(service, fingerprint)
+        with service.database.reading() as connection:
+            head = connection.execute(select(audit_head)).one()
+        found = Backup(
+            format=FORMAT,
+            made_at=now().isoformat(timespec="seconds"),
+            database=kind,
+            key=service.vault.ring.current.id.hex(),
+            audit_head=f"{head.number}:{head.mac}",
+            spent_head=standing(service).head,
+            files=len(list((folder / FILES).iterdir())),
+        )
+        (folder / MANIFEST).write_text(json.dumps(asdict(found), indent=2) + "\n")
+        _flush(folder)
+    return found
+
+
+def restore(settings: Settings, source: Path, *, old_key: Path | None = None) -> Restored:
+    """Restore a backup into a folder without a database, then add later spendings from the log in that folder.
+
+    `old_key` is the key file of a backup that was made before the key was replaced; everything is then sealed with the
+    new key.
+    """
+    backup = _read(source)
+    _refuse_target(settings, backup, old_key)
+    try:
+        settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            settings.vault_folder.rmdir()  # an empty one; a full one was refused
+        with _new_folder(settings.vault_folder) as folder:
+            shutil.copytree(source / FILES, folder, dirs_exist_ok=True, copy_function=_copy)
+            _flush(folder)
+    except OSError:
+        raise _failure("the encrypted files could not be copied") from None
+    _restore_database(settings, source / DUMPS[backup.database])
+    with Service.opened(settings, create=True) as service:
+        if is_unfinished(service.vault.ring):
+            rotate(service, lambda *_: None, settle_seconds=0.0)
+        spendings = enter_all(service)
+        with service.database.writing() as connection:
+            service.log.append(
+                connection,
+                "restore-backup",
+                f"backup of {backup.made_at}",
+                actor=None,
+                entered=spendings.missing,
+                log_refused=int(spendings.problem is not None),
+            )
+    return Restored(backup, spendings)
+
+
+def _refuse_rotation(service: Service, fingerprint: str) -> None:
+    """Refuse during a rotation: a backup with two keys could not be read without the older one."""
+    if is_unfinished(service.vault.ring) or service.vault.fingerprint != fingerprint:
+        raise InputError(
+            "the key is being replaced; finish that first (kohorte service rotate-key)", code="service-key-conflict"
+        )
+
+
+@contextmanager
+def _new_folder(output: Path) -> Iterator[Path]:
+    """Yield a temporary folder that gets its name if the block succeeds, and is removed otherwise."""
+    if output.exists():
+        raise InputError(f"{output}: exists already; name a new folder", code="service-backup-output")
+    folder = output.with_name(f".{output.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+        folder.rename(output)
+        flush_folder(output.parent)
+    except OSError:
+        raise _failure(f"{output}: could not be written") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy_files(service: Service, folder: Path) -> None:
+    for name in service.vault.names():
+        with suppress(FileNotFoundError):  # deleted meanwhile
+            if not (folder / name).exists():
+                _copy(str(service.vault.path(name)), str(folder / name))
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file via a temporary name, so that nothing is left if the source vanishes; only the owner can read it."""
+    temporary = f"{target}.tmp"
+    descriptor = os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as new, Path(source).open("rb") as old:
+            shutil.copyfileobj(old, new)
+        Path(temporary).rename(target)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _copy_sqlite(database: Database, target: Path) -> None:
+    """Copy a consistent state of an SQLite database, with SQLite's own backup."""
+    os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+    try:
+        with closing(sqlite3.connect(str(database.file))) as old, closing(sqlite3.connect(target)) as new:
+            old.backup(new)
+            new.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error:
+        raise _failure("the database could not be copied") from None
+
+
+def _dump_postgresql(database: Database, target: Path) -> None:
+    _run(database, "pg_dump", "--format=custom", "--no-owner", f"--file={target}")
+
+
+def _restore_database(settings: Settings, dump: Path) -> None:
+    database = Database(settings.database_address)
+    try:
+        if database.file is not None:
+            temporary = database.file.with_name(f".{database.file.name}.tmp")
+            shutil.copyfile(dump, temporary)
+            temporary.chmod(0o600)
+            _refuse_damaged(temporary)
+            temporary.rename(database.file)
+            flush_folder(database.file.parent)
+        else:
+            _run(database, "pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", str(dump))
+    except OSError:
+        raise _failure("the database could not be copied") from None
+    finally:
+        database.close()
+
+
+def _refuse_damaged(path: Path) -> None:
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            whole = connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    except sqlite3.Error:
+        whole = False
+    if not whole:
+        path.unlink(missing_ok=True)
+        raise _wrong("its database is damaged")
+
+
+def _run(database: Database, program: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL; the password is passed so that other users of the machine cannot see it."""
+    url = database.engine.url.set(drivername="postgresql")
+    environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}
+    address = url.set(password=None).render_as_string(hide_password=False)
+    command = [program, *arguments[:-1], f"--dbname={address}", arguments[-1]]
+    try:
+        subprocess.run(command, check=True, env=environment, capture_output=True)  # noqa: S603 - a fixed program
+    except FileNotFoundError:
+        raise InputError(
+            f"{program} is not installed here; install the client programs of PostgreSQL", code="service-backup-program"
+        ) from None
+    except subprocess.CalledProcessError:
+        raise _failure(f"{program} failed; run it by hand to see why") from None
+
+
+def _read(source: Path) -> Backup:
+    try:
+        found: dict[str, Any] = json.loads((source / MANIFEST).read_text(encoding="utf-8"))
+        backup = Backup(**found)
+    except (OSError, ValueError, TypeError):
+        raise _wrong(f"there is no {MANIFEST} in it") from None
+    if backup.format != FORMAT or backup.database not in DUMPS:
+        raise _wrong("it was made by another version of Kohorte")
+    if not (source / DUMPS[backup.database]).is_file() or not (source / FILES).is_dir():
+        raise _wrong("a part of it is missing")
+    return backup
+
+
+def _refuse_target(settings: Settings, backup: Backup, old_key: Path | None) -> None:
+    """Refuse a target that is not empty, has another kind of database, or lacks the key."""
+    if settings.vault_folder.is_dir() and any(settings.vault_folder.iterdir()):
+        raise _occupied()
+    database = Database(settings.database_address)
+    try:
+        if database.is_sqlite != (backup.database == "sqlite"):
+            raise _wrong(f"it contains a {backup.database} database; change the settings accordingly")
+        if _holds_something(database):
+            raise _occupied()
+    finally:
+        database.close()
+    _add_key(KeyFile(settings.key_path), backup, old_key)
+
+
+def _holds_something(database: Database) -> bool:
+    """Whether there is a database; also a journal of one: SQLite would write it into the restored database."""
+    if database.file is None:
+        return bool(inspect(database.engine).get_table_names())
+    return any(database.file.with_name(database.file.name + ending).exists() for ending in SQLITE_FILES)
+
+
+def _add_key(keys: KeyFile, backup: Backup, old_key: Path | None) -> None:
+    """Add the key of an older backup to the key file as a previous key; refuse if no key matches."""
+    ring = keys.ring
+    if backup.key in {key.id.hex() for key in ring.all}:
+        return
+    old = None if old_key is None else KeyFile(old_key).ring.current
+    if old is None or old.id.hex() != backup.key:
+        raise InputError(
+            f"{keys.path}: is not the key of this backup, which is {backup.key}; put that key there, or give it "
+            "with --old-key if it was replaced since",
+            code="service-key",
+        )
+    keys.replace(replace(ring, previous=(*ring.previous, old)))
+
+
+def _flush(folder: Path) -> None:
+    """Let only the owner read the files of a folder, and wait until they are on disk."""
+    for path in folder.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _occupied() -> InputError:
+    return InputError(
+        "a database (or its -wal, -shm or -journal file) or encrypted files exist already; restore into a folder with "
+        "only the key, the settings and spent.log",
+        code="service-restore-target",
+    )
+
+
+def _wrong(reason: str) -> InputError:
+    return InputError(f"the backup cannot be used: {reason}", code="service-backup")
+
+
+def _failure(message: str) -> EngineError:
+    return EngineError(message, code="service-backup-failed")
