@@ -1,143 +1,124 @@
-"""Who may do what: every operation of the interface has its rule here, and what has none is refused.
+"""The caller, and the objects that the caller may see; the permissions themselves are in `permissions`.
 
-Object rules stand here, too. To somebody who may not see an object it does not exist: not allowed and not found look
-alike.
+An object that the caller may not see is reported as not found, so that its existence is not revealed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, select, true
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, false, func, or_, select, true
 
 from kohorte.errors import AccessDenied
-from kohorte.service.storage.schema import datasets, jobs, projects, users
+from kohorte.service.permissions import ROLES_WITH, RULES, Permission, Role
+from kohorte.service.storage.schema import datasets, jobs, projects, user_roles, users
 
+ROLES = (
+    select(func.aggregate_strings(user_roles.c.role, " "))
+    .where(user_roles.c.user_id == users.c.id)
+    .scalar_subquery()
+    .label("roles")
+)
+"""The roles of a user as one text; `roles_of` reads it."""
+USERS: Select[*tuple[Any, ...]] = select(users, ROLES)
 
-class Who(StrEnum):
-    """Who may call an operation."""
-
-    ANYONE = "anyone"
-    SIGNED_IN = "signed in"
-    STEWARD = "steward"
+DATASET, PROJECT = "dataset", "project"
+_OF_DATASET, _OF_PROJECT = jobs.c.subject_kind == DATASET, jobs.c.subject_kind == PROJECT
+_DATASET_OF_PROJECT = select(projects.c.dataset_id).where(_OF_PROJECT, projects.c.id == jobs.c.subject_id)
+JOBS: Select[*tuple[Any, ...]] = select(
+    jobs,
+    case((_OF_DATASET, jobs.c.subject_id), else_=_DATASET_OF_PROJECT.scalar_subquery()).label("dataset_id"),
+    case((_OF_PROJECT, jobs.c.subject_id)).label("project_id"),
+)
+"""Jobs with the dataset and the project that they are about, if any."""
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Somebody who is signed in."""
+    """A user who is signed in."""
 
     user_id: int
-    privileged: bool
-    session_id: str
+    roles: frozenset[Role]
+    session_id: str = ""
+
+    def may(self, permission: Permission) -> bool:
+        """Whether one of the roles has the permission."""
+        return not self.roles.isdisjoint(ROLES_WITH[permission])
+
+    def refuse_without(self, permission: Permission) -> None:
+        """Refuse an actor none of whose roles has the permission."""
+        if not self.may(permission):
+            raise AccessDenied("none of your roles allows this", code="not-allowed")
 
 
-RULES: Mapping[str, Who] = MappingProxyType(
-    {
-        "create_first_steward": Who.ANYONE,
-        "login": Who.ANYONE,
-        "refresh": Who.ANYONE,
-        "logout": Who.SIGNED_IN,
-        "create_user": Who.STEWARD,
-        "list_users": Who.STEWARD,
-        "show_me": Who.SIGNED_IN,
-        "show_user": Who.SIGNED_IN,
-        "change_user": Who.SIGNED_IN,
-        "delete_user": Who.STEWARD,
-        "upload_dataset": Who.STEWARD,
-        "list_datasets": Who.STEWARD,
-        "show_dataset": Who.STEWARD,
-        "change_dataset": Who.STEWARD,
-        "delete_dataset": Who.STEWARD,
-        "create_generalization_hierarchy": Who.STEWARD,
-        "store_hierarchy": Who.STEWARD,
-        "show_hierarchy": Who.STEWARD,
-        "delete_hierarchy": Who.STEWARD,
-        "analyze_risk": Who.STEWARD,
-        "calculate_weighted_risk": Who.STEWARD,
-        "propose_config": Who.STEWARD,
-        "show_dataset_budget": Who.STEWARD,
-        "create_project": Who.STEWARD,
-        "list_projects": Who.SIGNED_IN,
-        "show_project": Who.SIGNED_IN,
-        "change_project": Who.STEWARD,
-        "delete_project": Who.STEWARD,
-        "download_csv": Who.SIGNED_IN,
-        "preview_release": Who.SIGNED_IN,
-        "show_certificate": Who.SIGNED_IN,
-        "show_report": Who.SIGNED_IN,
-        "analyze": Who.SIGNED_IN,
-        "estimate": Who.SIGNED_IN,
-        "download_dummy_data": Who.SIGNED_IN,
-        "show_budget": Who.SIGNED_IN,
-        "list_questions": Who.SIGNED_IN,
-        "list_jobs": Who.SIGNED_IN,
-        "show_job": Who.SIGNED_IN,
-        "cancel_job": Who.STEWARD,
-        "list_audit": Who.STEWARD,
-        "verify_audit": Who.STEWARD,
-        "show_health": Who.ANYONE,
-        "show_metrics": Who.STEWARD,
-        "show_documentation": Who.ANYONE,
-        "show_documentation_asset": Who.ANYONE,
-        "show_openapi": Who.ANYONE,
-    }
-)
+def roles_of(row: Row[*tuple[Any, ...]]) -> frozenset[Role]:
+    """Return the roles of a user whose row was selected with `ROLES`."""
+    return frozenset(map(Role, (row.roles or "").split()))
 
 
 def permit(operation: str, actor: Actor | None) -> None:
-    """Refuse an operation that the actor may not call; an operation without a rule is nobody's."""
+    """Refuse an operation that the actor may not call; an operation without a rule is always refused."""
     rule = RULES.get(operation)
-    if rule is Who.ANYONE:
+    if rule is Permission.ANYONE:
         return
     if actor is None:
         raise AccessDenied("sign in first", code="not-signed-in")
-    if rule is None or (rule is Who.STEWARD and not actor.privileged):
-        raise AccessDenied("only a data steward may do this", code="not-allowed")
+    if rule is None:
+        raise AccessDenied("nobody may do this", code="not-allowed")
+    actor.refuse_without(rule)
 
 
-def visible_projects(actor: Actor) -> ColumnElement[bool]:
-    """The projects that the actor may see: a steward all, a researcher the own ones."""
-    own = true() if actor.privileged else projects.c.researcher_id == actor.user_id
+def visible_projects(actor: Actor, everything: Permission = Permission.SEE_ALL_PROJECTS) -> ColumnElement[bool]:
+    """The projects that the actor may see: all with the permission `everything`, otherwise only their own.
+
+    The permission depends on the operation: a person who supervises all projects and is the researcher of one
+    must not read the releases of the others.
+    """
+    own = true() if actor.may(everything) else projects.c.researcher_id == actor.user_id
     return and_(projects.c.deleted_at.is_(None), own)
 
 
 def visible_jobs(actor: Actor) -> ColumnElement[bool]:
-    """The jobs that the actor may see: a steward all, a researcher those of own projects."""
-    own = select(projects.c.id).where(visible_projects(actor))
-    return true() if actor.privileged else jobs.c.project_id.in_(own)
+    """The jobs that the actor may see: all, or those of their own projects and those that they started."""
+    if actor.may(Permission.SEE_ALL_JOBS):
+        return true()
+    own = select(projects.c.id).where(visible_projects(actor, Permission.MANAGE_PROJECTS))
+    started = jobs.c.creator_id == actor.user_id if actor.may(Permission.MEASURE_RISK) else false()
+    return or_(started, and_(_OF_PROJECT, jobs.c.subject_id.in_(own)))
 
 
-def project_for(connection: Connection, actor: Actor, project_id: int) -> Row[Any]:
-    """Return a project that the actor may see."""
-    found = connection.execute(
-        select(projects).where(projects.c.id == project_id, visible_projects(actor))
-    ).one_or_none()
-    return _found(found, "project")
+def project_for(
+    connection: Connection, actor: Actor, project_id: int, everything: Permission = Permission.SEE_ALL_PROJECTS
+) -> Row[Any]:
+    """Return a project that the actor may see (`visible_projects`)."""
+    seen = visible_projects(actor, everything)
+    found = connection.execute(select(projects).where(projects.c.id == project_id, seen)).one_or_none()
+    return found_or_refused(found, "project")
 
 
 def job_for(connection: Connection, actor: Actor, job_id: int) -> Row[Any]:
     """Return a job that the actor may see."""
-    return _found(connection.execute(select(jobs).where(jobs.c.id == job_id, visible_jobs(actor))).one_or_none(), "job")
+    found = connection.execute(JOBS.where(jobs.c.id == job_id, visible_jobs(actor))).one_or_none()
+    return found_or_refused(found, "job")
 
 
 def dataset_for(connection: Connection, actor: Actor, dataset_id: int) -> Row[Any]:
-    """Return a dataset; only stewards see any."""
+    """Return a dataset, if the actor may see datasets at all."""
     statement = select(datasets).where(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None))
-    return _found(connection.execute(statement).one_or_none() if actor.privileged else None, "dataset")
+    may = actor.may(Permission.SEE_DATASETS)
+    return found_or_refused(connection.execute(statement).one_or_none() if may else None, "dataset")
 
 
 def user_for(connection: Connection, actor: Actor, user_id: int) -> Row[Any]:
-    """Return a user: a steward sees all, others themselves."""
-    may = actor.privileged or actor.user_id == user_id
-    statement = select(users).where(users.c.id == user_id, users.c.deleted_at.is_(None))
-    return _found(connection.execute(statement).one_or_none() if may else None, "user")
+    """Return a user with their roles; without the permission to see users, only the actor's own."""
+    may = actor.user_id == user_id or actor.may(Permission.SEE_USERS)
+    statement = USERS.where(users.c.id == user_id, users.c.deleted_at.is_(None))
+    return found_or_refused(connection.execute(statement).one_or_none() if may else None, "user")
 
 
-def _found(row: Row[Any] | None, what: str) -> Row[Any]:
+def found_or_refused(row: Row[Any] | None, what: str) -> Row[Any]:
+    """Return the row, or raise the error for an object that does not exist."""
     if row is None:
         raise AccessDenied(f"there is no such {what}", code="not-found")
     return row

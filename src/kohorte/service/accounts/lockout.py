@@ -1,8 +1,7 @@
-"""Lock-out: whoever tries passwords has to wait, longer and longer.
+"""Lock-out: after wrong passwords the next attempt has to wait, longer each time.
 
-An attempt is counted before its password is looked at, in one statement of the database, and taken back when the
-password was right. So of many attempts at once no more get through than of as many in a row. Addresses that nobody
-has are counted like others.
+An attempt is counted before its password is checked, in one database statement, and removed if the password is
+right. Parallel attempts therefore gain nothing over sequential ones. Unknown addresses are counted in the same way.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ FORGOTTEN_AFTER = timedelta(days=1)
 
 
 class LockedOut(AccessDenied):
-    """Too many wrong passwords; says after how many seconds to try again."""
+    """Too many wrong passwords; `retry_after` is the number of seconds to wait."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__("too many wrong passwords; wait before you try again", code="locked-out")
@@ -37,7 +36,7 @@ class LockedOut(AccessDenied):
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt that was counted as wrong until it is found right."""
+    """An attempt, counted as wrong until the password is found right."""
 
     key: str
     failures: int
@@ -51,7 +50,7 @@ class Attempt:
 def counted(service: Service, email_address: str) -> Attempt:
     """Count an attempt for a normalized address, or refuse it while the address is locked."""
     key = _key(service, email_address)
-    with service.database.reading() as connection:  # most attempts of an attack end here and keep no writer waiting
+    with service.database.reading() as connection:  # most attempts of an attack end here and delay no writer
         _refuse_locked(connection, key)
     with service.database.writing() as connection:
         moment = now()
@@ -66,9 +65,9 @@ def counted(service: Service, email_address: str) -> Attempt:
 
 
 def take_back(connection: Connection, attempt: Attempt) -> None:
-    """Forget all attempts for the address, because one was right, and what is long ago.
+    """Delete all attempts for the address, because one was right, and old attempts for other addresses.
 
-    Rows of other addresses that somebody is changing are left for another time: nobody waits for them here.
+    Rows that another transaction is changing are skipped, so that nobody waits for them here.
     """
     connection.execute(_row_of(delete(login_failures), attempt.key))
     old = select(login_failures.c.address_key).where(login_failures.c.last_at < now() - FORGOTTEN_AFTER)
@@ -78,7 +77,7 @@ def take_back(connection: Connection, attempt: Attempt) -> None:
 
 
 def lock_after(failures: int) -> timedelta:
-    """Return how long an address is locked after so many wrong attempts."""
+    """Return how long an address is locked after this number of wrong attempts."""
     doublings = min(failures - FREE_ATTEMPTS, 8)
     return min(FIRST_LOCK * (1 << doublings), LONGEST_LOCK)
 
@@ -86,14 +85,14 @@ def lock_after(failures: int) -> timedelta:
 def _one_more(connection: Connection, key: str, moment: datetime) -> int | None:
     """Count one more attempt and return their number; nothing is counted while the address is locked."""
     kept = login_failures.c
-    starts_anew = kept.last_at < moment - FORGOTTEN_AFTER
+    starts_again = kept.last_at < moment - FORGOTTEN_AFTER
     make: Any = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     statement = (
         make(login_failures)
         .values(address_key=key, failures=1, last_at=moment)
         .on_conflict_do_update(
             index_elements=[kept.address_key],
-            set_={"failures": case((starts_anew, 1), else_=kept.failures + 1), "last_at": moment},
+            set_={"failures": case((starts_again, 1), else_=kept.failures + 1), "last_at": moment},
             where=or_(kept.locked_until.is_(None), kept.locked_until <= moment),
         )
         .returning(kept.failures)
@@ -114,5 +113,5 @@ def _row_of(statement: Any, key: str) -> Any:
 
 
 def _key(service: Service, email_address: str) -> str:
-    """What stands for an address in the table: the addresses that people try are not kept."""
+    """A keyed hash of the address: the addresses themselves are not stored."""
     return hmac.new(service.vault.derived("login failures"), email_address.encode(), hashlib.sha256).hexdigest()

@@ -1,7 +1,7 @@
-"""Passwords: hashed with Argon2id, a few at a time, and which are good enough.
+"""Passwords: hashing with Argon2id, and requirements.
 
-A password that people choose for themselves is strong. One that a steward sets for somebody else may be weak, and then
-it is good for three days only.
+Passwords that users choose for themselves must be strong. A password that a steward sets for another user may be weak,
+but then expires after three days.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kohorte.service.storage.schema import now
 
 PASSES = 2
 MEMORY = 32 << 20
-AT_ONCE = 4  # each takes MEMORY, so that many logins at once wait rather than fill the machine
+AT_ONCE = 4  # each hash takes MEMORY, so further logins wait instead of exhausting the memory
 SHORTEST = 12
 SHORTEST_INITIAL = 6
 LONGEST = 200
@@ -38,19 +38,19 @@ COMMON = frozenset(
         "willkommen123",
     )
 )  # fmt: skip
-_turn = threading.BoundedSemaphore(AT_ONCE)
+_hashing = threading.BoundedSemaphore(AT_ONCE)
 
 
 def hashed(password: str) -> str:
-    """Return the hash to keep of a password."""
-    with _turn:
+    """Return the hash of a password, for storage."""
+    with _hashing:
         return argon2id.str(_encoded(password), PASSES, MEMORY).decode("ascii")
 
 
 def fits(password: str, stored: str | None) -> bool:
-    """Whether a password is the one of a hash; without a hash it takes as long, and the answer is no."""
+    """Whether a password matches a hash; without a hash the check takes the same time and returns False."""
     against = _nobodys() if stored is None else stored
-    with _turn:
+    with _hashing:
         try:
             return argon2id.verify(against.encode("ascii"), _encoded(password)) and stored is not None
         except (exceptions.InvalidkeyError, exceptions.ValueError):
@@ -58,25 +58,25 @@ def fits(password: str, stored: str | None) -> bool:
 
 
 def is_outdated(stored: str) -> bool:
-    """Whether a hash was made with less work than is asked for today."""
+    """Whether a hash was made with less work than required today."""
     work = dict(part.split("=") for part in stored.split("$")[3].split(","))
     return int(work["m"]) < MEMORY >> 10 or int(work["t"]) < PASSES
 
 
 def warm_up() -> None:
-    """Make what `fits` needs for people who do not exist, so that the first of them does not take longer."""
+    """Prepare the hash that `fits` uses for unknown users, so that the first check does not take longer."""
     _nobodys()
 
 
 def refuse_weak(password: str, *, about: Iterable[str]) -> None:
-    """Refuse a password that somebody could guess; `about` are the e-mail address, name and so on of the person."""
+    """Refuse a password that is easy to guess; `about` holds e-mail address, name and institution of the user."""
     weakness = _weakness(password, about)
     if weakness is not None:
         raise InputError(f"the password {weakness}", code="password-weak")
 
 
 def initial_expiry(password: str, *, about: Iterable[str]) -> datetime | None:
-    """Return until when a password that somebody else chose can be used: a strong one without end."""
+    """Return when a password that somebody else chose expires; None for a strong password."""
     if len(_normal(password)) < SHORTEST_INITIAL:
         raise InputError(f"the password needs at least {SHORTEST_INITIAL} characters", code="password-weak")
     if len(password) > LONGEST:
@@ -109,7 +109,7 @@ def _encoded(password: str) -> bytes:
 
 
 def _normal(password: str) -> str:
-    """The same letters as the same bytes, whichever keyboard wrote them."""
+    """Normalize to NFC, so that equal characters from different keyboards give equal bytes."""
     return unicodedata.normalize("NFC", password)
 
 

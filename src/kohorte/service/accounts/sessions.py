@@ -1,7 +1,7 @@
-"""Sessions: signing in, staying signed in, signing out.
+"""Sessions: sign in, stay signed in, sign out.
 
-A session lives as long as its latest refresh token, seven days unless the settings say otherwise, and thirty days in
-all. Each refresh token is good once. If one comes back, somebody else has a copy: the session ends, for both.
+A session lasts as long as its latest refresh token, by default seven days, and at most thirty days in all. A refresh
+token can be used once. Reuse means that it was copied, and ends the session.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from kohorte.service.storage.schema import now, sessions, users
 
 LONGEST = timedelta(days=30)
 USABLE = (users.c.disabled_at.is_(None), users.c.deleted_at.is_(None))
-_turns = tuple(threading.Lock() for _ in range(256))
+_locks = tuple(threading.Lock() for _ in range(256))
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """What somebody gets who signs in."""
+    """The tokens of a new session."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -45,9 +45,9 @@ class _Session:
 
 
 def sign_in(service: Service, email_address: str, password: str) -> Tokens:
-    """Begin a session, or refuse in words that do not tell whether there is such a user."""
+    """Begin a session; the error message does not reveal whether the user exists."""
     address = folded(email_address)
-    with _turn(address):
+    with _lock_for(address):
         row, attempt = _checked(service, address, password)
         if row is None:
             raise _wrong()
@@ -87,12 +87,12 @@ def sign_out(service: Service, actor: Actor) -> None:
 
 
 def revoke(connection: Connection, *, session_id: str) -> None:
-    """End a session: its tokens are good for nothing from now on."""
+    """End a session: its tokens are no longer valid."""
     connection.execute(update(sessions).where(sessions.c.id == session_id).values(revoked_at=now()))
 
 
 def revoke_all(connection: Connection, user_id: int, *, but: str | None = None) -> None:
-    """End all sessions of a user, perhaps but one."""
+    """End all sessions of a user, except the session `but`."""
     statement = update(sessions).where(sessions.c.user_id == user_id, sessions.c.revoked_at.is_(None))
     if but is not None:
         statement = statement.where(sessions.c.id != but)
@@ -100,8 +100,8 @@ def revoke_all(connection: Connection, user_id: int, *, but: str | None = None) 
 
 
 def knows_password(service: Service, email_address: str, password: str) -> bool:
-    """Whether somebody who is signed in knows the password, too; wrong attempts lock out as those to sign in do."""
-    with _turn(email_address):
+    """Whether a signed-in user also knows the password; wrong attempts count towards the lock-out."""
+    with _lock_for(email_address):
         row, attempt = _checked(service, email_address, password)
         if row is not None:
             _settle(service, attempt)
@@ -109,7 +109,7 @@ def knows_password(service: Service, email_address: str, password: str) -> bool:
 
 
 def _checked(service: Service, email_address: str, password: str) -> tuple[Row[Any] | None, lockout.Attempt]:
-    """Return the user with this address and password, if any; known and unknown addresses go the same way."""
+    """Return the user with this address and password, if any; known and unknown addresses are treated alike."""
     passwords.warm_up()
     attempt = lockout.counted(service, email_address)
     with service.database.reading() as connection:
@@ -129,7 +129,7 @@ def _settle(service: Service, attempt: lockout.Attempt) -> None:
 
 
 def _keep_better_hash(connection: Connection, row: Row[Any], better: str | None) -> None:
-    """Hold the user and perhaps keep another hash; refuse if user or password have changed since they were checked."""
+    """Lock the user and store a better hash, if any; refuse if user or password changed since they were checked."""
     same = (users.c.id == row.id, users.c.password_hash == row.password_hash, *USABLE)
     if connection.execute(select(users.c.id).where(*same).with_for_update(key_share=True)).one_or_none() is None:
         raise _wrong()
@@ -146,7 +146,7 @@ def _begin(service: Service, connection: Connection, user_id: int) -> _Session:
 
 
 def _live_session(connection: Connection, claims: Claims) -> Row[*tuple[Any, ...]] | None:
-    """Return the user and session of a token and hold the session, if it can still be used."""
+    """Return the user and session of a token and lock the session, if it can still be used."""
     return connection.execute(
         select(
             users.c.id,
@@ -175,9 +175,9 @@ def _tokens(service: Service, row: Row[*tuple[Any, ...]], session: _Session) -> 
     )
 
 
-def _turn(email_address: str) -> threading.Lock:
-    """Attempts for one address wait for each other: right ones at once must not look like a series of wrong ones."""
-    return _turns[zlib.crc32(email_address.encode(errors="replace")) % len(_turns)]
+def _lock_for(email_address: str) -> threading.Lock:
+    """Serialize attempts for one address: simultaneous right ones must not count as a series of wrong ones."""
+    return _locks[zlib.crc32(email_address.encode(errors="replace")) % len(_locks)]
 
 
 def _wrong() -> AccessDenied:

@@ -1,4 +1,4 @@
-"""The first steward: whoever starts the service sees a token that makes one, once."""
+"""Create the first steward with a one-time token that the service prints at its start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kohorte.service.storage.schema import audit_head, now, setup_tokens
 
 
 def fresh_token(service: Service) -> str | None:
-    """Return a new token for the first steward, which replaces older ones; None when there is a steward."""
+    """Return a new token for the first steward, which replaces older ones; None if there is a steward."""
     token = secrets.token_urlsafe(32)
     with service.database.writing() as connection:
         _one_at_a_time(connection)
@@ -30,26 +30,18 @@ def fresh_token(service: Service) -> str | None:
 def create_first_steward(
     service: Service, token: str, *, email_address: str, name: str, institution: str, password: str
 ) -> Row[Any]:
-    """Create the first steward; the token is used up."""
+    """Create the first steward; the token cannot be used again."""
     with service.database.reading() as connection:
         if _has_steward(connection) or not connection.execute(select(exists().where(_unused(token)))).scalar_one():
             raise _refused()
-    values = users.prepared(
-        email_address=email_address,
-        name=name,
-        institution=institution,
-        password=password,
-        privileged=True,
-        strong=True,
-    )
+    wanted = users.Changes(email_address, name, institution, privileged=True)
+    values = users.prepared(wanted, password, strong=True)
     with service.database.writing() as connection:
         _one_at_a_time(connection)
         used = connection.execute(update(setup_tokens).where(_unused(token)).values(used_at=now()))
         if used.rowcount != 1 or _has_steward(connection):
             raise _refused()
-        row = users.add(connection, values)
-        service.log.append(connection, "create-first-steward", f"user {row.id}", actor=None)
-    return row
+        return users.add(service, connection, values, by=None, action="create-first-steward")
 
 
 def _one_at_a_time(connection: Connection) -> None:
@@ -61,7 +53,7 @@ def _has_steward(connection: Connection) -> bool:
 
 
 def _unused(token: str) -> ColumnElement[bool]:
-    """The condition that a token is unused; hashes are compared, so that time tells nothing of the token."""
+    """The condition that a token is unused; hashes are compared, so that timing reveals nothing about the token."""
     return and_(setup_tokens.c.token_hash == _hash(token), setup_tokens.c.used_at.is_(None))
 
 
@@ -70,4 +62,4 @@ def _hash(token: str) -> str:
 
 
 def _refused() -> AccessDenied:
-    return AccessDenied("the set-up token is not valid, or no longer", code="not-allowed")
+    return AccessDenied("the set-up token is not valid or no longer valid", code="not-allowed")

@@ -1,4 +1,4 @@
-"""Tokens: signed proofs of who is calling, good for minutes (access) or days (refresh)."""
+"""Signed tokens that identify the caller, valid for minutes (access) or days (refresh)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jwt
 from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, or_, select
 
 from kohorte.errors import AccessDenied
-from kohorte.service.access import Actor
+from kohorte.service.access import ROLES, Actor, roles_of
 from kohorte.service.context import Service
 from kohorte.service.storage.schema import Moment, now, sessions, users
 
@@ -33,7 +33,7 @@ def is_live(moment: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
 
 
 CALLER = (
-    select(users.c.id, users.c.privileged)
+    select(users.c.id, ROLES)
     .join(sessions, sessions.c.user_id == users.c.id)
     .where(
         sessions.c.id == bindparam("of_session"),
@@ -41,11 +41,11 @@ CALLER = (
         is_live(bindparam("moment", type_=Moment)),
     )
 )
-"""Made once: every request needs it."""
+"""Built once, because every request needs it."""
 
 
 class Type(StrEnum):
-    """What a token is good for."""
+    """What a token can be used for."""
 
     ACCESS = "access"
     REFRESH = "refresh"
@@ -53,7 +53,7 @@ class Type(StrEnum):
 
 @dataclass(frozen=True)
 class Claims:
-    """What a token says: who, in which session, and which token it is."""
+    """The content of a token: user, session and id of the token."""
 
     user_id: int
     session_id: str
@@ -61,7 +61,7 @@ class Claims:
 
 
 def new_id() -> str:
-    """Return an id that nobody can guess."""
+    """Return a random id that cannot be guessed."""
     return secrets.token_hex(16)
 
 
@@ -80,7 +80,7 @@ def issued(service: Service, kind: Type, claims: Claims, *, until: datetime) -> 
 
 
 def claims_of(service: Service, kind: Type, token: str) -> Claims:
-    """Return what a token of our own says; anything else is refused, always in the same words."""
+    """Return the claims of a token that this service signed; all others are refused with the same message."""
     if len(token) > LONGEST:
         raise refused()
     try:
@@ -99,19 +99,19 @@ def claims_of(service: Service, kind: Type, token: str) -> Claims:
 
 
 def authenticate(service: Service, token: str) -> Actor:
-    """Return who a valid access token belongs to."""
+    """Return the user of a valid access token."""
     claims = claims_of(service, Type.ACCESS, token)
     of = {"of_session": claims.session_id, "of_user": claims.user_id, "moment": now()}
     with service.database.reading() as connection:
         row = connection.execute(CALLER, of).one_or_none()
     if row is None:
         raise refused()
-    return Actor(row.id, row.privileged, claims.session_id)
+    return Actor(row.id, roles_of(row), claims.session_id)
 
 
 def refused() -> AccessDenied:
-    """Return the one answer to every token that is not good."""
-    return AccessDenied("the token is not valid, or no longer; sign in again", code="not-signed-in")
+    """Return the error for every token that is not valid."""
+    return AccessDenied("the token is not valid or no longer valid; sign in again", code="not-signed-in")
 
 
 def _key(service: Service) -> bytes:

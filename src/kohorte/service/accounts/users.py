@@ -1,33 +1,38 @@
-"""Users: data stewards (privileged) and researchers.
+"""Users and their roles.
 
-A deleted user stays as an empty row, because the audit log names it. There is always a steward who can sign in.
+A deleted user remains as an empty row, because the audit log refers to it. There is always a steward who can sign in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from kohorte.errors import AccessDenied, InputError
-from kohorte.service.access import Actor, user_for
+from kohorte.service.access import USERS, Actor, found_or_refused, roles_of, user_for
 from kohorte.service.accounts import passwords, sessions
 from kohorte.service.accounts.addresses import folded, valid
 from kohorte.service.context import Service
-from kohorte.service.storage.schema import now, users
+from kohorte.service.permissions import Permission, Role
+from kohorte.service.storage.schema import now, user_roles, users
 
 LONGEST_TEXT = 200
 TEXT = r"^[^\x00-\x1f\x7f-\x9f]*$"
+PRESENT = users.c.deleted_at.is_(None)
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What shall change of a user; None leaves a thing as it is."""
+    """Changes to a user; None leaves a field unchanged.
+
+    `privileged` adds or removes the role of steward; the name comes from PRIORI's interface.
+    """
 
     email_address: str | None = None
     name: str | None = None
@@ -36,14 +41,16 @@ class Changes:
     disabled: bool | None = None
     password: str | None = field(default=None, repr=False)
     current_password: str | None = field(default=None, repr=False)
+    roles: Collection[Role] | None = None
 
     @property
-    def stewards_only(self) -> bool:
-        """Whether something shall change that users cannot change of themselves."""
-        return any(part is not None for part in (self.email_address, self.privileged, self.disabled))
+    def of_others_only(self) -> bool:
+        """Whether the changes include fields that users cannot change for themselves."""
+        parts = (self.email_address, self.privileged, self.disabled, self.roles)
+        return any(part is not None for part in parts)
 
-    def values(self) -> dict[str, Any]:
-        """Return the columns to change, without the password's."""
+    def values(self, present: Collection[Role] = ()) -> dict[str, Any]:
+        """Return the columns and roles to change, without the password; `present` are the current roles."""
         values: dict[str, Any] = {}
         if self.email_address is not None:
             values["email_address"] = valid(self.email_address)
@@ -51,22 +58,39 @@ class Changes:
             values["name"] = _text("name", self.name)
         if self.institution is not None:
             values["institution"] = _text("institution", self.institution, fewest=0)
-        if self.privileged is not None:
-            values["privileged"] = self.privileged
+        if self.roles is not None or self.privileged is not None:
+            values["roles"] = wanted_roles(self.roles, self.privileged, present)
         if self.disabled is not None:
             values["disabled_at"] = now() if self.disabled else None
         return values
 
 
+def wanted_roles(roles: Collection[Role] | None, privileged: bool | None, present: Collection[Role] = ()) -> list[str]:
+    """Return the roles that a user shall have, in the order of `Role`; `roles` and `privileged` must agree.
+
+    Without `roles`, a user who is no longer a steward and has no other role is a researcher, as in PRIORI.
+    """
+    if roles is None:
+        kept = set(present) - {Role.STEWARD}
+        roles = kept | {Role.STEWARD} if privileged else kept or {Role.RESEARCHER}
+    elif not roles:
+        raise InputError("roles: a user has at least one role", code="user-roles")
+    elif privileged is not None and privileged != (Role.STEWARD in roles):
+        raise InputError("roles: contradict privileged_status, which says who is a steward", code="user-roles")
+    return [str(role) for role in Role if role in roles]
+
+
 def user_to_dict(row: Row[Any]) -> dict[str, Any]:
-    """Return a user as clients see it."""
+    """Return a user as the interface shows it."""
+    roles = roles_of(row)
     return {
         "created_at": row.created_at.isoformat(),
         "disabled": row.disabled_at is not None,
         "email_address": row.email_address,
         "institution": row.institution,
         "name": row.name,
-        "privileged_status": row.privileged,
+        "privileged_status": Role.STEWARD in roles,
+        "roles": [str(role) for role in Role if role in roles],
         "user_id": row.id,
     }
 
@@ -78,44 +102,42 @@ def create(
     name: str,
     institution: str,
     password: str,
-    privileged: bool,
+    roles: Collection[Role],
     by: int | None,
 ) -> Row[Any]:
-    """Create a user; `by` is the steward who does it, None the person at the machine itself."""
-    values = prepared(
-        email_address=email_address,
-        name=name,
-        institution=institution,
-        password=password,
-        privileged=privileged,
-        strong=by is None,
-    )
+    """Create a user; `by` is the steward who does it, None means the command line."""
+    wanted = Changes(email_address, name, institution, roles=roles)
+    values = prepared(wanted, password, strong=by is None)
     with service.database.writing() as connection:
-        row = add(connection, values)
-        service.log.append(connection, "create-user", f"user {row.id}", actor=by, privileged=privileged)
-    return row
+        return add(service, connection, values, by=by)
 
 
-def prepared(
-    *, email_address: str, name: str, institution: str, password: str, privileged: bool, strong: bool
-) -> dict[str, Any]:
-    """Check what a user shall be and hash the password, ready for `add`."""
-    values = Changes(email_address, name, institution, privileged).values()
+def prepared(wanted: Changes, password: str, *, strong: bool) -> dict[str, Any]:
+    """Check the fields of a new user and hash the password, for `add`."""
+    values = wanted.values()
     return values | _password_values(password, values, strong=strong)
 
 
-def add(connection: Connection, values: dict[str, Any]) -> Row[Any]:
-    """Put a user into the table."""
+def add(
+    service: Service, connection: Connection, values: Mapping[str, Any], *, by: int | None, action: str = "create-user"
+) -> Row[Any]:
+    """Insert a user, with an entry in the audit log."""
+    columns, roles = dict(values), values["roles"]
+    del columns["roles"]
     with _one_per_address():
-        return connection.execute(insert(users).values(**values, created_at=now()).returning(users)).one()
+        statement = insert(users).values(**columns, created_at=now()).returning(users.c.id)
+        user_id = connection.execute(statement).scalar_one()
+    _set_roles(connection, user_id, roles)
+    privileged = Role.STEWARD in roles
+    service.log.append(connection, action, f"user {user_id}", actor=by, privileged=privileged, roles=", ".join(roles))
+    return connection.execute(USERS.where(users.c.id == user_id)).one()
 
 
 def listed(service: Service, *, limit: int, page: int) -> tuple[list[Row[Any]], int]:
     """Return a page of users in the order of their ids, and how many there are."""
-    present = users.c.deleted_at.is_(None)
-    statement = select(users).where(present).order_by(users.c.id).limit(limit).offset((page - 1) * limit)
+    statement = USERS.where(PRESENT).order_by(users.c.id).limit(limit).offset((page - 1) * limit)
     with service.database.reading() as connection:
-        total = connection.execute(select(func.count()).select_from(users).where(present)).scalar_one()
+        total = connection.execute(select(func.count()).select_from(users).where(PRESENT)).scalar_one()
         return list(connection.execute(statement)), total
 
 
@@ -127,54 +149,77 @@ def shown(service: Service, actor: Actor, user_id: int) -> Row[Any]:
 
 def change(service: Service, actor: Actor, user_id: int, changes: Changes) -> Row[Any]:
     """Change a user: a steward everything, others their own name, institution and password."""
+    values = planned(service, actor, user_id, changes)
+    if not values:
+        return shown(service, actor, user_id)
+    with service.database.writing() as connection:
+        return apply(service, connection, user_id, values, by=actor)
+
+
+def planned(service: Service, actor: Actor, user_id: int, changes: Changes) -> dict[str, Any]:
+    """Check the changes to a user, and return them for `apply`, a new password only as its hash."""
     row = shown(service, actor, user_id)
-    if changes.stewards_only and not actor.privileged:
-        raise AccessDenied("only a data steward may change this", code="not-allowed")
-    values, own = changes.values(), actor.user_id == user_id
+    own = actor.user_id == user_id
+    if changes.of_others_only or not own:
+        actor.refuse_without(Permission.MANAGE_USERS)
+    values = changes.values(roles_of(row))
     if changes.password is not None:
         if own:
             _confirm(service, row, changes.current_password)
         values |= _password_values(changes.password, {**row._asdict(), **values}, strong=own)
-    if not values:
-        return row
-    with service.database.writing() as connection:
-        return _applied(service, connection, user_id, values, by=actor)
+    return values
 
 
-def delete(service: Service, actor: Actor, user_id: int) -> None:
-    """Delete a user: the row stays without anything that tells who it was."""
-    gone = {"email_address": f"deleted-{user_id}", "name": "", "institution": "", "password_hash": ""}
+def removal(user_id: int) -> dict[str, Any]:
+    """Return the values of a deleted user for `apply`: nothing that identifies the person."""
     moment = now()
-    with service.database.writing() as connection:
-        user_for(connection, actor, user_id)
-        _applied(service, connection, user_id, {**gone, "disabled_at": moment, "deleted_at": moment}, by=actor)
+    return {
+        "email_address": f"deleted-{user_id}",
+        "name": "",
+        "institution": "",
+        "password_hash": "",
+        "disabled_at": moment,
+        "deleted_at": moment,
+    }
+
+
+def remove(service: Service, connection: Connection, actor: Actor, user_id: int) -> None:
+    """Delete a user whom the actor may see."""
+    user_for(connection, actor, user_id)
+    apply(service, connection, user_id, removal(user_id), by=actor)
 
 
 def change_by_hand(service: Service, email_address: str, changes: Changes) -> Row[Any]:
-    """Change a user from the machine itself, where nobody is signed in."""
+    """Change a user from the command line, where nobody is signed in."""
     with service.database.reading() as connection:
-        found = select(users).where(users.c.email_address == folded(email_address), users.c.deleted_at.is_(None))
-        row = connection.execute(found).one_or_none()
+        row = _row(connection, users.c.email_address == folded(email_address))
     if row is None:
         raise InputError("there is no user with this e-mail address", code="user-unknown")
-    values = changes.values()
+    values = changes.values(roles_of(row))
     if changes.password is not None:
         values |= _password_values(changes.password, {**row._asdict(), **values}, strong=True)
     with service.database.writing() as connection:
-        return _applied(service, connection, row.id, values, by=None)
+        return apply(service, connection, row.id, values, by=None)
 
 
-def can_act(table: Any = users.c) -> ColumnElement[bool]:
+def can_act() -> ColumnElement[bool]:
     """The condition that a user is a steward who may sign in."""
-    return and_(table.privileged, table.disabled_at.is_(None), table.deleted_at.is_(None))
+    steward = exists().where(user_roles.c.user_id == users.c.id, user_roles.c.role == Role.STEWARD)
+    return and_(steward, users.c.disabled_at.is_(None), PRESENT)
 
 
-def _applied(
-    service: Service, connection: Connection, user_id: int, values: dict[str, Any], *, by: Actor | None
+def apply(
+    service: Service, connection: Connection, user_id: int, values: Mapping[str, Any], *, by: Actor | None
 ) -> Row[Any]:
+    """Change the row and the roles of a user; a new password or a disabled account ends sessions."""
     _keep_a_steward(connection, user_id, values)
-    with _one_per_address():
-        row = connection.execute(update(users).where(users.c.id == user_id).values(**values).returning(users)).one()
+    columns = {name: value for name, value in values.items() if name != "roles"}
+    if columns:
+        with _one_per_address():
+            connection.execute(update(users).where(users.c.id == user_id).values(**columns))
+    if "roles" in values:
+        _set_roles(connection, user_id, values["roles"])
+    row = connection.execute(USERS.where(users.c.id == user_id)).one()
     if row.disabled_at is not None or "password_hash" in values:
         own = by is not None and by.user_id == user_id and row.disabled_at is None
         sessions.revoke_all(connection, user_id, but=by.session_id if by is not None and own else None)
@@ -185,17 +230,27 @@ def _applied(
     return row
 
 
-def _keep_a_steward(connection: Connection, user_id: int, values: dict[str, Any]) -> None:
-    """Hold the user and all stewards until the transaction ends, and refuse if none would be left."""
-    held = select(users, can_act().label("acts")).where(
-        users.c.deleted_at.is_(None), or_(users.c.id == user_id, can_act())
-    )
-    rows = {row.id: row for row in connection.execute(held.order_by(users.c.id).with_for_update(key_share=True))}
-    if user_id not in rows:
-        raise AccessDenied("there is no such user", code="not-found")
-    leaves = values.get("privileged") is False or values.get("disabled_at") is not None
-    if leaves and rows[user_id].acts and not any(row.acts for row in rows.values() if row.id != user_id):
-        raise InputError("the last data steward has to stay; name another one first", code="last-steward-conflict")
+def _row(connection: Connection, condition: ColumnElement[bool]) -> Any:
+    return connection.execute(USERS.where(condition, PRESENT)).one_or_none()
+
+
+def _set_roles(connection: Connection, user_id: int, roles: Collection[str]) -> None:
+    connection.execute(delete(user_roles).where(user_roles.c.user_id == user_id))
+    connection.execute(insert(user_roles), [{"user_id": user_id, "role": role} for role in roles])
+
+
+def _keep_a_steward(connection: Connection, user_id: int, values: Mapping[str, Any]) -> None:
+    """Lock the user and all stewards until the transaction ends, and refuse if no steward would be left.
+
+    Roles are read again after locking: a statement that waited for a row still sees the older roles.
+    """
+    held = select(users.c.id).where(PRESENT, or_(users.c.id == user_id, can_act())).order_by(users.c.id)
+    connection.execute(held.with_for_update(key_share=True)).all()
+    found_or_refused(_row(connection, users.c.id == user_id), "user")
+    stays = Role.STEWARD in values.get("roles", (Role.STEWARD,)) and values.get("disabled_at") is None
+    stewards = connection.execute(select(users.c.id).where(can_act())).scalars().all()
+    if not stays and stewards == [user_id]:
+        raise InputError("the last data steward must stay; appoint another one first", code="last-steward-conflict")
 
 
 def _password_values(password: str, user: Mapping[str, Any], *, strong: bool) -> dict[str, Any]:
@@ -210,7 +265,7 @@ def _password_values(password: str, user: Mapping[str, Any], *, strong: bool) ->
 
 def _confirm(service: Service, row: Row[Any], password: str | None) -> None:
     if password is None:
-        raise InputError("current_password: is needed to change one's own password", code="user-current-password")
+        raise InputError("current_password: is required to change a password", code="user-current-password")
     if not sessions.knows_password(service, row.email_address, password):
         raise AccessDenied("current_password: is wrong", code="password-wrong")
 
@@ -228,4 +283,4 @@ def _one_per_address() -> Iterator[None]:
     try:
         yield
     except IntegrityError:
-        raise InputError("email_address: somebody else has this address", code="user-conflict") from None
+        raise InputError("email_address: another user has this address", code="user-conflict") from None

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.accounts import sessions, setup
 from kohorte.service.context import Service
-from kohorte.service.storage.schema import audit, setup_tokens, users
+from kohorte.service.storage.schema import audit, setup_tokens, user_roles, users
 from support.service import new_user
 
 JOHN = {"email_address": "john@example.com", "name": "John Doe", "institution": "Fraunhofer IOSB"}
@@ -28,7 +28,7 @@ def test_the_token_makes_a_steward_who_can_sign_in(service: Service) -> None:
     assert first(service, setup.fresh_token(service)) == "created"
     sessions.sign_in(service, "john@example.com", PASSWORD)
     with service.database.reading() as connection:
-        assert connection.execute(select(users.c.privileged)).scalar_one() is True
+        assert connection.execute(select(user_roles.c.role)).scalars().all() == ["steward"]
 
 
 def test_the_token_works_once(service: Service) -> None:

@@ -17,7 +17,7 @@ from kohorte.service.context import Service
 from kohorte.service.storage.schema import now
 from kohorte.service.storage.schema import sessions as session_rows
 from kohorte.service.storage.schema import users as user_rows
-from support.service import PASSWORD, new_user
+from support.service import PASSWORD, RESEARCHER, new_user
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def change(service: Service, table: Any, **values: Any) -> None:
 
 def test_an_access_token_says_who_is_calling(service: Service, user: Any, pair: sessions.Tokens) -> None:
     actor = tokens.authenticate(service, pair.access_token)
-    assert actor == Actor(user.id, privileged=False, session_id=content(pair.access_token)["sid"])
+    assert actor == Actor(user.id, RESEARCHER, content(pair.access_token)["sid"])
 
 
 def test_tokens_carry_the_claims_and_live_as_long_as_they_should(service: Service, pair: sessions.Tokens) -> None:

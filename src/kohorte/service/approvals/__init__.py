@@ -1,0 +1,1 @@
+"""Actions that need the approval of a second person, and the requests that wait for it."""
