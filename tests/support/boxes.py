@@ -1,4 +1,4 @@
-"""Small generalizations to test with, and what they mean, place by place."""
+"""Small generalizations to test with, and what they mean, position by position."""
 
 from itertools import product
 
@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kohorte.series.domain.regions import Regions, Split
+from kohorte.series.target.guide import Guide
 
 
 def whole(lengths):
@@ -18,10 +19,10 @@ def refined(draw, regions, most=8):
     """Some generalization that is finer than another."""
     for _ in range(draw(st.integers(0, most))):
         options = [
-            Split(number, axis, place)
+            Split(number, axis, position)
             for number, box in enumerate(regions.boxes)
             for axis, (low, high) in enumerate(box)
-            for place in range(low + 1, high)
+            for position in range(low + 1, high)
         ]
         if not options:
             break
@@ -43,24 +44,24 @@ sides = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 
 
 def painted(regions, lengths):
-    """The region of every place; -1 where there is none."""
+    """The region of every position; -1 where there is none."""
     canvas = np.full(tuple(lengths), -1)
     for number, box in enumerate(regions.boxes):
-        for place in product(*(range(low, high) for low, high in box)):
-            assert canvas[place] == -1, "regions overlap"
-            canvas[place] = number
+        for position in product(*(range(low, high) for low, high in box)):
+            assert canvas[position] == -1, "regions overlap"
+            canvas[position] = number
     return canvas
 
 
 def is_finer(fine, coarse, lengths):
-    """The definition: all places of each region lie in one region of the other."""
+    """The definition: all positions of each region lie in one region of the other."""
     mine, other = painted(fine, lengths), painted(coarse, lengths)
     met = [set(other[mine == number].tolist()) for number in range(len(fine))]
     return all(len(regions) == 1 and -1 not in regions for regions in met)
 
 
-def deviation_of_places(candidate, target, lengths):
-    """The definition: all places of a target region but those in the region that has most of them."""
+def deviation_of_positions(candidate, target, lengths):
+    """The definition: all positions of a target region but those in the region that has most of them."""
     mine, other = painted(target, lengths), painted(candidate, lengths)
     found = []
     for number in range(len(target)):
@@ -68,3 +69,8 @@ def deviation_of_places(candidate, target, lengths):
         counts = [int((met == region).sum()) for region in set(met.tolist()) - {-1}]
         found.append(len(met) - max(counts, default=0))
     return found
+
+
+def deviations(candidate, target, masses=None):
+    """The deviation of each region of a target, as a guide made for the candidate counts it."""
+    return Guide.of(candidate, target, target.volumes() if masses is None else masses).deviations

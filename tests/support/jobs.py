@@ -15,10 +15,11 @@ from typing import Any
 
 from sqlalchemy import Row, Table, insert, select, update
 
+from kohorte.service.access import JOBS
 from kohorte.service.context import Service
-from kohorte.service.jobs.queue import Kind, State, enqueue
+from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.jobs.worker import Worker
-from kohorte.service.storage.schema import datasets, jobs, now, projects, users
+from kohorte.service.storage.schema import datasets, jobs, now, projects, user_roles, users
 from kohorte.service.vault import Content
 
 CSV = b"age,zip,sex,disease\n" + b"".join(
@@ -67,11 +68,12 @@ def new_creator(service: Service) -> int:
             email_address="creator@example.org",
             name="A creator",
             institution="",
-            privileged=True,
             password_hash="",
             created_at=now(),
         )
-        return int(connection.execute(statement.returning(users.c.id)).scalar_one())
+        user_id = int(connection.execute(statement.returning(users.c.id)).scalar_one())
+        connection.execute(insert(user_roles).values(user_id=user_id, role="steward"))
+        return user_id
 
 
 def new_dataset(service: Service, content: bytes = CSV, file_name: str = "table.csv") -> tuple[int, int]:
@@ -91,7 +93,9 @@ def new_dataset(service: Service, content: bytes = CSV, file_name: str = "table.
         )
         dataset_id = connection.execute(statement.returning(datasets.c.id)).scalar_one()
         request = {"file": name, "file_name": file_name}
-        job_id = enqueue(service, connection, Kind.INGEST, actor_id=creator, dataset_id=dataset_id, request=request)
+        job_id = enqueue(
+            service, connection, Kind.INGEST, Subject("dataset", dataset_id), actor_id=creator, request=request
+        )
     return dataset_id, job_id
 
 
@@ -118,9 +122,8 @@ def new_project(
             service,
             connection,
             Kind.ANONYMIZE,
+            Subject("project", project_id),
             actor_id=creator,
-            dataset_id=dataset_id,
-            project_id=project_id,
             request={"plan": plan},
         )
     return project_id, job_id
@@ -131,16 +134,19 @@ def new_risk_job(service: Service, dataset_id: int, plan: dict[str, Any] = PLAN)
     creator = new_creator(service)
     with service.database.writing() as connection:
         request = {"plan": plan, "policy": service.settings.policy.to_dict()}
-        return enqueue(service, connection, Kind.RISK, actor_id=creator, dataset_id=dataset_id, request=request)
+        return enqueue(
+            service, connection, Kind.RISK, Subject("dataset", dataset_id), actor_id=creator, request=request
+        )
 
 
 def row_of(service: Service, table: Table, key: int) -> Row[Any]:
-    """One row of a table."""
+    """One row of a table; of a job also the dataset and the project that it is about."""
+    rows = JOBS if table is jobs else select(table)
     with service.database.reading() as connection:
-        return connection.execute(select(table).where(table.c.id == key)).one()
+        return connection.execute(rows.where(table.c.id == key)).one()
 
 
-def wait_for(condition: Any, seconds: float = 30) -> Any:
+def wait_for(condition: Any, seconds: float = 120) -> Any:
     """Wait until something is the case, and return it."""
     until = time.monotonic() + seconds
     while not (found := condition()):
@@ -149,13 +155,13 @@ def wait_for(condition: Any, seconds: float = 30) -> Any:
     return found
 
 
-def ended(service: Service, job_id: int, seconds: float = 30) -> Row[Any]:
+def ended(service: Service, job_id: int, seconds: float = 120) -> Row[Any]:
     """Wait for the end of a job."""
     wait_for(lambda: State(row_of(service, jobs, job_id).state).ended, seconds)
     return row_of(service, jobs, job_id)
 
 
-def running(service: Service, job_id: int, seconds: float = 30) -> Row[Any]:
+def running(service: Service, job_id: int, seconds: float = 120) -> Row[Any]:
     """Wait until a job runs and has said how far it is."""
     wait_for(lambda: (row := row_of(service, jobs, job_id)).state == "running" and row.message, seconds)
     return row_of(service, jobs, job_id)
@@ -180,7 +186,7 @@ def working(service: Service, count: int = 1) -> Iterator[list[Worker]]:
         for worker in workers:
             worker.stop()
         for thread in threads:
-            thread.join(30)
+            thread.join(120)
             assert not thread.is_alive()
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kohorte.engines import EncodedTable, LocalEngine
+from kohorte.engines import Engine, engine_for
 from kohorte.lattice import Lattice
+from kohorte.metrics import Metric, metric_named
 from kohorte.models import PrivacyModel
-from kohorte.quality import Metric, metric_named
 from kohorte.search import Evaluator, Problem, ProgressCallback
+from kohorte.sources import EncodedTable
 
 
 def evaluator_of(
@@ -18,13 +19,13 @@ def evaluator_of(
     *,
     limit: int,
     weights: Mapping[str, float] | None = None,
-    engine: LocalEngine | None = None,
+    engine: Engine | None = None,
 ) -> Evaluator:
     """Make the evaluator of a table; `limit` is the most rows that may be suppressed."""
     metric = metric_named(metric) if isinstance(metric, str) else metric
     smallest = max(model.smallest_class for model in models)
     costing = metric.costing(table.marginals(weights or {}), smallest_class=smallest, limit=limit)
-    return Evaluator(engine or LocalEngine(table), models, costing, limit)
+    return Evaluator(engine or engine_for(table), models, costing, limit)
 
 
 def problem_of(
@@ -34,7 +35,7 @@ def problem_of(
     *,
     limit: int,
     weights: Mapping[str, float] | None = None,
-    engine: LocalEngine | None = None,
+    engine: Engine | None = None,
     time_limit: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Problem:

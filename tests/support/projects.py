@@ -16,8 +16,7 @@ from sqlalchemy import insert, select
 
 from kohorte.data import write_parquet
 from kohorte.dp import Budget
-from kohorte.dp.budget import Cost
-from kohorte.dp.ledger import Account
+from kohorte.dp.budget.budget import Cost
 from kohorte.errors import BudgetExceeded
 from kohorte.service.context import Service
 from kohorte.service.jobs import queue
@@ -26,6 +25,7 @@ from kohorte.service.jobs.settlement import Outcome, settle
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import datasets, now
+from support.service import RESEARCHER
 
 DISEASES = ("flu", "angina", "stroke")
 
@@ -124,7 +124,7 @@ def _attribute(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {"attribute_name": name, "attribute_type": "quasi-identifying", "metadata": dict(metadata)}
 
 
-class _Desk:
+class _Channel:
     """Where a job reports to."""
 
     def __init__(self, service: Service) -> None:
@@ -161,7 +161,7 @@ def _performed(service: Service, claim: queue.Claim) -> Outcome:
     with service.database.reading() as connection:
         table = connection.execute(select(datasets.c.table_file).where(datasets.c.id == claim.dataset_id)).scalar_one()
     order = {"kind": claim.kind, "request": claim.request, "table_file": table, "most_cells": 10**9}
-    told = perform(_Desk(service), order)  # type: ignore[arg-type]
+    told = perform(_Channel(service), order)  # type: ignore[arg-type]
     return Outcome(queue.State(told["state"]), told.get("result"), told.get("problem"), told.get("values", {}))
 
 
@@ -171,19 +171,19 @@ def spend_in_process(folder: str, database: str | None, project: tuple[int, int]
     with Service.opened(settings, create=False) as service, suppress(BudgetExceeded):
         for number in range(20):
             ledger = DatabaseLedger(service, *project)
-            ledger.reserve(Account("project"), f"{name} {number}", Cost(Fraction(1, 30)), Budget(1))
+            ledger.reserve(f"{name} {number}", Cost(Fraction(1, 30)), Budget(1))
 
 
 def ask_in_process(folder: str, database: str | None, project: tuple[int, int], start: Any, answers: Any) -> None:
     """Ask the same ten questions as everybody else at the same moment, as a process of its own."""
     from kohorte.service.access import Actor
-    from kohorte.service.projects.asking import Asked, ask
+    from kohorte.service.projects.queries import Query, answer_query
 
     settings = Settings.load(Path(folder), {}, database=database)
     with Service.opened(settings, create=False) as service:
-        actor = Actor(project[1], False, "s")
-        ask(service, actor, project[0], Asked("SELECT COUNT(*) FROM PRIORI", 0.01, 0.0))
+        actor = Actor(project[1], RESEARCHER, "s")
+        answer_query(service, actor, project[0], Query("SELECT COUNT(*) FROM PRIORI", 0.01, 0.0))
         start.wait()
         for age in range(10):
-            asked = Asked(f"SELECT COUNT(*) FROM PRIORI WHERE age > {age}", 0.01, 0.0)
-            answers.put((age, str(ask(service, actor, project[0], asked)["query_result"])))
+            asked = Query(f"SELECT COUNT(*) FROM PRIORI WHERE age > {age}", 0.01, 0.0)
+            answers.put((age, str(answer_query(service, actor, project[0], asked)["query_result"])))

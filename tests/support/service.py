@@ -16,11 +16,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from kohorte.service.context import Service
+from kohorte.service.permissions import Role
 from kohorte.service.settings import Settings
 from support.postgres import cluster
 
 BACKENDS = ("sqlite", "postgresql")
 PASSWORD = "correct horse battery staple"
+STEWARD = frozenset({Role.STEWARD})
+RESEARCHER = frozenset({Role.RESEARCHER})
 _numbers = itertools.count(1)
 
 
@@ -98,23 +101,34 @@ def client_of(service: Service, **options: Any) -> Iterator[TestClient]:
 
 
 def new_person(service: Service, client: TestClient, *, privileged: bool) -> Person:
-    """Create a user in the database and sign in over HTTP."""
-    row = new_user(service, privileged=privileged)
+    """Create a steward or a researcher in the database and sign in over HTTP."""
+    return new_person_with(service, client, *(STEWARD if privileged else RESEARCHER))
+
+
+def new_person_with(service: Service, client: TestClient, *roles: Role) -> Person:
+    """Create a user with some roles in the database and sign in over HTTP."""
+    row = new_user_with(service, *roles)
     return Person(row.id, row.email_address, signed_in(client, row.email_address))
 
 
 def new_user(service: Service, *, privileged: bool, password: str = PASSWORD) -> Any:
-    """Create a user in the database, without HTTP."""
+    """Create a steward or a researcher in the database, without HTTP."""
+    roles = STEWARD if privileged else RESEARCHER
+    return new_user_with(service, *roles, password=password)
+
+
+def new_user_with(service: Service, *roles: Role, password: str = PASSWORD) -> Any:
+    """Create a user with some roles in the database, without HTTP."""
     from kohorte.service.accounts import users
 
-    what = "steward" if privileged else "researcher"
+    what = roles[0]
     return users.create(
         service,
         email_address=f"{what}{next(_numbers)}@example.org",
         name=f"A {what}",
         institution="Example hospital",
         password=password,
-        privileged=privileged,
+        roles=roles,
         by=None,
     )
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from kohorte.hierarchy import Builder, Dates, Intervals, Ordering, Tree
+from kohorte.hierarchies import Builder, Dates, Intervals, Ordering, Tree
 
 Text = str | None
 STAR = "*"

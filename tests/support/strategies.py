@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from kohorte import models
-from kohorte.engines import Missing
 from kohorte.models import PrivacyModel
+from kohorte.sources import Missing
 from support.tables import POPULATION, SUBSET, Levels, Secret, SmallTable
 
 WEIGHTS = st.sampled_from([1.0, 0.5, 0.3, 2.0, 0.0])

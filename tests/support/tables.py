@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from kohorte.engines import EncodedTable, LocalEngine, Missing, People, encode
+from kohorte.engines import LocalEngine
 from kohorte.groups import Groups
-from kohorte.hierarchy import Hierarchy, Ordering
+from kohorte.hierarchies import Hierarchy, Ordering
 from kohorte.lattice import Lattice
+from kohorte.sources import EncodedTable, Missing, People, encode_rows
 
 Row = tuple[str | None, ...]
 Levels = tuple[tuple[str, ...], ...]
@@ -92,7 +93,7 @@ class SmallTable:
             name: Hierarchy.from_columns(levels, attribute=name)
             for name, levels in zip(self.names, self.levels, strict=True)
         }
-        return encode(
+        return encode_rows(
             self.frame,
             hierarchies,
             missing=self.missing,
@@ -110,7 +111,7 @@ class SmallTable:
         return list(
             zip(
                 *(
-                    column.generalized(level, codes).to_list()
+                    column.labelled(level, codes).to_list()
                     for column, level, codes in zip(self.encoded.columns, groups.node, every.T, strict=True)
                 ),
                 strict=True,

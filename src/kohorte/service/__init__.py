@@ -1,1 +1,1 @@
-"""The research service: users, datasets, projects, jobs, and questions with noise, over HTTP."""
+"""The research service over HTTP: users, datasets, projects, jobs, and queries under differential privacy."""

@@ -1,4 +1,4 @@
-"""What every part of the service works with: settings, database, vault and audit log."""
+"""The opened service that every part works with: settings, database, vault, audit log and log of spendings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sqlalchemy import select, text
 from kohorte.errors import InputError
 from kohorte.service.audit import AuditLog
 from kohorte.service.settings import Settings
+from kohorte.service.spent_log import SpentLog
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.migration import migrate, refuse_other_version
 from kohorte.service.storage.schema import master_key
@@ -28,11 +29,12 @@ class Service:
     database: Database
     vault: Vault
     log: AuditLog
+    spent_log: SpentLog
 
     @classmethod
     @contextmanager
     def opened(cls, settings: Settings, *, create: bool) -> Iterator[Self]:
-        """Open the service of a folder; with `create` the folder, key and tables are made or brought up to date."""
+        """Open the service of a folder; with `create` the folder, key and tables are created or updated."""
         _refuse_folder(settings, create=create)
         database = Database(settings.database_address)
         try:
@@ -40,13 +42,17 @@ class Service:
                 migrate(database)
             refuse_other_version(database)
             vault = _vault(settings, database, create=create)
-            yield cls(settings, database, vault, AuditLog(vault))
+            spent_log = SpentLog(settings.spent_log, vault)
+            if create:
+                with database.writing() as connection:
+                    spent_log.begin(connection)
+            yield cls(settings, database, vault, AuditLog(vault), spent_log)
         finally:
             database.close()
 
 
 def _refuse_folder(settings: Settings, *, create: bool) -> None:
-    """Refuse a folder that is not there or cannot be made."""
+    """Refuse a folder that does not exist or cannot be created."""
     if not create:
         if not settings.folder.is_dir():
             raise InputError(f"{settings.folder}: there is no such folder", code="service-missing")
@@ -54,21 +60,25 @@ def _refuse_folder(settings: Settings, *, create: bool) -> None:
     try:
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
-        raise InputError(f"{settings.folder}: the folder cannot be made", code="service-folder") from None
+        raise InputError(f"{settings.folder}: the folder cannot be created", code="service-folder") from None
 
 
 def _vault(settings: Settings, database: Database, *, create: bool) -> Vault:
-    """Open the vault with the key that everything was locked with: a new key is made for a new database only."""
-    with database.reading() as connection:
-        known = connection.execute(select(master_key.c.fingerprint)).scalar_one_or_none()
-    vault = Vault.at(settings.vault_folder, settings.key_path, create=create and known is None)
-    if known is None:
-        with database.writing() as connection:  # of several processes that start at once the first one's counts
+    """Open the vault with the keys of the database; a new key is created for a new database only."""
+    known = _fingerprints(database)
+    vault = Vault.at(settings.vault_folder, settings.key_path, create=create and not known)
+    if not known:
+        with database.writing() as connection:  # if several processes start at once, the first one wins
             connection.execute(text(FIRST_KEY), {"fingerprint": vault.fingerprint})
-            known = connection.execute(select(master_key.c.fingerprint)).scalar_one()
-    if known != vault.fingerprint:
+        known = _fingerprints(database)
+    if not known <= {key.fingerprint for key in vault.ring.all}:
         raise InputError(
-            f"{settings.key_path}: is not the key of this database; restore the key it was made with",
+            f"{settings.key_path}: is not the key of this database; restore the key that it was created with",
             code="service-key",
         )
     return vault
+
+
+def _fingerprints(database: Database) -> set[str]:
+    with database.reading() as connection:
+        return set(connection.execute(select(master_key.c.fingerprint)).scalars())

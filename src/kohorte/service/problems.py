@@ -1,4 +1,4 @@
-"""What an error is to a client: a status of HTTP and a few words (RFC 9457)."""
+"""Errors as problem details for clients: HTTP status, code and message (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ BY_CLASS: tuple[tuple[type[KohorteError], HTTPStatus], ...] = (
     (NoSolution, HTTPStatus.UNPROCESSABLE_ENTITY),
     (PrivacyViolation, HTTPStatus.CONFLICT),
 )
-FAILED = "something failed underneath; the code and the request id help whoever runs the service to find it"
+FAILED = "an internal failure; the code and the request id help the operator of the service to find the cause"
 
 
 def status_of(error: KohorteError) -> HTTPStatus:
-    """Return the status that an error has."""
+    """Return the HTTP status of an error."""
     if isinstance(error, AccessDenied):
         return BY_CODE.get(error.code, HTTPStatus.FORBIDDEN)
     if isinstance(error, InputError):
@@ -50,14 +50,14 @@ def status_of(error: KohorteError) -> HTTPStatus:
 
 
 def problem_of(error: KohorteError) -> dict[str, Any]:
-    """Return what a client is told of an error; of what failed underneath only the code."""
+    """Return the problem details of an error; for failures inside the service only the code."""
     hidden = isinstance(error, EngineError | InternalError)
     told = problem(status_of(error), code=error.code, detail=FAILED if hidden else error.message)
     return told | (dict(error.figures) if isinstance(error, BudgetExceeded) else {})
 
 
 def problem(status: int, *, code: str, detail: str, errors: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
-    """Return a problem as clients see it; `errors` name places in a request, and what is wrong there."""
+    """Return problem details; `errors` name positions in a request, and what is wrong there."""
     told = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,

@@ -13,6 +13,7 @@ from kohorte.data import strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.risks import RiskPolicy
+from kohorte.service.permissions import TWO_PEOPLE
 
 FILE = "service.yaml"
 DATABASE_VARIABLE = "KOHORTE_DATABASE"
@@ -29,6 +30,7 @@ KINDS: Mapping[str, tuple[Any, str]] = MappingProxyType(
         "Path": (Path, "a path"),
         "Path | None": (Path | None, "a path"),
         "RiskPolicy": (RiskPolicy, "a policy"),
+        "tuple[str, ...]": (tuple, "a list of names"),
     }
 )
 DEFAULT_POLICY = RiskPolicy(
@@ -42,7 +44,7 @@ DEFAULT_POLICY = RiskPolicy(
 
 @dataclass(frozen=True)
 class Settings:
-    """What the service may use; sizes in bytes. The database may also be named by `KOHORTE_DATABASE`."""
+    """The settings of a service; sizes in bytes. `KOHORTE_DATABASE` may also name the database."""
 
     folder: Path
     database: str = field(default="", repr=False)
@@ -61,6 +63,8 @@ class Settings:
     behind_proxy: bool = False
     metrics_token: str = field(default="", repr=False)
     policy: RiskPolicy = DEFAULT_POLICY
+    two_people: tuple[str, ...] = ()
+    approval_hours: float = 72.0
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -70,6 +74,9 @@ class Settings:
                 raise _wrong(f"{part.name} is {words}")
             if isinstance(value, int | float) and kinds is not bool and not 0 < value < MOST:
                 raise _wrong(f"{part.name} is {words}")
+        for name in self.two_people:
+            if name not in TWO_PEOPLE:
+                raise _wrong(f"two_people: not an operation for two people{nearest(str(name), TWO_PEOPLE)}")
 
     @property
     def database_address(self) -> str:
@@ -82,13 +89,18 @@ class Settings:
         return self.key_file or self.folder / "keys" / "master.key"
 
     @property
+    def spent_log(self) -> Path:
+        """Where the log of spendings is."""
+        return self.folder / "spent.log"
+
+    @property
     def vault_folder(self) -> Path:
-        """Where locked files are."""
+        """Where encrypted files are."""
         return self.folder / "files"
 
     @classmethod
     def load(cls, folder: Path, environment: Mapping[str, str] = os.environ, **overrides: Any) -> Self:
-        """Read the settings of a folder; arguments count more than the environment, and that more than the file."""
+        """Read the settings of a folder; arguments override the environment, which overrides the file."""
         given = _read(folder / FILE) if (folder / FILE).exists() else {}
         named = {"database": DATABASE_VARIABLE, "key_file": KEY_VARIABLE, "metrics_token": METRICS_VARIABLE}
         given |= {name: environment[variable] for name, variable in named.items() if environment.get(variable)}
@@ -109,7 +121,9 @@ def _read(path: Path) -> dict[str, Any]:
     if "policy" in given:
         given["policy"] = RiskPolicy.from_dict(given["policy"])
     if isinstance(given.get("key_file"), str):
-        given["key_file"] = path.parent / given["key_file"]  # a relative path counts from the folder
+        given["key_file"] = path.parent / given["key_file"]  # a relative path refers to the folder
+    if isinstance(given.get("two_people"), list):
+        given["two_people"] = tuple(given["two_people"])
     return given
 
 

@@ -8,20 +8,38 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from kohorte.errors import AccessDenied
-from kohorte.service.access import RULES, Actor, Who, permit
+from kohorte.service.access import Actor, permit
 from kohorte.service.context import Service
+from kohorte.service.permissions import ROLES_WITH, RULES, TWO_PEOPLE, Permission, Role
 from kohorte.service.web.app import create_app
-from support.service import Person
+from support.jobs import new_creator, new_dataset, new_project
+from support.service import STEWARD, Person, new_person_with
 
 FOR_ANYONE = {
     "create_first_steward", "login", "refresh", "show_health", "show_documentation", "show_documentation_asset",
     "show_openapi",
 }  # fmt: skip
-FOR_RESEARCHERS = {
-    "logout", "show_me", "show_user", "change_user", "list_projects", "show_project", "download_csv", "preview_release",
-    "show_certificate", "show_report", "analyze", "estimate", "download_dummy_data", "show_budget", "list_questions",
-    "list_jobs", "show_job",
+FOR_ALL_ROLES = {
+    "logout", "show_me", "show_user", "change_user", "list_approvals", "show_approval", "decline_approval",
 }  # fmt: skip
+ALONE = {
+    Role.RESEARCHER: {
+        "list_projects", "show_project", "download_csv", "preview_release", "show_certificate", "show_report",
+        "analyze", "estimate", "download_dummy_data", "show_budget", "list_questions", "list_jobs", "show_job",
+    },
+    Role.DATA_PROTECTION_OFFICER: {
+        "list_users", "list_datasets", "show_dataset", "analyze_risk", "calculate_weighted_risk",
+        "show_dataset_budget", "list_projects", "show_project", "show_certificate", "show_report", "show_budget",
+        "list_jobs", "show_job", "list_audit", "verify_audit",
+    },
+    Role.APPROVER: {
+        "list_datasets", "show_dataset", "list_projects", "show_project", "show_certificate", "show_report",
+        "confirm_approval",
+    },
+    Role.OPERATOR: {"list_jobs", "show_job", "cancel_job", "show_metrics"},
+    Role.TRUSTEE: set(),
+}  # fmt: skip
+"""What each role but the steward's may call beside what all roles may; stewards may call everything."""
 
 
 def operations(app: FastAPI) -> Iterator[tuple[str, str, str]]:
@@ -37,23 +55,33 @@ def test_every_route_has_a_rule_and_every_rule_a_route(service: Service) -> None
     assert set(names) == set(RULES)
 
 
-def test_only_these_operations_are_for_others_than_stewards() -> None:
-    assert {name for name, rule in RULES.items() if rule is Who.ANYONE} == FOR_ANYONE
-    assert {name for name, rule in RULES.items() if rule is Who.SIGNED_IN} == FOR_RESEARCHERS
+def test_every_permission_belongs_to_a_role_and_every_operation_for_two_people_has_a_rule() -> None:
+    assert set(ROLES_WITH) == set(Permission) - {Permission.ANYONE}
+    assert all(ROLES_WITH.values())
+    assert set(TWO_PEOPLE) <= set(RULES)
+
+
+def test_each_role_may_call_these_operations_and_no_others() -> None:
+    assert {name for name, rule in RULES.items() if rule is Permission.ANYONE} == FOR_ANYONE
+    assert {name for name, rule in RULES.items() if rule is Permission.SIGN_IN} == FOR_ALL_ROLES
+    for role, expected in {**ALONE, Role.STEWARD: set(RULES) - FOR_ANYONE - FOR_ALL_ROLES}.items():
+        allowed = {name for name in set(RULES) - FOR_ANYONE if role in ROLES_WITH[RULES[name]]}
+        assert allowed == expected | FOR_ALL_ROLES, role
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-def test_the_rules_hold_for_everybody_on_every_route(client: TestClient, steward: Person, researcher: Person) -> None:
-    callers = {"anyone": {}, "researcher": researcher.headers, "steward": steward.headers}
+def test_the_rules_hold_for_every_role_on_every_route(service: Service, client: TestClient) -> None:
+    callers: dict[Role | None, dict[str, str]] = {role: new_person_with(service, client, role).headers for role in Role}
+    callers[None] = {}
     ends_session = "logout"
     found = sorted(operations(client.app), key=lambda operation: operation[0] == ends_session)  # type: ignore[arg-type]
     for name, method, path in found:
-        for caller, headers in callers.items():
+        for role, headers in callers.items():
             url = path
             while "{" in url:
                 url = url[: url.index("{")] + "999999" + url[url.index("}") + 1 :]
             answer = client.request(method, url, headers=headers)
-            assert refused(answer.status_code, answer.text, name) == expected(RULES[name], caller), (name, caller)
+            assert refused(answer.status_code, answer.text, name) == expected(RULES[name], role), (name, role)
 
 
 def refused(status: int, text: str, name: str) -> str:
@@ -63,15 +91,48 @@ def refused(status: int, text: str, name: str) -> str:
     return "not allowed" if status == 403 and "not-allowed" in text else "permitted"
 
 
-def expected(rule: Who, caller: str) -> str:
-    if rule is Who.ANYONE:
+def expected(rule: Permission, role: Role | None) -> str:
+    if rule is Permission.ANYONE:
         return "permitted"
-    if caller == "anyone":
+    if role is None:
         return "sign in"
-    return "not allowed" if rule is Who.STEWARD and caller == "researcher" else "permitted"
+    return "permitted" if role in ROLES_WITH[rule] else "not allowed"
 
 
-def test_an_operation_without_a_rule_is_nobodys() -> None:
-    for actor in (None, Actor(1, privileged=True, session_id="")):
+def test_an_operation_without_a_rule_is_refused_to_everybody() -> None:
+    for actor in (None, Actor(1, STEWARD), Actor(1, frozenset(Role))):
         with pytest.raises(AccessDenied):
             permit("an operation that somebody forgot", actor)
+
+
+@pytest.mark.parametrize("role", [Role.APPROVER, Role.DATA_PROTECTION_OFFICER])
+def test_somebody_who_supervises_all_projects_reads_only_their_own_releases(
+    service: Service, client: TestClient, role: Role
+) -> None:
+    both = new_person_with(service, client, Role.RESEARCHER, role)
+    project_id, _ = new_project(service, new_dataset(service)[0], researcher_id=new_creator(service))
+    project = f"/api/v1/projects/{project_id}"
+    evidence = client.get(f"{project}/certificate", headers=both.headers)
+    assert evidence.json()["code"] == "project-conflict"  # there is one, which is not ready yet
+    for path in ("csv", "preview", "dummy-data", "questions"):
+        assert client.get(f"{project}/{path}", headers=both.headers).status_code == 404, path
+
+
+def test_an_operator_sees_jobs_without_results_and_cancels_them(service: Service, client: TestClient) -> None:
+    operator = new_person_with(service, client, Role.OPERATOR, Role.RESEARCHER)
+    _, job_id = new_dataset(service)
+    with service.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE jobs SET result = '{\"rows\": 4}'")
+    shown = client.get(f"/api/v1/jobs/{job_id}", headers=operator.headers).json()
+    assert (shown["state"], shown["result"]) == ("queued", None)
+    assert client.post(f"/api/v1/jobs/{job_id}/cancel", headers=operator.headers).status_code == 202
+
+
+def test_a_data_protection_officer_sees_users_and_changes_none(
+    service: Service, client: TestClient, researcher: Person
+) -> None:
+    officer = new_person_with(service, client, Role.DATA_PROTECTION_OFFICER)
+    user = f"/api/v1/users/{researcher.user_id}"
+    assert client.get(user, headers=officer.headers).json()["roles"] == ["researcher"]
+    answer = client.patch(user, json={"name": "Somebody"}, headers=officer.headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "not-allowed")

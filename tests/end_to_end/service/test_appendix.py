@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from support.postgres import cluster
-
-sys.path.insert(0, str(Path(__file__).parents[3]))  # benchmarks are no part of the package
-from benchmarks.service.running import Running, running
+from testbed.running import Running, running
 
 JOHN = {"email_address": "john@example.com", "institution": "Fraunhofer IOSB", "name": "John Doe"}
 JANE = {

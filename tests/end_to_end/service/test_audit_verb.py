@@ -59,7 +59,7 @@ def test_verify_prints_the_head_and_checks_one_noted_before(logged: Service, aud
     assert ran.out.startswith("the log is whole: 4 entries\nhead 4:")
     cut_off_last_of_four = audit("verify", "--head", "4:" + "0" * 64)
     assert cut_off_last_of_four.code == 1
-    assert cut_off_last_of_four.out == "THE LOG IS NOT WHOLE: entry 4 was changed, added or taken out\n"
+    assert cut_off_last_of_four.out == "THE LOG IS NOT WHOLE: entry 4 was changed, added or removed\n"
 
 
 def test_a_log_that_was_cut_off_ends_with_exit_code_1_for_whoever_noted_its_head(logged: Service, audit: Run) -> None:

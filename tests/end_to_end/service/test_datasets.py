@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[3]))  # benchmarks are no part of the package
-from benchmarks.service.running import Running, running
+from testbed.running import Running, running
 
 LIMIT = 100 << 20
 TYPE = {"Content-Type": "multipart/form-data; boundary=xyz"}

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT))  # benchmarks are no part of the package
-from benchmarks.service.running import running  # noqa: E402
+from testbed.running import running
 
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "how-to" / "run-the-service.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"^```sh\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 JSON = re.findall(r"^```json\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
@@ -21,17 +20,39 @@ JSON = re.findall(r"^```json\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 @pytest.mark.slow
 def test_the_commands_of_the_how_to_work_as_written(tmp_path: Path) -> None:
-    started, set_up, story = SHELL[:3]
+    started, set_up, story, rotate, back_up, restore, confirm = SHELL
     assert started.strip() == "kohorte serve --folder service"
     for name, text in zip(("release.json", "questions.json"), JSON, strict=True):
         (tmp_path / name).write_text(text)
     with running(tmp_path / "service") as service:
-        script = f"set -eu\n{set_up}\n{story}".replace("http://127.0.0.1:8470", service.url)
-        script = script.replace("THE-TOKEN", service.setup_token).replace("curl ", "curl -sS --fail-with-body ")
-        script = script.replace("curl -sS --fail-with-body -s ", "curl -sS --fail-with-body ")
-        ran = subprocess.run(
-            ["/bin/bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ
+        set_up, story = (
+            part.replace("http://127.0.0.1:8470", service.url)
+            .replace("THE-TOKEN", service.setup_token)
+            .replace("curl -s ", "curl ")
+            .replace("curl ", "curl -sS --fail-with-body ")
+            for part in (set_up, story)
         )
+        assert '"query_result"' in run_script(tmp_path, set_up + story)
+        assert len((tmp_path / "release.csv").read_text().splitlines()) == 501
+        (tmp_path / "elsewhere").mkdir()
+        rotated = run_script(tmp_path, rotate)
+        assert "were sealed again" in rotated
+        assert "being replaced" not in rotated
+        assert "without key" in run_script(tmp_path, back_up)
+        sign_in = story[story.index("api=") : story.index("curl", story.index("access_token"))]
+        query = story[story.rindex("curl") :].replace("AVG(age)", "COUNT(age)")
+        assert '"query_result"' in run_script(tmp_path, f"{sign_in}\n{query}\ncp service/spent.log elsewhere/")
+    restored = run_script(tmp_path, restore)
+    assert "spendings after the backup, entered from spent.log: 1\n" in restored
+    assert "the log is whole" in restored
+    (tmp_path / "restored" / "spent.log").unlink()
+    assert "a new spent.log begins" in run_script(tmp_path, confirm)
+
+
+def run_script(folder: Path, script: str) -> str:
+    """Run commands as a person would who stops at the first error; return what they print."""
+    kohorte = f'kohorte() {{ {sys.executable} -m kohorte.cli.main "$@"; }}'
+    command = ["/bin/bash", "-c", f"set -eu\n{kohorte}\n{script}"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=os.environ)
     assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
-    assert '"query_result"' in ran.stdout
-    assert len((tmp_path / "release.csv").read_text().splitlines()) == 501
+    return ran.stdout

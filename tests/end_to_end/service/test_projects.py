@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from kohorte.service.context import Service
-from kohorte.service.projects import exits
+from kohorte.service.projects import released_files
 from kohorte.service.storage.schema import audit, jobs, projects
 from support.projects import hopeless, interactive, patients, release, store_dataset, working
 from support.service import Person, new_person
@@ -201,14 +201,14 @@ def test_what_is_deleted_while_it_is_fetched_is_not_found(
 ) -> None:
     with working(service):
         number = created(client, steward, dataset, researcher, release())
-    real = exits._released
+    real = released_files._released
 
     def and_then_it_is_deleted(*arguments: Any) -> Any:
         found = real(*arguments)
         assert client.delete(f"{PROJECTS}/{number}", headers=steward.headers).status_code == 204
         return found
 
-    monkeypatch.setattr(exits, "_released", and_then_it_is_deleted)
+    monkeypatch.setattr(released_files, "_released", and_then_it_is_deleted)
     answer = client.get(f"{PROJECTS}/{number}/{part}", headers=researcher.headers)
     assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
 

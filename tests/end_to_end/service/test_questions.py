@@ -336,7 +336,7 @@ def test_cells_of_another_type_are_told_to_the_steward_and_a_column_of_them_is_r
 
     answer = made(["30", "1,5", "n/a", "40"])
     assert answer.status_code == 201, answer.text
-    assert answer.json()["warnings"] == ["age: 2 cells not of type int, taken for missing"]
+    assert answer.json()["warnings"] == ["age: 2 cells not of type int, treated as missing"]
     shown = client.get(f"/api/v1/projects/{answer.json()['project_id']}", headers=researcher.headers).json()
     assert shown["warnings"] is None
     refused = made(["a", "b", "c", "d"])

@@ -6,8 +6,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from kohorte.service.context import Service
+from kohorte.service.permissions import Role
 from support.projects import hopeless, interactive, patients, release, store_dataset, working
-from support.service import Person
+from support.service import Person, new_person_with
 
 
 @pytest.fixture
@@ -89,3 +90,52 @@ def test_a_researcher_does_not_see_the_risk(client: TestClient, researcher: Pers
 def test_a_dataset_that_is_not_there_has_no_risk(client: TestClient, steward: Person) -> None:
     answer = client.post("/api/v1/datasets/77/analyze-risk", json=release(), headers=steward.headers)
     assert answer.status_code == 404
+
+
+@pytest.fixture
+def officer(service: Service, client: TestClient) -> Person:
+    return new_person_with(service, client, Role.DATA_PROTECTION_OFFICER)
+
+
+def test_an_officer_measures_risk_and_learns_no_rows_from_a_failure(
+    service: Service, client: TestClient, steward: Person, officer: Person, path: str
+) -> None:
+    rules = {
+        "zip_code": {"redaction": {"length": 3}},
+        "age": {"intervals": {"lower": 0, "upper": 120, "widths": [20], "integer": True}},
+    }
+    attributes = [
+        {key: value for key, value in entry.items() if key != "attribute_hierarchy"}
+        | ({"hierarchy": rules[entry["attribute_name"]]} if entry["attribute_name"] in rules else {})
+        for entry in release()["attributes"]
+    ]
+    with working(service):
+        fine = client.post(f"{path}/analyze-risk", json=release(attributes=attributes), headers=officer.headers)
+        no_way = hopeless() | {"attributes": attributes}
+        failed = client.post(f"{path}/analyze-risk", json=no_way, headers=officer.headers)
+        told = client.post(f"{path}/analyze-risk", json=no_way, headers=steward.headers)
+    assert fine.status_code == 200, fine.text
+    assert (failed.status_code, failed.json()["code"]) == (told.status_code, told.json()["code"])
+    assert "detail" not in failed.json()
+    assert told.json()["detail"]
+    jobs = client.get("/api/v1/jobs", headers=officer.headers).json()["jobs"]
+    assert [set(job["problem"] or ()) for job in jobs] == [{"type", "title", "status", "code"}, set()]
+
+
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        {"attribute_hierarchy": [["f", "this"], ["m", "other"]]},
+        {"hierarchy": {"rows": [["f", "this"], ["m", "other"]]}},
+    ],
+)
+def test_an_officer_cannot_ask_for_the_rows_of_a_value(
+    service: Service, client: TestClient, officer: Person, path: str, hierarchy: dict[str, object]
+) -> None:
+    names = ("zip_code", "age", "married", "disease")
+    attributes = [{"attribute_name": name, "attribute_type": "insensitive"} for name in names]
+    gender = {"attribute_name": "gender", "attribute_type": "quasi-identifying"}
+    model = {"model_name": "k-anonymity", "model_params": {"k": 2}}
+    config = {"attributes": [*attributes, {**gender, **hierarchy}], "privacy_models": [model]}
+    answer = client.post(f"{path}/analyze-risk", json=config, headers=officer.headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "not-allowed"), answer.text

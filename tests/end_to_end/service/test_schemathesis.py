@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[3]))  # benchmarks are no part of the package
-from benchmarks.service import patients, story
-from benchmarks.service.running import Running, running
+from testbed import patients, story
+from testbed.running import Running, running
 
 SETTINGS = "synchronous_seconds: 5\nrequests_per_minute: 100000000\nlogins_per_minute: 100000000\n"
 ENDS_THE_SESSION = ("logout", "delete_user", "change_user")

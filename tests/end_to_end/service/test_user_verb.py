@@ -59,6 +59,14 @@ def test_a_steward_is_created_with_an_option(act: Act) -> None:
     assert create(act, "--steward", "--json").json["privileged_status"] is True
 
 
+def test_roles_are_named_one_by_one_or_refused(act: Act) -> None:
+    created = create(act, "--role", "approver", "--role", "data-protection-officer", "--json").json
+    assert (created["roles"], created["privileged_status"]) == (["data-protection-officer", "approver"], False)
+    assert "data-protection-officer, approver" in act("list").out
+    refused = create(act, "--role", "king")
+    assert (refused.code, "invalid choice: 'king'" in refused.err) == (2, True)
+
+
 def test_users_are_listed_for_people_and_for_programs(act: Act) -> None:
     assert act("list").out == "the service has no users yet\n"
     create(act)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kohorte.errors import InputError
-from kohorte.service import opening
+from kohorte.service.processes import opening
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 

@@ -1,4 +1,4 @@
-"""Hierarchies that are stored with a dataset, sealed: they hold its values."""
+"""Hierarchies that are stored with a dataset; they are encrypted, because they contain its values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from kohorte.errors import AccessDenied, InputError
-from kohorte.hierarchy import Builder, Rows, check_hierarchy
+from kohorte.hierarchies import Builder, Rows, check_hierarchy
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
@@ -21,7 +21,7 @@ LONGEST_ATTRIBUTE = 255
 
 
 def stored(service: Service, connection: Connection, dataset_id: int) -> dict[str, list[list[str]]]:
-    """Return all stored hierarchies of a dataset by the name of their column."""
+    """Return all stored hierarchies of a dataset by the names of their columns."""
     rows = connection.execute(select(hierarchies).where(hierarchies.c.dataset_id == dataset_id)).all()
     return {row.attribute: _unsealed(service, row) for row in rows}
 
@@ -33,13 +33,13 @@ def stored_for(connection: Connection, dataset_id: int) -> set[str]:
 
 
 def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows: Rows) -> tuple[dict[str, Any], bool]:
-    """Store a hierarchy that knows every value of its column; also tell whether there was none before."""
+    """Store a hierarchy that contains every value of its column; also return whether it is new."""
     with service.database.reading() as connection:
         dataset = dataset_for(connection, actor, dataset_id)
     column = _column(service, dataset, attribute)
     refuse_misfit(rows, column)
     hierarchy = rows.build([], attribute=attribute)
-    sealed = service.vault.seal(json.dumps(rows.to_dict()), label=_label(dataset_id, attribute))
+    sealed = service.vault.seal(json.dumps(rows.to_dict()), label=hierarchy_label(dataset_id, attribute))
     with service.database.writing() as connection:
         held(connection, actor, dataset_id)
         new = _write(connection, dataset_id, attribute, sealed)
@@ -50,7 +50,7 @@ def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows:
 
 
 def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> list[list[str]]:
-    """Return the rows of a stored hierarchy; they name values, so that the audit log gets an entry."""
+    """Return the rows of a stored hierarchy; they contain values, so the audit log gets an entry."""
     with service.database.reading() as connection:
         _refuse_unknown(dataset_for(connection, actor, dataset_id), attribute)
         found = connection.execute(select(hierarchies).where(*_key(dataset_id, attribute))).one_or_none()
@@ -62,7 +62,7 @@ def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> lis
 
 
 def remove(service: Service, actor: Actor, dataset_id: int, attribute: str) -> None:
-    """Remove a stored hierarchy; projects that were made with it keep theirs."""
+    """Remove a stored hierarchy; existing projects keep their copies."""
     with service.database.writing() as connection:
         _refuse_unknown(dataset_for(connection, actor, dataset_id), attribute)
         gone = connection.execute(delete(hierarchies).where(*_key(dataset_id, attribute)))
@@ -72,12 +72,12 @@ def remove(service: Service, actor: Actor, dataset_id: int, attribute: str) -> N
 
 
 def refuse_misfit(builder: Builder, column: pl.Series) -> None:
-    """Refuse a hierarchy that does not know all values of a column, with counts and row numbers."""
+    """Refuse a hierarchy that lacks values of a column, with counts and row numbers."""
     check = check_hierarchy(builder, column, attribute=column.name)
     if check.missed_values:
         first = ", ".join(map(str, check.missed_row_numbers))
         raise InputError(
-            f"column {column.name!r}: the hierarchy has no place for {check.missed_values:,} of its values, in "
+            f"column {column.name!r}: the hierarchy lacks {check.missed_values:,} of its values, in "
             f"{check.missed_rows:,} rows (first rows: {first})",
             code="value-not-in-hierarchy",
         )
@@ -103,7 +103,7 @@ def _column(service: Service, dataset: Row[Any], attribute: str) -> pl.Series:
 
 
 def _refuse_unknown(dataset: Row[Any], attribute: str) -> None:
-    """Refuse a column that the dataset does not have: to the caller it is a resource that is not there."""
+    """Refuse a column that the dataset does not have, as a resource that is not found."""
     columns: Sequence[dict[str, Any]] = dataset.columns or ()
     if attribute not in [column["name"] for column in columns]:
         raise AccessDenied("the dataset has no such column, or is not ready yet", code="not-found")
@@ -114,11 +114,14 @@ def _key(dataset_id: int, attribute: str) -> tuple[Any, Any]:
 
 
 def _unsealed(service: Service, row: Row[Any]) -> list[list[str]]:
-    rows: list[list[str]] = json.loads(service.vault.unseal(row.sealed, label=_label(row.dataset_id, row.attribute)))
+    rows: list[list[str]] = json.loads(
+        service.vault.unseal(row.sealed, label=hierarchy_label(row.dataset_id, row.attribute))
+    )
     return rows
 
 
-def _label(dataset_id: int, attribute: str) -> str:
+def hierarchy_label(dataset_id: int, attribute: str) -> str:
+    """Return the label under which a hierarchy is sealed."""
     return f"hierarchy {dataset_id} {attribute}"
 
 

@@ -1,4 +1,4 @@
-"""Help with choosing parameters: a role and a hierarchy for every column, and models; names and figures, no values."""
+"""Propose a role and a hierarchy for every column, and models; the proposal contains names and counts, no values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from kohorte.data import Role
-from kohorte.hierarchy import builder_to_dict
-from kohorte.release.profile import ColumnProfile, first_plan, profile
+from kohorte.hierarchies import builder_to_dict
+from kohorte.plans.profile import ColumnProfile, first_plan, profile
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
@@ -22,7 +22,7 @@ LEAST_VALUES = 2
 
 
 def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
-    """Return a config to start from for a dataset, and what it rests on."""
+    """Return an initial config for a dataset, with reasons."""
     with service.database.reading() as connection:
         dataset = dataset_for(connection, actor, dataset_id)
         known = stored_for(connection, dataset_id)
@@ -32,7 +32,7 @@ def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
 
 
 def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:
-    """Return a config for a table; for the columns in `known` a hierarchy is stored already."""
+    """Return a config for a table; the columns in `known` already have a stored hierarchy."""
     columns = profile(frame)
     config = {
         "attributes": [_attribute(column, known) for column in columns],
@@ -78,12 +78,12 @@ def _models(columns: Sequence[ColumnProfile], rows: int) -> list[dict[str, Any]]
 def _reasons(columns: Sequence[ColumnProfile]) -> list[str]:
     count = {role: sum(column.role is role for column in columns) for role in Role}
     found = [
-        f"k = {USUAL_K}: nobody can be told apart from {USUAL_K - 1} others; a small table gets a smaller k",
-        f"{count[Role.QUASI_IDENTIFYING]} columns are quasi-identifying: make those insensitive that nobody outside "
-        "can know",
+        f"k = {USUAL_K}: each person looks like at least {USUAL_K - 1} others; a small table gets a smaller k",
+        f"{count[Role.QUASI_IDENTIFYING]} columns are quasi-identifying: make those insensitive that outsiders "
+        "cannot know",
     ]
     if count[Role.IDENTIFYING]:
         found.append(f"{count[Role.IDENTIFYING]} columns look like identifiers; a release leaves them out")
     if count[Role.SENSITIVE]:
-        found.append("each group of people has at least two values of every sensitive attribute")
+        found.append("each class contains at least two values of every sensitive attribute")
     return found

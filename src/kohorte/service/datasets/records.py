@@ -1,18 +1,18 @@
-"""Datasets in the database: made from an upload, listed, changed and removed."""
+"""Datasets in the database: create, list, change and remove them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
 from kohorte.errors import InputError
-from kohorte.service.access import Actor, dataset_for
+from kohorte.service.access import DATASET, JOBS, USERS, Actor, dataset_for
 from kohorte.service.accounts.users import user_to_dict
 from kohorte.service.context import Service
 from kohorte.service.datasets.uploads import Upload
-from kohorte.service.jobs.queue import Kind, State, enqueue
+from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.storage.schema import datasets, hierarchies, jobs, now, projects, users
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"
@@ -22,12 +22,14 @@ LISTED = datasets.c.deleted_at.is_(None)
 def create(
     service: Service, actor: Actor, upload: Upload, *, name: str, description: str, layout: Mapping[str, str]
 ) -> tuple[int, int]:
-    """Make a dataset of an upload, and the job that reads it; return both numbers. A failure leaves no file."""
+    """Create a dataset from an upload, and the job that reads it; return both ids. A failure leaves no file."""
     try:
         with service.database.writing() as connection:
             number = _insert(connection, actor, upload, name=name, description=description)
             request = {"file": upload.file, "file_name": upload.file_name, **layout}
-            job = enqueue(service, connection, Kind.INGEST, actor_id=actor.user_id, dataset_id=number, request=request)
+            job = enqueue(
+                service, connection, Kind.INGEST, Subject(DATASET, number), actor_id=actor.user_id, request=request
+            )
             about = f"dataset {number}"
             service.log.append(connection, "upload-dataset", about, actor=actor.user_id, bytes=upload.bytes, job=job)
             return number, job
@@ -62,7 +64,7 @@ def show(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
 
 
 def page(service: Service, *, limit: int, number: int) -> dict[str, Any]:
-    """Return a page of all datasets, the newest last; also those that could not be read, to be deleted."""
+    """Return a page of all datasets, the newest last, including those that could not be read."""
     with service.database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(datasets).where(LISTED)).scalar_one()
         statement = select(datasets).where(LISTED).order_by(datasets.c.id).limit(limit).offset(limit * (number - 1))
@@ -85,33 +87,36 @@ def change(service: Service, actor: Actor, dataset_id: int, changes: dict[str, s
 
 
 def held(connection: Connection, actor: Actor, dataset_id: int) -> Row[Any]:
-    """Return a dataset that nobody else changes or removes until the transaction has ended."""
+    """Lock a dataset until the transaction ends, and return it."""
     connection.execute(select(datasets.c.id).where(datasets.c.id == dataset_id).with_for_update())
     return dataset_for(connection, actor, dataset_id)
 
 
-def remove(service: Service, actor: Actor, dataset_id: int) -> None:
-    """Remove a dataset that nobody uses, with its files and hierarchies."""
-    with service.database.writing() as connection:
-        row = held(connection, actor, dataset_id)
-        _refuse_in_use(connection, dataset_id)
-        gone = {"deleted_at": now(), "uploaded_file": None, "table_file": None}
-        connection.execute(update(datasets).where(datasets.c.id == dataset_id).values(**gone))
-        connection.execute(delete(hierarchies).where(hierarchies.c.dataset_id == dataset_id))
-        service.log.append(connection, "delete-dataset", f"dataset {dataset_id}", actor=actor.user_id)
-    service.vault.remove(row.uploaded_file)
-    service.vault.remove(row.table_file)
+def remove(service: Service, connection: Connection, actor: Actor, dataset_id: int) -> Callable[[], None]:
+    """Remove an unused dataset and its hierarchies; return a function that removes its files after the transaction."""
+    row = held(connection, actor, dataset_id)
+    _refuse_in_use(connection, dataset_id)
+    gone = {"deleted_at": now(), "uploaded_file": None, "table_file": None}
+    connection.execute(update(datasets).where(datasets.c.id == dataset_id).values(**gone))
+    connection.execute(delete(hierarchies).where(hierarchies.c.dataset_id == dataset_id))
+    service.log.append(connection, "delete-dataset", f"dataset {dataset_id}", actor=actor.user_id)
+
+    def remove_files() -> None:
+        service.vault.remove(row.uploaded_file)
+        service.vault.remove(row.table_file)
+
+    return remove_files
 
 
 def log_reading(service: Service, actor: Actor, dataset_id: int, action: str, **figures: int) -> None:
-    """Write down who is about to see something of the table of a dataset; one that is gone by now is not shown."""
+    """Record who is about to see content of a dataset; refuse if the dataset was deleted meanwhile."""
     with service.database.writing() as connection:
         dataset_for(connection, actor, dataset_id)
         service.log.append(connection, action, f"dataset {dataset_id}", actor=actor.user_id, **figures)
 
 
 def give_up(service: Service, dataset_id: int) -> None:
-    """Take away a dataset that could not be read; its files are gone already, its job tells why."""
+    """Delete a dataset that could not be read; its files are already removed, its job contains the reason."""
     unread = and_(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None), datasets.c.state == FAILED)
     with service.database.writing() as connection:
         changed = connection.execute(update(datasets).where(unread).values(deleted_at=now()))
@@ -123,17 +128,18 @@ def _refuse_in_use(connection: Connection, dataset_id: int) -> None:
     using = and_(projects.c.dataset_id == dataset_id, projects.c.deleted_at.is_(None))
     if count := connection.execute(select(func.count()).select_from(projects).where(using)).scalar_one():
         raise InputError(f"projects use the dataset ({count}); delete them first", code="dataset-conflict")
-    busy = and_(jobs.c.dataset_id == dataset_id, jobs.c.state.in_([str(State.QUEUED), str(State.RUNNING)]))
-    if count := connection.execute(select(func.count()).select_from(jobs).where(busy)).scalar_one():
+    about = JOBS.where(jobs.c.state.in_([str(State.QUEUED), str(State.RUNNING)])).subquery()
+    busy = select(func.count()).select_from(about).where(about.c.dataset_id == dataset_id)
+    if count := connection.execute(busy).scalar_one():
         raise InputError(
             f"jobs on the dataset have not ended ({count}); wait, or cancel them first", code="dataset-conflict"
         )
 
 
 def _shown(connection: Connection, rows: Sequence[Row[Any]]) -> list[dict[str, Any]]:
-    """The datasets as the interface shows them, with whoever made them."""
+    """The datasets as the interface shows them, with the users who created them."""
     wanted = {row.creator_id for row in rows}
-    creators = {row.id: row for row in connection.execute(select(users).where(users.c.id.in_(wanted)))}
+    creators = {row.id: row for row in connection.execute(USERS.where(users.c.id.in_(wanted)))}
     return [_to_dict(row, creators[row.creator_id]) for row in rows]
 
 

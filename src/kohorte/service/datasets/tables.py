@@ -1,4 +1,4 @@
-"""The table of a dataset: unlocked, and compared with its hash."""
+"""The table of a dataset: decrypted, and compared with its hash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kohorte.service.context import Service
 
 
 def load(service: Service, dataset: Row[Any], *, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the table of a dataset, or some columns of it; bytes that are not those that were stored are refused."""
+    """Return the table of a dataset, or some of its columns; a table that was changed on disk is refused."""
     if dataset.state != "ready" or dataset.table_file is None:
         raise InputError(
             "the dataset is not ready: it is still being read, or could not be read", code="dataset-conflict"

@@ -1,4 +1,4 @@
-"""Hierarchies made for a column of a dataset: redaction and intervals as in PRIORI, and whatever a plan can build."""
+"""Hierarchies for a column of a dataset: redaction and intervals as in PRIORI, and all builders of a plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from kohorte.errors import InputError
-from kohorte.hierarchy import Bounds, Builder, Intervals, Ordering, Redaction
+from kohorte.hierarchies import Bounds, Builder, Intervals, Ordering, Redaction
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
@@ -20,13 +20,13 @@ from kohorte.service.datasets.records import log_reading
 
 MOST_CELLS = 5_000_000
 MOST_ORDERED = 5_000
-"""Labels that list their values grow with the square of these."""
+"""The total length of labels that list their values grows with the square of the number of values."""
 USUAL_LEVELS = 10
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A labelled interval: `least` belongs to it, `most` does not."""
+    """A labelled interval that includes `least` and excludes `most`."""
 
     label: str
     least: float
@@ -43,7 +43,7 @@ def transformed(service: Service, actor: Actor, dataset_id: int, attribute: str,
 
 
 def hierarchy_rows(builder: Builder, column: pl.Series) -> list[list[str]]:
-    """Return the rows of a hierarchy in the order of their values; missing cells have none."""
+    """Return the rows of a hierarchy in the order of their values, without missing values."""
     values = column.drop_nulls().unique().sort()
     _refuse_large(builder, values)
     refuse_misfit(builder, column)
@@ -54,18 +54,18 @@ def hierarchy_rows(builder: Builder, column: pl.Series) -> list[list[str]]:
 
 
 def labelled_intervals(intervals: Sequence[Interval], *, decimal: str = ".") -> Intervals:
-    """Return the builder of intervals that lie side by side, in any order; gaps and overlaps are refused."""
+    """Return the builder of adjacent intervals, given in any order; gaps and overlaps are refused."""
     for number, interval in enumerate(intervals):
         if not interval.least < interval.most:
-            raise _wrong(f"intervals[{number}]: min is below max")
-    places = sorted(range(len(intervals)), key=lambda number: intervals[number].least)
-    for before, after in pairwise(places):
+            raise _wrong(f"intervals[{number}]: min must be below max")
+    order = sorted(range(len(intervals)), key=lambda number: intervals[number].least)
+    for before, after in pairwise(order):
         if intervals[before].most != intervals[after].least:
             how = "overlaps with" if intervals[before].most > intervals[after].least else "leaves a gap after"
-            raise _wrong(f"intervals[{after}]: {how} intervals[{before}]; min is the max of the one below")
-    bounds: list[Any] = [intervals[place].least for place in places]
-    labels = [intervals[place].label for place in places]
-    return Intervals(levels=[Bounds([*bounds, intervals[places[-1]].most], labels)], decimal=decimal)
+            raise _wrong(f"intervals[{after}]: {how} intervals[{before}]; min must equal the max of the one below")
+    bounds: list[Any] = [intervals[number].least for number in order]
+    labels = [intervals[number].label for number in order]
+    return Intervals(levels=[Bounds([*bounds, intervals[order[-1]].most], labels)], decimal=decimal)
 
 
 def _in_order(builder: Builder, values: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a client uploads: a file that is locked while it arrives, and what it is called."""
+"""Uploaded files, which are encrypted while they arrive, and their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMELESS = "table"
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that has arrived and lies locked in the vault."""
+    """An uploaded file, encrypted in the vault."""
 
     file: str
     file_name: str
@@ -20,7 +20,7 @@ class Upload:
 
 
 def safe_file_name(given: str) -> str:
-    """Return the last part of a path, printable and not too long; it decides no place on this computer."""
+    """Return the last part of a path, printable and not too long; it is never used as a path on this computer."""
     last = given.replace("\\", "/").rsplit("/", 1)[-1]
     name = "".join(sign for sign in last if sign.isprintable()).strip()
     if not name.strip("."):

@@ -1,1 +1,1 @@
-"""Long work: a queue in the database, and workers that do it."""
+"""Background jobs: a queue in the database, and workers that run them."""

@@ -1,4 +1,4 @@
-"""One attempt at one job: orders it, listens, renews the lease, and ends it in one way or another."""
+"""One attempt at one job: start it, follow its progress, renew the lease, and record how it ended."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlalchemy import select
 from kohorte.errors import InputError, KohorteError
 from kohorte.service.context import Service
 from kohorte.service.jobs import queue
+from kohorte.service.jobs.error_location import error_location
 from kohorte.service.jobs.files import discard
-from kohorte.service.jobs.places import place_of
 from kohorte.service.jobs.process import Child, ChildDied
 from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, State
 from kohorte.service.jobs.settlement import Outcome, lost, settle
@@ -50,13 +50,13 @@ class Attempt:
         child: Child,
         *,
         stopping: Callable[[], bool],
-        keep_house: Callable[[], None],
+        do_chores: Callable[[], None],
     ) -> None:
         self._service = service
         self._claim = claim
         self._child = child
         self._stopping = stopping
-        self._keep_house = keep_house
+        self._do_chores = do_chores
         self._name = f"{claim.job_id}.{claim.attempt}.{secrets.token_hex(8)}"
         self._files: list[str] = []
         self._told: tuple[float, str] | None = None
@@ -65,20 +65,20 @@ class Attempt:
         self._child_is_idle = False
 
     def perform(self) -> None:
-        """Do the job, and write down how it ended."""
+        """Run the job, and record how it ended."""
         end = self._watched()
         settled = self._settle(end) if isinstance(end, Outcome) else self._put_back(end)
         if not (settled and isinstance(end, Outcome) and end.state is State.DONE):
             discard(self._service, self._files)
 
     def _watched(self) -> Outcome | Unfinished:
-        """Watch the process, and kill it unless it has ended its work: the next job must find one that has none."""
+        """Watch the process, and kill it unless it is idle: the next job needs an idle process."""
         try:
             return self._watch()
         except ChildDied:
             return Unfinished.DIED
         except Exception as error:  # noqa: BLE001 - whatever it is, the job is tried again
-            _log.warning("job %d: %s", self._claim.job_id, place_of(error))
+            _log.warning("job %d: %s", self._claim.job_id, error_location(error))
             return Unfinished.FAILED
         finally:
             if not self._child_is_idle:
@@ -102,7 +102,7 @@ class Attempt:
     def _order(self) -> dict[str, Any]:
         with self._service.database.reading() as connection:
             statement = select(datasets.c.table_file).where(datasets.c.id == self._claim.dataset_id)
-            table_file = connection.execute(statement).scalar_one()
+            table_file = connection.execute(statement).scalar_one_or_none()
         return {
             "order": self._name,
             "kind": self._claim.kind,
@@ -122,13 +122,13 @@ class Attempt:
         if state is State.CANCELLED:
             return Outcome.cancelled()
         if state is State.FAILED:
-            _log.warning("job %d failed: %s, %s", self._claim.job_id, told["problem"]["code"], told["place"])
+            _log.warning("job %d failed: %s, %s", self._claim.job_id, told["problem"]["code"], told["location"])
         return Outcome(state, told.get("result"), told.get("problem"), told.get("values", {}))
 
     # While the job runs
 
     def _look_around(self) -> Outcome | Unfinished | None:
-        """Return how the attempt ends, if something outside of it asks for that."""
+        """Return how the attempt ends, if something outside it requires that."""
         if self._stopping():
             return Unfinished.STOPPING
         if self._child.resident() > self._service.settings.worker_memory:
@@ -141,7 +141,7 @@ class Attempt:
         if self._kill_at is not None and time.monotonic() > self._kill_at:
             return Outcome.cancelled()
         try:
-            self._keep_house()
+            self._do_chores()
             return self._look_at_row()
         except KohorteError as error:  # the database may be back before the lease is over
             _log.warning("job %d: %s", self._claim.job_id, error.code)
@@ -183,7 +183,7 @@ class Attempt:
         return self._insist(lambda: queue.give_back(self._service, self._claim, counted=counted))
 
     def _insist(self, write: Callable[[], bool]) -> bool:
-        """Write to the database, again and again for a while if that fails: the work is done."""
+        """Write to the database, with retries for a while, so that finished work is not lost."""
         until = time.monotonic() + SETTLING_SECONDS
         while True:
             try:

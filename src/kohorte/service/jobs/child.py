@@ -1,8 +1,8 @@
-"""The process that does the work of a worker: takes orders on standard input, answers on standard output.
+"""The process that runs the jobs of a worker: orders on standard input, answers on standard output.
 
-Each line is one JSON object. Every answer carries the name of its order, so that none is taken for that to another. The
-process knows the folder of locked files and where the key is, not the database. When its standard input ends, the
-worker is gone: it removes what it was writing, and ends, whatever it is doing.
+Each line is one JSON object. Every answer names its order, so that it cannot be mistaken for the answer to another. The
+process knows the vault and the key file, not the database. When its standard input ends, the worker is gone: the
+process then removes the files that it was writing, and exits.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kohorte.errors import InternalError, KohorteError
+from kohorte.service.jobs.error_location import error_location
 from kohorte.service.jobs.files import remove
-from kohorte.service.jobs.places import place_of
 from kohorte.service.jobs.queue import Kind, State
 from kohorte.service.jobs.tasks import TASKS, Work, warm_up
 from kohorte.service.problems import problem_of
@@ -29,8 +29,8 @@ class Stopped(Exception):
     """The worker asked to stop."""
 
 
-class Desk:
-    """Where orders come in and answers go out; a thread reads, so that a stop is heard while work goes on."""
+class Channel:
+    """The connection to the worker; a thread reads orders, so that a request to stop is noticed during work."""
 
     def __init__(self, orders: BinaryIO, answers: BinaryIO) -> None:
         self._answers = answers
@@ -44,7 +44,7 @@ class Desk:
 
     def _read(self, orders: BinaryIO) -> None:
         try:
-            with suppress(ValueError):  # half a line: the worker was killed while it wrote
+            with suppress(ValueError):  # an incomplete line: the worker was killed while writing
                 for line in orders:
                     order = json.loads(line)
                     if "stop" in order:
@@ -54,7 +54,7 @@ class Desk:
             for name in list(self._files):
                 remove(self.vault, name)
         finally:
-            os._exit(1)  # whatever the other thread does
+            os._exit(1)  # the other thread may be busy
 
     def next_order(self) -> dict[str, Any]:
         """Wait for the next job."""
@@ -64,20 +64,20 @@ class Desk:
         return order
 
     def progress(self, share: float, message: str) -> None:
-        """Say how far the job is."""
+        """Report the progress of the job."""
         self._answer({"progress": share, "message": message})
         if self._stop.is_set():
             raise Stopped
 
     def file(self, name: str) -> None:
-        """Name a file before it is written, so that somebody removes it if this process dies."""
+        """Name a file before it is written, so that the worker removes it if this process dies."""
         self._files.append(name)
         self._answer({"file": name})
         if self._stop.is_set():
             raise Stopped
 
     def end(self, outcome: dict[str, Any]) -> None:
-        """Hand over the outcome, and the files with it."""
+        """Send the outcome; the files then belong to the worker."""
         if outcome["state"] != State.DONE:
             for name in self._files:
                 remove(self.vault, name)
@@ -85,7 +85,7 @@ class Desk:
         self._answer({"outcome": outcome})
 
     def ready(self) -> None:
-        """Say that the first job may come."""
+        """Report that the process is ready for the first job."""
         self._answer({"ready": True})
 
     def _answer(self, message: dict[str, Any]) -> None:
@@ -93,35 +93,35 @@ class Desk:
         self._answers.flush()
 
 
-def perform(desk: Desk, order: dict[str, Any]) -> dict[str, Any]:
-    """Do a job; whatever goes wrong is an outcome, too, without the words of libraries."""
-    work = Work(order["request"], order["table_file"], order["most_cells"], desk.vault, desk)
+def perform(channel: Channel, order: dict[str, Any]) -> dict[str, Any]:
+    """Run a job; a failure is an outcome, too, without the messages of libraries."""
+    work = Work(order["request"], order["table_file"], order["most_cells"], channel.vault, channel)
     try:
-        done = TASKS[Kind(order["kind"])](work)
+        done = TASKS[Kind(order["kind"])].run(work)
         outcome = {"state": State.DONE, "result": done.result, "values": done.values}
-        json.dumps(outcome, allow_nan=False)  # what no database keeps is a bug of the job
+        json.dumps(outcome, allow_nan=False)  # a result that the database cannot store is a bug of the job
     except Stopped:
         return {"state": State.CANCELLED}
     except KohorteError as error:
-        return {"state": State.FAILED, "problem": problem_of(error), "place": place_of(error)}
+        return {"state": State.FAILED, "problem": problem_of(error), "location": error_location(error)}
     except MemoryError:
         raise
-    except BaseException as error:  # noqa: BLE001 - also panics of Rust, which are no Exception
+    except BaseException as error:  # noqa: BLE001 - includes panics of Rust, which are not of type Exception
         unexpected = InternalError("unexpected", code="internal")
-        return {"state": State.FAILED, "problem": problem_of(unexpected), "place": place_of(error)}
+        return {"state": State.FAILED, "problem": problem_of(unexpected), "location": error_location(error)}
     return outcome
 
 
 def main() -> None:
-    """Take orders until the worker is gone."""
+    """Run orders until the worker is gone."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing that a library prints is an answer
-    desk = Desk(sys.stdin.buffer, answers)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints must not look like an answer
+    channel = Channel(sys.stdin.buffer, answers)
     warm_up()
-    desk.ready()
+    channel.ready()
     while True:
-        order = desk.next_order()
-        desk.end(perform(desk, order))
+        order = channel.next_order()
+        channel.end(perform(channel, order))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The evidence for a release as a project shows it: nothing in it names values that the release hides."""
+"""The certificate of a release as a project shows it, without values that the release hides."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ HARMLESS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "safe_harbor": ("kind", "format", "of", "as_of"),
     }
 )
-"""The options of hierarchies that cannot list values; of all others only the kind is shown."""
+"""The options of hierarchies that cannot contain values of the data; of other hierarchies only the kind is shown."""
 
 
 def shown_certificate(certificate: Certificate) -> Certificate:
-    """Leave out what lists values in hierarchies, and hashes that cover it, since guesses can be tested with them."""
+    """Leave out values in hierarchies and hashes that cover them, because a hash allows guesses to be tested."""
     facts: dict[str, Any] = json.loads(certificate.to_json())
     for attribute in facts["plan"]["attributes"].values():
         if "hierarchy" in attribute:
-            attribute["hierarchy"] = _shown_hierarchy(attribute["hierarchy"])
+            attribute["hierarchy"] = without_values(attribute["hierarchy"])
     facts["plan_sha256"] = hashlib.sha256(json.dumps(facts["plan"], ensure_ascii=False).encode()).hexdigest()
     facts["hierarchies_sha256"] = {}  # only hierarchies that list their values have one
     return Certificate(facts)
 
 
-def _shown_hierarchy(hierarchy: Mapping[str, Any]) -> dict[str, Any]:
+def without_values(hierarchy: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a hierarchy of a plan with the options that cannot list values, and no others."""
     return {
         kind: {option: options[option] for option in HARMLESS.get(kind, ()) if option in options}
         for kind, options in hierarchy.items()

@@ -1,4 +1,4 @@
-"""Locked files that nobody names: what attempts left that came to nothing."""
+"""Remove encrypted files that no row refers to, left behind by failed attempts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMING = (datasets.c.uploaded_file, datasets.c.table_file, projects.c.release_fi
 
 
 def discard(service: Service, names: Collection[str]) -> None:
-    """Remove locked files, whole or half written, unless a row names them."""
+    """Remove encrypted files, complete or not, unless a row refers to them."""
     if not names:
         return
     with service.database.reading() as connection:
@@ -33,10 +33,10 @@ def discard(service: Service, names: Collection[str]) -> None:
 
 
 def named(connection: Connection, names: Collection[str]) -> set[str]:
-    """Return those of the files that a row names."""
+    """Return the files that a row refers to."""
     listed = list(names)
     found: set[str] = set()
-    for start in range(0, len(listed), PORTION):  # a statement has only so many parameters
+    for start in range(0, len(listed), PORTION):  # the number of parameters of a statement is limited
         portion = listed[start : start + PORTION]
         for column in NAMING:
             found.update(connection.execute(select(column).where(column.in_(portion))).scalars())
@@ -44,19 +44,19 @@ def named(connection: Connection, names: Collection[str]) -> set[str]:
 
 
 def remove(vault: Vault, name: str) -> None:
-    """Remove a locked file, also one that is still being written."""
+    """Remove an encrypted file, also one that is still being written."""
     vault.remove(name)
     with suppress(OSError):  # the sweep tries again
         temporary(vault, name).unlink(missing_ok=True)
 
 
 def temporary(vault: Vault, name: str) -> Path:
-    """Return where a locked file lies while it is written."""
+    """Return the path of an encrypted file while it is being written."""
     return vault.folder / f".{name}.tmp"
 
 
 def sweep(service: Service, seconds: float = OLD_SECONDS) -> int:
-    """Remove our files that nobody has touched for a while and that no row names; return how many."""
+    """Remove files of the service that are old and that no row refers to; return how many."""
     old = _old(service.vault, time.time() - seconds)
     with service.database.reading() as connection:
         kept = named(connection, [path.name for path in old])
@@ -64,11 +64,11 @@ def sweep(service: Service, seconds: float = OLD_SECONDS) -> int:
 
 
 def _old(vault: Vault, moment: float) -> list[Path]:
-    """Return the files that were last written before a moment, also half written ones; what is not ours stays."""
+    """Return the files of the service, complete or not, that were last written before a moment."""
     try:
         ours = [path for path in vault.folder.iterdir() if OURS.fullmatch(path.name)]
     except OSError:
-        raise EngineError("the folder of locked files could not be read", code="service-file") from None
+        raise EngineError("the folder of encrypted files could not be read", code="service-file") from None
     return [path for path in ours if _is_old(path, moment)]
 
 
@@ -80,7 +80,7 @@ def _is_old(path: Path, moment: float) -> bool:
 
 
 def _removed(path: Path) -> bool:
-    with suppress(OSError):  # somebody else was first, or the next sweep tries again
+    with suppress(OSError):  # removed by another process, or by the next sweep
         path.unlink()
         return True
     return False

@@ -1,4 +1,4 @@
-"""Looking at jobs."""
+"""List and show jobs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
-from kohorte.service.access import Actor, job_for, visible_jobs
+from kohorte.service.access import JOBS, Actor, job_for, visible_jobs
 from kohorte.service.context import Service
-from kohorte.service.jobs.queue import job_to_dict
+from kohorte.service.jobs.queue import Kind, job_to_dict
+from kohorte.service.permissions import Permission
 from kohorte.service.storage.schema import jobs
 
 
@@ -18,7 +19,7 @@ def listed(service: Service, actor: Actor, *, limit: int, page: int) -> tuple[Se
     visible = visible_jobs(actor)
     with service.database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(jobs).where(visible)).scalar_one()
-        statement = select(jobs).where(visible).order_by(jobs.c.id.desc()).limit(limit).offset((page - 1) * limit)
+        statement = JOBS.where(visible).order_by(jobs.c.id.desc()).limit(limit).offset((page - 1) * limit)
         return connection.execute(statement).all(), total
 
 
@@ -29,8 +30,23 @@ def shown(service: Service, actor: Actor, job_id: int) -> Row[Any]:
 
 
 def job_for_actor(row: Row[Any], actor: Actor) -> dict[str, Any]:
-    """Return a job as the actor may see it: why it failed can tell of the raw table, and is for stewards."""
-    job = job_to_dict(row)
-    if not actor.privileged and job["problem"] is not None:
-        job["problem"] = {name: job["problem"][name] for name in ("type", "title", "status", "code")}
-    return job
+    """Return a job as the actor may see it.
+
+    Problems can contain counts of the raw table, so only actors who may see datasets get their details. Actors who see
+    all jobs but no datasets get no results.
+    """
+    job = job_to_dict(row) | {"problem": problem_for_actor(row, actor)}
+    hidden = actor.may(Permission.SEE_ALL_JOBS) and not actor.may(Permission.SEE_DATASETS)
+    return {**job, "result": None} if hidden else job
+
+
+def problem_for_actor(row: Row[Any], actor: Actor) -> dict[str, Any] | None:
+    """Return why a job failed, as the actor may know it.
+
+    Who measures risk chooses columns and hierarchies, and so could ask for the rows of any value.
+    """
+    needed = Permission.SEE_VALUES if row.kind == Kind.RISK else Permission.SEE_DATASETS
+    if row.problem is None or actor.may(needed):
+        found: dict[str, Any] | None = row.problem
+        return found
+    return {name: row.problem[name] for name in ("type", "title", "status", "code")}

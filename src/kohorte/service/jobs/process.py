@@ -1,4 +1,4 @@
-"""The worker's side of its child process: starting it, talking to it, watching its memory, ending it."""
+"""The child process as the worker sees it: start it, exchange messages, watch its memory, kill it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ChildDied(Exception):
 
 
 class Child:
-    """A warm process for one job after the other; started anew when it was killed or died."""
+    """A process that runs one job after the other; it is restarted after it was killed or died."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -46,7 +46,7 @@ class Child:
                 COMMAND,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,  # a library that panics quotes data
+                stderr=subprocess.DEVNULL,  # a panic message of a library may contain data
                 env=environment,
                 start_new_session=True,  # Ctrl-C is for the worker
             )
@@ -55,7 +55,7 @@ class Child:
         assert self._process.stdout is not None
         self._answers = queue.SimpleQueue()
         threading.Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True).start()
-        with suppress(ChildDied):  # whoever listens next will notice
+        with suppress(ChildDied):  # the next call of `receive` notices
             self.send(
                 {
                     "folder": str(self._settings.vault_folder.absolute()),
@@ -74,7 +74,7 @@ class Child:
             raise ChildDied from None
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
-        """Return the next answer, or None when there is none for so long."""
+        """Return the next answer, or None if none arrives within this time."""
         try:
             answer = self._answers.get(timeout=seconds)
         except queue.Empty:
@@ -84,7 +84,7 @@ class Child:
         return answer
 
     def resident(self) -> int:
-        """Return how many bytes of memory the process holds; 0 where the system does not say."""
+        """Return the resident memory of the process in bytes; 0 if the system does not provide it."""
         try:
             pages = int(Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()[1])
         except (OSError, IndexError):
@@ -92,7 +92,7 @@ class Child:
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process and wait for its end."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -105,7 +105,7 @@ class Child:
 
 
 def _read(stream: IO[bytes], answers: queue.SimpleQueue[dict[str, Any] | None]) -> None:
-    with suppress(OSError, ValueError):  # a killed process leaves half a line; a closed stream cannot be read
+    with suppress(OSError, ValueError):  # a killed process leaves an incomplete line; a closed stream cannot be read
         for line in stream:
             answers.put(json.loads(line))
     answers.put(None)

@@ -1,8 +1,8 @@
-"""The queue: jobs as rows of the database, taken by one worker at a time.
+"""The queue: jobs as rows of the database, each taken by one worker at a time.
 
-A worker has a job for the time of a lease, which it renews. When the lease has run out, another worker may take the
-job: that is one more attempt. Whatever a worker writes about a job is conditional on its own attempt still running, so
-that one that was thought dead changes nothing.
+A worker holds a job for the time of a lease, which it renews. When the lease has expired, another worker may take the
+job, as a new attempt. A worker writes about a job only if its own attempt is still the running one, so that a worker
+that was considered dead changes nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, insert, or_, select, update
 
+from kohorte.service.access import DATASET, JOBS, PROJECT
 from kohorte.service.context import Service
-from kohorte.service.storage.schema import jobs, now
+from kohorte.service.storage.schema import jobs, now, projects
 
 LEASE_SECONDS = 30.0
 MOST_ATTEMPTS = 3
@@ -32,8 +33,18 @@ class Kind(StrEnum):
     RISK = "risk"
 
 
+class Subject(NamedTuple):
+    """The object of a job: a dataset, a project, or something without an id that exists once per service."""
+
+    kind: str
+    id: int | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.id is None else f"{self.kind} {self.id}"
+
+
 class State(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -43,20 +54,20 @@ class State(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will change any more."""
+        """Whether the state is final."""
         return self not in (State.QUEUED, State.RUNNING)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A job that a worker has: this attempt of it, and no other."""
+    """A job that a worker has taken, in a certain attempt."""
 
     job_id: int
     attempt: int
     worker: str
     kind: Kind
-    dataset_id: int
-    project_id: int | None
+    subject: Subject
+    dataset_id: int | None
     request: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -74,22 +85,21 @@ def enqueue(
     service: Service,
     connection: Connection,
     kind: Kind,
+    subject: Subject,
     *,
     actor_id: int,
-    dataset_id: int,
-    project_id: int | None = None,
     request: Mapping[str, Any],
 ) -> int:
-    """Add a job in the caller's transaction: it is there when what it is about is there."""
-    sealed = service.vault.seal(json.dumps(request), label=_label(kind, dataset_id, project_id))
+    """Add a job in the caller's transaction, so that the job and its object appear together."""
+    sealed = service.vault.seal(json.dumps(request), label=_label(connection, kind, subject))
     found = connection.execute(
         insert(jobs)
         .values(
             kind=str(kind),
             state=str(State.QUEUED),
             creator_id=actor_id,
-            dataset_id=dataset_id,
-            project_id=project_id,
+            subject_kind=subject.kind,
+            subject_id=subject.id,
             sealed_request=sealed,
             progress=0.0,
             message="",
@@ -102,13 +112,18 @@ def enqueue(
     return int(found.scalar_one())
 
 
+def subject_of(row: Row[Any]) -> Subject:
+    """Return what the job of a row is about."""
+    return Subject(row.subject_kind, row.subject_id)
+
+
 def claim(service: Service, worker: str) -> Claim | None:
-    """Take the oldest job that waits, or whose worker has not been heard of for a lease."""
-    with service.database.reading() as connection:  # most of the time there is none, and no writer has to wait
+    """Take the oldest job that is queued or whose lease has expired."""
+    with service.database.reading() as connection:  # usually there is none, and no writer has to wait
         if connection.execute(_free(connection)).first() is None:
             return None
     with service.database.writing() as connection:
-        row = connection.execute(_free(connection).with_for_update(skip_locked=True)).one_or_none()
+        row = connection.execute(_free(connection).with_for_update(of=jobs, skip_locked=True)).one_or_none()
         if row is None:
             return None
         connection.execute(
@@ -124,30 +139,29 @@ def claim(service: Service, worker: str) -> Claim | None:
                 message="",
             )
         )
-    request = service.vault.unseal(row.sealed_request, label=_label(row.kind, row.dataset_id, row.project_id))
-    return Claim(
-        row.id, row.attempt + 1, worker, Kind(row.kind), row.dataset_id, row.project_id, request=json.loads(request)
-    )
+        label = request_label(connection, row)
+    request = json.loads(service.vault.unseal(row.sealed_request, label=label))
+    return Claim(row.id, row.attempt + 1, worker, Kind(row.kind), subject_of(row), row.dataset_id, request)
 
 
 def _free(connection: Connection) -> Select[Any]:
     lost = and_(expired(clock(connection)), jobs.c.attempt < MOST_ATTEMPTS)
     free = and_(or_(jobs.c.state == State.QUEUED, lost), ~jobs.c.cancel_requested)
-    return select(jobs).where(free).order_by(jobs.c.id).limit(1)
+    return JOBS.where(free).order_by(jobs.c.id).limit(1)
 
 
 def expired(moment: datetime) -> ColumnElement[bool]:
-    """The condition of jobs whose worker was not heard of for a lease."""
+    """The condition that the lease of a running job has expired."""
     return and_(jobs.c.state == State.RUNNING, jobs.c.lease_until < moment)
 
 
 def lease_end(connection: Connection) -> datetime:
-    """Return when a lease that begins now runs out."""
+    """Return when a lease that begins now expires."""
     return clock(connection) + timedelta(seconds=LEASE_SECONDS)
 
 
 def clock(connection: Connection) -> datetime:
-    """Return the time of the database where that may be another computer: leases need one clock."""
+    """Return the time of the database, which may be on another computer: leases need one clock."""
     if connection.dialect.name == "sqlite":
         return now()
     moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
@@ -155,14 +169,14 @@ def clock(connection: Connection) -> datetime:
 
 
 def renew(service: Service, claim: Claim) -> bool:
-    """Go on having a job; False when somebody else has it, or it has ended."""
+    """Extend the lease of a job; False if another worker has it or it has ended."""
     with service.database.writing() as connection:
         changed = connection.execute(update(jobs).where(claim.running).values(lease_until=lease_end(connection)))
         return changed.rowcount == 1
 
 
 def report_progress(service: Service, claim: Claim, progress: float, message: str) -> bool:
-    """Say how far a job is, from 0 to 1; False when somebody else has it, or it has ended."""
+    """Store the progress of a job, from 0 to 1; False if another worker has it or it has ended."""
     values = {"progress": min(max(progress, 0.0), 1.0), "message": message[:LONGEST_MESSAGE]}
     with service.database.writing() as connection:
         changed = connection.execute(
@@ -172,13 +186,13 @@ def report_progress(service: Service, claim: Claim, progress: float, message: st
 
 
 def standing(service: Service, claim: Claim) -> Row[Any] | None:
-    """Return the row of a job that this attempt still has, or None."""
+    """Return the row of a job if this attempt still holds it, or None."""
     with service.database.reading() as connection:
         return connection.execute(select(jobs).where(claim.running)).one_or_none()
 
 
 def give_back(service: Service, claim: Claim, *, counted: bool) -> bool:
-    """Put a job back that was not finished; an attempt that is not counted is as if it had never been."""
+    """Put an unfinished job back into the queue; without `counted` the attempt does not count towards the limit."""
     with service.database.writing() as connection:
         changed = connection.execute(
             update(jobs)
@@ -205,6 +219,8 @@ def job_to_dict(row: Row[Any]) -> dict[str, Any]:
         "progress": row.progress,
         "message": row.message,
         "attempt": row.attempt,
+        "subject_kind": row.subject_kind,
+        "subject_id": row.subject_id,
         "dataset_id": row.dataset_id,
         "project_id": row.project_id,
         "created_at": _iso(row.created_at),
@@ -219,5 +235,16 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _label(kind: str, dataset_id: int, project_id: int | None) -> str:
-    return f"job {kind} of dataset {dataset_id}, project {project_id}"
+def request_label(connection: Connection, row: Row[Any]) -> str:
+    """Return the label under which the request of a job is sealed."""
+    return _label(connection, row.kind, subject_of(row))
+
+
+def _label(connection: Connection, kind: str, subject: Subject) -> str:
+    """The labels for datasets and projects are those of earlier versions, so that older requests can be unsealed."""
+    if subject.kind == DATASET:
+        return f"job {kind} of dataset {subject.id}, project None"
+    if subject.kind == PROJECT:
+        dataset = select(projects.c.dataset_id).where(projects.c.id == subject.id)
+        return f"job {kind} of dataset {connection.execute(dataset).scalar_one()}, project {subject.id}"
+    return f"job {kind} of {subject}"

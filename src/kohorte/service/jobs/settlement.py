@@ -1,4 +1,4 @@
-"""How a job ends: its row, the row of what it is about and the audit log change together, once."""
+"""End a job: its row, the row that waits for it and the audit log change in one transaction, once."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, RowMapping, and_, or_, select, update
 
 from kohorte.errors import EngineError, InputError, KohorteError
-from kohorte.service.access import Actor, job_for
+from kohorte.service.access import JOBS, Actor, job_for
 from kohorte.service.context import Service
 from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, Kind, State, clock, expired
+from kohorte.service.jobs.tasks import TASKS
 from kohorte.service.problems import problem, problem_of
-from kohorte.service.storage.schema import datasets, jobs, now, projects
+from kohorte.service.storage.schema import jobs, now
 
 CANCELLED = problem(HTTPStatus.CONFLICT, code="job-cancelled", detail="the job was cancelled")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job; `values` are those of the dataset or project that it was for."""
+    """The outcome of a job; `values` are for the row that waits for it."""
 
     state: State
     result: Mapping[str, Any] | None = None
@@ -31,27 +32,27 @@ class Outcome:
 
     @classmethod
     def failed(cls, error: KohorteError) -> Outcome:
-        """The outcome of a job that raised this."""
+        """The outcome of a job that raised this error."""
         return cls(State.FAILED, problem=problem_of(error))
 
     @classmethod
     def cancelled(cls) -> Outcome:
-        """The outcome of a job that somebody stopped."""
+        """The outcome of a job that was cancelled."""
         return cls(State.CANCELLED, problem=CANCELLED)
 
 
 def lost() -> Outcome:
-    """Return the outcome of a job whose workers died, one after the other."""
+    """Return the outcome of a job whose workers all died."""
     return Outcome.failed(EngineError("every worker that tried the job died", code="job-lost"))
 
 
 def settle(service: Service, claim: Claim, outcome: Outcome) -> bool:
-    """End the job of a claim; False, and nothing changes, when somebody else has it or it has ended."""
+    """End the job of a claim; if another worker has it or it has ended, change nothing and return False."""
     return _ended(service, claim, claim.running, lambda _: outcome, uploaded=claim.request.get("file"))
 
 
 def settle_lost(service: Service) -> int:
-    """End the jobs that no worker has and none shall take: cancelled, or tried too often; return how many."""
+    """End the jobs that no worker has or may take: cancelled, or tried too often; return how many."""
     with service.database.reading() as connection:
         hopeless = _hopeless(clock(connection))
         found = connection.execute(select(jobs).where(hopeless)).all()
@@ -68,9 +69,9 @@ def _of_hopeless(row: Row[Any]) -> Outcome:
 
 
 def cancel(service: Service, actor: Actor, job_id: int) -> Row[Any]:
-    """Cancel a job that waits at once, and ask the worker of one that runs to stop; return the job.
+    """Cancel a queued job at once, or ask the worker of a running job to stop; return the job.
 
-    One that is given back in between is not taken again: the next worker that looks ends it.
+    A job that is put back into the queue meanwhile is not taken again: the next worker ends it.
     """
     with service.database.reading() as connection:
         row = job_for(connection, actor, job_id)
@@ -78,7 +79,7 @@ def cancel(service: Service, actor: Actor, job_id: int) -> Row[Any]:
     if not _ended(service, row, waiting, lambda _: Outcome.cancelled(), actor=actor.user_id):
         _ask_to_stop(service, actor, job_id)
     with service.database.reading() as connection:
-        return connection.execute(select(jobs).where(jobs.c.id == job_id)).one()
+        return connection.execute(JOBS.where(jobs.c.id == job_id)).one()
 
 
 def _ask_to_stop(service: Service, actor: Actor, job_id: int) -> None:
@@ -99,9 +100,9 @@ def _ended(
     uploaded: str | None = None,
     actor: int | None = None,
 ) -> bool:
-    """End the job that meets a condition, if it still does; files that nobody needs any more are removed afterwards.
+    """End the job if it still meets a condition; files that are no longer needed are removed afterwards.
 
-    The dataset or project is locked first, as by whoever deletes one.
+    The row that waits for the job is locked first, in the same order as when it is deleted.
     """
     with service.database.writing() as connection:
         before = _locked(connection, about)
@@ -110,7 +111,7 @@ def _ended(
             return False
         outcome = outcome_of(row)
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(**_values(row, outcome)))
-        unneeded = {uploaded, *_settle_object(connection, row, outcome, before)}
+        unneeded = {uploaded, *_settle_row(connection, row, outcome, before)}
         code = None if outcome.problem is None else str(outcome.problem["code"])
         service.log.append(
             connection, "end-job", f"job {row.id}", actor=actor, kind=row.kind, state=str(outcome.state), code=code
@@ -133,25 +134,25 @@ def _values(row: Row[Any], outcome: Outcome) -> dict[str, Any]:
 
 
 def _locked(connection: Connection, about: Claim | Row[Any]) -> RowMapping | None:
-    """Lock the dataset or project that a job changes, and return it."""
-    table, key = (datasets, about.dataset_id) if about.kind == Kind.INGEST else (projects, about.project_id)
-    return connection.execute(select(table).where(table.c.id == key).with_for_update()).mappings().one_or_none()
+    """Lock the row that waits for a job, if any, and return it."""
+    prepares = TASKS[Kind(about.kind)].prepares
+    if prepares is None:
+        return None
+    subject_id = about.subject.id if isinstance(about, Claim) else about.subject_id
+    found = select(prepares.table).where(prepares.table.c.id == subject_id).with_for_update()
+    return connection.execute(found).mappings().one_or_none()
 
 
-def _settle_object(
+def _settle_row(
     connection: Connection, row: Row[Any], outcome: Outcome, before: RowMapping | None
 ) -> tuple[str | None, ...]:
-    """Change the dataset or project that a job is for, and return the files that it names no more, or never will."""
-    if before is None:
+    """Update the row that waits for a job, and return the files that it no longer refers to."""
+    prepares = TASKS[Kind(row.kind)].prepares
+    if prepares is None or before is None:
         return ()
-    state = "ready" if outcome.state is State.DONE else "failed"
-    if row.kind == Kind.INGEST:
-        table, names = datasets, ("uploaded_file", "table_file")
-        values = {"state": state, "uploaded_file": None, **outcome.values}
-    else:
-        table, names = projects, ("release_file", "report_file")
-        values = {"state": state, "problem": outcome.problem, **outcome.values}
     if before["deleted_at"] is not None:
-        return tuple(outcome.values.get(name) for name in names)
-    connection.execute(update(table).where(table.c.id == before["id"]).values(**values))
-    return tuple(before[name] for name in names if name in values)
+        return tuple(outcome.values.get(name) for name in prepares.files)
+    state = "ready" if outcome.state is State.DONE else "failed"
+    values = {"state": state, **prepares.ended(outcome.problem), **outcome.values}
+    connection.execute(update(prepares.table).where(prepares.table.c.id == before["id"]).values(**values))
+    return tuple(before[name] for name in prepares.files if name in values)

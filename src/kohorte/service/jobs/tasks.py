@@ -1,4 +1,11 @@
-"""What jobs do, in a process of their own that knows locked files and nothing of the database."""
+"""The work of the jobs; it runs in a separate process that knows the vault but not the database.
+
+A new kind of job
+    Give it a name in `queue.Kind`, write a function from `Work` to `Done`, and add a `Task` to `TASKS`. A job can have
+    any object: `enqueue(..., Kind.X, Subject("vault"), ...)`. If a row of the database waits for the job, as a dataset
+    waits for its table, `prepares` names its table and the columns with encrypted files; `Done.values` are then written
+    to that row in the transaction that ends the job, and files that it no longer refers to are removed.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +14,18 @@ import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import polars as pl
+from sqlalchemy import Table
 
 from kohorte.data import Role, TableFile, parse_table, read_parquet, write_parquet
 from kohorte.data.parquet import MAGIC
 from kohorte.errors import InputError
 from kohorte.models import KAnonymity
-from kohorte.release import Attribute, Plan, Release, anonymize, find_release
+from kohorte.plans import Attribute, Plan
+from kohorte.release import Release, anonymize, find_candidate
 from kohorte.release.certificate import FileFacts
 from kohorte.release.write import certified_bytes
 from kohorte.report.page import to_html
@@ -24,25 +34,27 @@ from kohorte.risks import RiskPolicy, risk
 from kohorte.search import Progress
 from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
+from kohorte.service.storage.schema import datasets, projects
 from kohorte.service.vault import Content, Vault
+from kohorte.sources import FrameSource
 
 MOST_COLUMNS = 10_000
 RELEASE_NAME = "release.csv"
 
 
 class Reporter(Protocol):
-    """Whom a job tells how far it is; both calls raise when the job shall stop."""
+    """Receives the progress of a job; both methods raise if the job is to stop."""
 
     def progress(self, share: float, message: str) -> None:
-        """Say how much is done, from 0 to 1, and what is being done."""
+        """Report the share of work done, from 0 to 1, and the current step."""
 
     def file(self, name: str) -> None:
-        """Name a locked file that is about to be written."""
+        """Report an encrypted file that is about to be written."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """One job, and what it works with."""
+    """One job and its resources."""
 
     request: Mapping[str, Any]
     table_file: str | None
@@ -51,21 +63,23 @@ class Work:
     reporter: Reporter
 
     def table(self) -> pl.DataFrame:
-        """Unlock the table of the dataset."""
+        """Decrypt the table of the dataset."""
         self.reporter.progress(0.0, "reading the table")
         if self.table_file is None:
-            raise InputError("the dataset has no table yet, or never will", code="dataset-conflict")
+            raise InputError(
+                "the dataset has no table: it is still being read, or could not be read", code="dataset-conflict"
+            )
         return read_parquet(self.vault.read(self.table_file), source="the table")
 
     def lock(self, data: bytes, content: Content) -> str:
-        """Write a locked file, and return its name."""
+        """Write an encrypted file, and return its name."""
         with self.vault.writing(content) as writer:
             self.reporter.file(writer.name)
             writer.write(data)
         return writer.name
 
     def searching(self, first: float, last: float) -> Callable[[Progress], object]:
-        """What a search calls: its progress as a part of the whole, which never goes back."""
+        """Return a callback that reports the progress of a search as a part of the whole; it never decreases."""
         furthest = 0.0
 
         def call(progress: Progress) -> None:
@@ -79,14 +93,14 @@ class Work:
 
 @dataclass(frozen=True)
 class Done:
-    """What a job found: its result, and values for the row of the dataset or project."""
+    """The result of a job, and values for the row that waits for it."""
 
     result: Mapping[str, Any]
     values: Mapping[str, Any]
 
 
 def ingest(work: Work) -> Done:
-    """Read an uploaded file and keep its table as Parquet."""
+    """Read an uploaded file and store its table as Parquet."""
     work.reporter.progress(0.0, "reading the file")
     frame = _uploaded(work).frame
     _refuse_cells(frame.height, frame.width, work.most_cells)
@@ -118,12 +132,12 @@ def _uploaded(work: Work) -> TableFile:
 
 
 def _refuse_large_parquet(data: bytes, most_cells: int) -> None:
-    """Refuse by what the file says of itself, before a small file becomes a large table."""
+    """Refuse by the metadata of the file, before a small file becomes a large table."""
     try:
         scan = pl.scan_parquet(io.BytesIO(data))
         width, height = len(scan.collect_schema()), scan.select(pl.len()).collect().item()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        return  # whoever reads it says what is wrong
+        return  # reading the file reports what is wrong with it
     _refuse_cells(height, width, most_cells)
 
 
@@ -146,12 +160,12 @@ def _datatype(dtype: pl.DataType) -> str:
 
 
 def make_release(work: Work) -> Done:
-    """Find the release of a table, verify it from its bytes, and keep them with certificate and report."""
+    """Find the release of a table, verify it from its bytes, and store it with certificate and report."""
     plan = _plan(work.request)
     frame = work.table()
-    release = find_release(frame, plan, progress=work.searching(0.1, 0.6))
+    candidate = find_candidate(FrameSource(frame), plan, progress=work.searching(0.1, 0.6))
     work.reporter.progress(0.6, "verifying the release")
-    content, certificate = certified_bytes(release, RELEASE_NAME)
+    content, release, certificate = certified_bytes(candidate, RELEASE_NAME)
     shown = shown_certificate(certificate)
     work.reporter.progress(0.8, "measuring the risk for the report")
     report = _report(frame, release, content, str(shown.facts["plan_sha256"]))
@@ -167,7 +181,7 @@ def make_release(work: Work) -> Done:
 def _plan(request: Mapping[str, Any]) -> Plan:
     plan = Plan.from_dict(request["plan"])
     if plan.files():
-        raise InputError("a plan of the service names no files: give hierarchies as rows", code="plan-files")
+        raise InputError("a plan of the service cannot refer to files: give hierarchies as rows", code="plan-files")
     return plan
 
 
@@ -180,7 +194,7 @@ def _report(frame: pl.DataFrame, release: Release, content: bytes, plan_sha256: 
 
 
 def measure_risk(work: Work) -> Done:
-    """Anonymize a table and measure the risk that is left."""
+    """Anonymize a table and measure the remaining risk."""
     plan, policy = _plan(work.request), RiskPolicy.from_dict(work.request["policy"])
     release = anonymize(work.table(), plan, progress=work.searching(0.1, 0.7))
     work.reporter.progress(0.7, "measuring the risk")
@@ -197,7 +211,7 @@ def measure_risk(work: Work) -> Done:
 
 
 def _generalization(release: Release) -> list[dict[str, object]]:
-    """The level of each attribute; the highest, where it differs from row to row."""
+    """The level of each attribute; the highest level if it differs from row to row."""
     recoded = {name: cells["highest_level"] for name, cells in release.recoded.items()}
     return [
         {"attribute_name": name, "generalization_level": level} for name, level in {**release.levels, **recoded}.items()
@@ -205,16 +219,48 @@ def _generalization(release: Release) -> list[dict[str, object]]:
 
 
 def warm_up() -> None:
-    """Do a little of everything, so that the first job finds all modules loaded."""
+    """Anonymize a tiny table, so that all modules are loaded before the first job."""
     table = pl.DataFrame({"age": ["1", "2"]})
     plan = Plan({"age": Attribute(Role.QUASI_IDENTIFYING)}, [KAnonymity(2)])
-    release = find_release(table, plan)
-    certified_bytes(release, RELEASE_NAME)
+    certified_bytes(find_candidate(FrameSource(table), plan), RELEASE_NAME)
     write_parquet(table, io.BytesIO())
 
 
-TASKS: Mapping[Kind, Callable[[Work], Done]] = {
-    Kind.INGEST: ingest,
-    Kind.ANONYMIZE: make_release,
-    Kind.RISK: measure_risk,
-}
+@dataclass(frozen=True)
+class Prepares:
+    """The row that waits for a job: the one with the number of the job's subject."""
+
+    table: Table
+    files: tuple[str, ...]
+    """Columns that contain names of encrypted files."""
+    ended: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]
+    """Returns further changes to the row when the job has ended, from its problem or None."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One kind of job: its function, and the row that waits for it."""
+
+    kind: Kind
+    run: Callable[[Work], Done]
+    prepares: Prepares | None = None
+
+
+TASKS: Mapping[Kind, Task] = MappingProxyType(
+    {
+        task.kind: task
+        for task in (
+            Task(
+                Kind.INGEST,
+                ingest,
+                Prepares(datasets, ("uploaded_file", "table_file"), lambda _: {"uploaded_file": None}),
+            ),
+            Task(
+                Kind.ANONYMIZE,
+                make_release,
+                Prepares(projects, ("release_file", "report_file"), lambda problem: {"problem": problem}),
+            ),
+            Task(Kind.RISK, measure_risk),
+        )
+    }
+)

@@ -1,4 +1,4 @@
-"""A worker: takes one job after the other from the queue, and has them done in a process of their own."""
+"""A worker: takes jobs from the queue one after the other, and runs them in a separate process."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Worker:
 
     def __init__(self, service: Service, name: str | None = None) -> None:
         given = name or f"{socket.gethostname()}-{os.getpid()}"
-        self.name = f"{given[:LONGEST_NAME]}-{secrets.token_hex(4)}"  # of two with one name each has its own jobs
+        self.name = f"{given[:LONGEST_NAME]}-{secrets.token_hex(4)}"  # makes names unique
         self._service = service
         self._child = Child(service.settings)
-        self._stopping = False  # no Event: setting one in a signal handler can wait for ever
+        self._stopping = False  # not an Event: setting one in a signal handler can deadlock
         self._ready = False
         self._heartbeat = self._swept = float("-inf")
 
     def stop(self) -> None:
-        """End soon: the present job goes back to the queue."""
+        """Ask the worker to stop; its current job goes back to the queue."""
         self._stopping = True
 
     def run(self) -> None:
@@ -56,7 +56,7 @@ class Worker:
 
     def _step(self) -> None:
         try:
-            self._keep_house()
+            self._do_chores()
             if not (self._warm() and self._work()):
                 time.sleep(IDLE_SECONDS)
         except KohorteError as error:
@@ -64,7 +64,7 @@ class Worker:
             time.sleep(AFTER_FAILURE_SECONDS)
 
     def _warm(self) -> bool:
-        """Have a process that is ready for work; no job is taken before."""
+        """Make sure that the child process is ready; no job is taken before."""
         if self._child.pid is None:
             self._ready = False
             self._child.start()
@@ -82,21 +82,19 @@ class Worker:
         return True
 
     def _work(self) -> bool:
-        """Do the next job, if there is one."""
+        """Run the next job, if there is one."""
         found = claim(self._service, self.name)
         if found is None:
             return False
-        Attempt(
-            self._service, found, self._child, stopping=lambda: self._stopping, keep_house=self._keep_house
-        ).perform()
-        if self._child.resident() > self._service.settings.worker_memory / 2:  # memory that it does not give back
+        Attempt(self._service, found, self._child, stopping=lambda: self._stopping, do_chores=self._do_chores).perform()
+        if self._child.resident() > self._service.settings.worker_memory / 2:  # memory that it does not release
             self._child.kill()
         return True
 
-    def _keep_house(self) -> None:
-        """Do what is due beside the jobs, also while one runs."""
+    def _do_chores(self) -> None:
+        """Do the periodic work, also while a job runs: heartbeat, lost jobs, unused files."""
         if time.monotonic() - self._heartbeat >= HEARTBEAT_SECONDS:
-            self._heartbeat = time.monotonic()  # first: if this fails, jobs go on until the next time
+            self._heartbeat = time.monotonic()  # set first, so that a failure is not repeated at once
             self._say_alive()
             settle_lost(self._service)
         if time.monotonic() - self._swept >= SWEEP_SECONDS:
@@ -113,7 +111,7 @@ class Worker:
                 connection.execute(delete(workers).where(workers.c.seen_at < forgotten))
 
     def _sweep(self) -> None:
-        """Remove files that nobody names; what cannot be removed can wait, jobs cannot."""
+        """Remove files that no row refers to; a failure must not stop the jobs."""
         try:
             sweep(self._service)
         except KohorteError as error:

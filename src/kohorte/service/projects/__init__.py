@@ -1,1 +1,1 @@
-"""Projects: releases to download, and questions with noise."""
+"""Projects: releases to download, and queries under differential privacy."""

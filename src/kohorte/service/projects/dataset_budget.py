@@ -1,4 +1,4 @@
-"""What was learnt of one dataset through all its projects: by each user, and by all of them together."""
+"""The budget spent on one dataset in all its projects: by each user, and by all users together."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from kohorte.dp import Budget
-from kohorte.dp.budget import Cost
+from kohorte.dp.budget.budget import Cost
 from kohorte.errors import AccessDenied
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.permissions import Permission
 from kohorte.service.storage.schema import accounts, datasets, projects
 
 
 def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
-    """Return what was spent on a dataset, deleted projects included; sums are by basic composition."""
+    """Return what was spent on a dataset, including deleted projects; sums use basic composition."""
     with service.database.reading() as connection:
         _refuse_unknown(connection, actor, dataset_id)
         rows = connection.execute(
@@ -38,9 +39,9 @@ def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str,
 
 
 def _refuse_unknown(connection: Connection, actor: Actor, dataset_id: int) -> None:
-    """Refuse what never was a dataset; the books of a deleted one stay open to stewards."""
+    """Refuse an id that was never a dataset; the accounts of a deleted dataset can still be read."""
     known = connection.execute(select(datasets.c.id).where(datasets.c.id == dataset_id)).one_or_none()
-    if known is None or not actor.privileged:
+    if known is None or not actor.may(Permission.SEE_ALL_BUDGETS):
         raise AccessDenied("there is no such dataset", code="not-found")
 
 
@@ -56,7 +57,7 @@ def _account(row: Row[Any]) -> dict[str, Any]:
 
 
 def _protection(budget: Budget, cost: Cost) -> dict[str, float]:
-    """The epsilon and delta that an account has reached; rhos become epsilon at half of the budget's delta."""
+    """The epsilon and delta spent by an account; rho is converted to epsilon at half of the budget's delta."""
     converting = 0.0 if budget.is_pure or not cost.amount else budget.delta / 2
     return {"epsilon": budget.epsilon_of(cost.amount), "delta": float(cost.delta) + converting}
 

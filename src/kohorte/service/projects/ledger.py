@@ -1,14 +1,16 @@
-"""The book of what was spent, in the service's database: exact under threads, processes and the loss of any of them.
+"""The ledger in the service's database: exact with several threads and processes, also if one of them dies.
 
-A question is paid for in one transaction: the account's row is locked, what was spent is read, the cost is held against
-the budget and written, and the audit log gets its entry. Whoever asks the same at the same moment, in this process or
-another, waits for the record. Statements are made once: every question needs all of them.
+A query is paid for in one transaction: the account's row is locked, what was spent is read, the cost is compared with
+the budget and written, and the audit log and the log of spendings get their entries. A process with the same query at
+the same moment waits for the recorded answer. Statements are built once, because every query needs them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -16,12 +18,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from kohorte.dp import Budget
-from kohorte.dp.budget import NOTHING, Cost
-from kohorte.dp.ledger import ANSWERED_WITHIN_SECONDS, Account
+from kohorte.dp import Account, Budget
+from kohorte.dp.budget.budget import NOTHING, Cost
+from kohorte.dp.budget.ledger import ANSWERED_WITHIN_SECONDS
 from kohorte.errors import AccessDenied, EngineError, InternalError
 from kohorte.service.context import Service
-from kohorte.service.storage.schema import Moment, accounts, answered, now, projects, spent
+from kohorte.service.keyring import MasterKey
+from kohorte.service.spent_log import Entry, Head
+from kohorte.service.storage.schema import Moment, accounts, answered, now, projects, spent, users
 
 
 def _own(table: Table) -> ColumnElement[bool]:
@@ -60,8 +64,20 @@ PAY = (
 )
 
 
+LOST_SQL = "(entered again from the log of spendings; the text is lost)"
+
+
+@dataclass(frozen=True)
+class Bought:
+    """A query, its cost, and the composition under which it is paid for."""
+
+    question: str
+    composition: str
+    cost: Cost
+
+
 class DatabaseLedger:
-    """The account of one user in one project, while one question is asked (`kohorte.dp.Ledger`)."""
+    """The account of one user in one project, during one query (`kohorte.dp.Ledger`)."""
 
     def __init__(self, service: Service, project_id: int, user_id: int, *, sql: str = "") -> None:
         self.service = service
@@ -73,71 +89,86 @@ class DatabaseLedger:
     def __repr__(self) -> str:
         return f"<DatabaseLedger of project {self.project_id}, user {self.user_id}>"
 
-    def recorded(self, account: Account, question: str) -> str | None:
-        """Return the first release that was recorded for a question, if any; and remember what was paid so far."""
-        del account
+    @property
+    def account(self) -> Account:
+        """The account whose budget is spent."""
+        return Account(f"project {self.project_id}", f"user {self.user_id}")
+
+    def recorded(self, query: str) -> str | None:
+        """Return the first answer that was recorded for a query, if any, and remember what was paid so far."""
         with self.service.database.reading() as connection:
-            found = connection.execute(RECORDED, {**self._own, "of_question": question}).one_or_none()
+            found = connection.execute(RECORDED, {**self._own, "of_question": query}).one_or_none()
             self._paid = self._checked(connection.execute(ACCOUNT, self._own).one_or_none())
         if found is None:
             return None
-        return self.service.vault.unseal(found.sealed_release, label=f"answer {found.id}").decode()
+        return self.service.vault.unseal(found.sealed_release, label=answer_label(found.id)).decode()
 
-    def reserve(self, account: Account, question: str, cost: Cost, budget: Budget) -> int | None:
-        """Pay for a question, and return its number; or None where another process has just paid for the same one."""
-        del account
+    def reserve(self, query: str, cost: Cost, budget: Budget) -> int | None:
+        """Pay for a query, and return its number; None if another process has just paid for the same query."""
         with self.service.database.writing() as connection:
+            head = enter_missing(self.service, connection)
             self._refuse_deleted(connection)
-            before = self._checked(self._locked_account(connection, budget))
-            lately = {"of_question": question, "since": now() - timedelta(seconds=ANSWERED_WITHIN_SECONDS)}
+            before = self._checked(self._locked_account(connection, str(budget.composition)))
+            lately = {"of_question": query, "since": now() - timedelta(seconds=ANSWERED_WITHIN_SECONDS)}
             if connection.execute(BEING_ANSWERED, {**self._own, **lately}).first() is not None:
                 return None
             budget.refuse_beyond(before, cost)
-            number = self._spend(connection, question, cost, budget)
+            bought = Bought(query, str(budget.composition), cost)
+            number = self.pay(connection, bought, before)
+            self.service.spent_log.append(head, {"kind": "spend", **self._facts(bought)}).save(connection)
             total = before + cost
-            connection.execute(PAY, {**self._own, **self._written(total, budget)})
-            self.service.log.append(
-                connection,
-                "spend",
-                f"project {self.project_id}",
-                actor=self.user_id,
-                question=number,
-                composition=str(budget.composition),
-                amount=str(cost.amount),
-                delta=str(cost.delta),
-            )
         self._paid = total
         return number
 
+    def pay(self, connection: Connection, bought: Bought, before: Cost, **details: int) -> int:
+        """Write a spending into the account, the table of spendings and the audit log; return its number."""
+        number = self._spend(connection, bought)
+        connection.execute(PAY, {**self._own, **self._written(before + bought.cost, bought.composition)})
+        self.service.log.append(
+            connection,
+            "spend",
+            f"project {self.project_id}",
+            actor=self.user_id,
+            question=number,
+            **details,
+            composition=bought.composition,
+            amount=str(bought.cost.amount),
+            delta=str(bought.cost.delta),
+        )
+        return number
+
+    def enter_again(self, connection: Connection, bought: Bought, number: int) -> None:
+        """Pay for a spending that the log has and the database lacks."""
+        before = self._checked(self._locked_account(connection, bought.composition))
+        self.pay(connection, bought, before, from_log=number)
+
     def record(self, number: int, released: str) -> None:
-        """Write down what a paid question released; nobody gets the answer before."""
-        sealed = self.service.vault.seal(released, label=f"answer {number}")
+        """Record the answer to a paid query; nobody gets the answer before."""
+        sealed = self.service.vault.seal(released, label=answer_label(number))
         with self.service.database.writing() as connection:
             connection.execute(insert(answered), {"spent_id": number, "sealed_release": sealed, "at": now()})
 
-    def spent(self, account: Account) -> Cost:
-        """Return all that the account has paid."""
-        del account
+    def spent(self) -> Cost:
+        """Return the total that the account has paid."""
         if self._paid is None:
             with self.service.database.reading() as connection:
                 self._paid = self._checked(connection.execute(ACCOUNT, self._own).one_or_none())
         return self._paid
 
     def _checked(self, row: Row[Any] | None) -> Cost:
-        """What an account says, if it is as we wrote it: a database can be written to by others."""
+        """What an account has paid; an account that was changed outside the service is refused."""
         if row is None:
             return NOTHING
-        if not hmac.compare_digest(row.mac, self._mac(row.composition, row.amount, row.delta)):
-            raise EngineError("an account was changed from outside; restore it from a backup", code="service-damaged")
+        facts = (self.project_id, self.user_id, row.composition, row.amount, row.delta)
+        keys = self.service.vault.ring.all
+        if not any(hmac.compare_digest(row.mac, account_mac(key, facts)) for key in keys):
+            raise EngineError("an account was changed outside the service; restore a backup", code="service-damaged")
         return Cost(Fraction(row.amount), Fraction(row.delta))
 
-    def _written(self, total: Cost, budget: Budget) -> dict[str, str]:
+    def _written(self, total: Cost, composition: str) -> dict[str, str]:
         amount, delta = str(total.amount), str(total.delta)
-        return {"amount": amount, "delta": delta, "mac": self._mac(str(budget.composition), amount, delta)}
-
-    def _mac(self, composition: str, amount: str, delta: str) -> str:
-        text = f"{self.project_id} {self.user_id} {composition} {amount} {delta}"
-        return hmac.new(self.service.vault.derived("accounts"), text.encode(), hashlib.sha256).hexdigest()
+        mac = account_mac(self.service.vault.ring.current, (self.project_id, self.user_id, composition, amount, delta))
+        return {"amount": amount, "delta": delta, "mac": mac}
 
     @property
     def _own(self) -> dict[str, int]:
@@ -147,30 +178,83 @@ class DatabaseLedger:
         if connection.execute(ALIVE, {"of_project": self.project_id}).one_or_none() is None:
             raise AccessDenied("there is no such project", code="not-found")
 
-    def _locked_account(self, connection: Connection, budget: Budget) -> Row[Any]:
+    def _locked_account(self, connection: Connection, composition: str) -> Row[Any]:
         row = connection.execute(LOCKED_ACCOUNT, self._own).one_or_none()
         if row is None:
-            first = {"project_id": self.project_id, "user_id": self.user_id, **self._written(NOTHING, budget)}
-            connection.execute(OPEN[connection.dialect.name], {**first, "composition": str(budget.composition)})
+            first = {"project_id": self.project_id, "user_id": self.user_id, **self._written(NOTHING, composition)}
+            connection.execute(OPEN[connection.dialect.name], {**first, "composition": composition})
             row = connection.execute(LOCKED_ACCOUNT, self._own).one()
-        if row.composition != budget.composition:
+        if row.composition != composition:
             raise InternalError("an account was spent under another composition", code="service-account")
         return row
 
-    def _spend(self, connection: Connection, question: str, cost: Cost, budget: Budget) -> int:
-        entry = {
+    def _spend(self, connection: Connection, bought: Bought) -> int:
+        sealed = self.service.vault.seal(self._sql, label=sql_label(self.project_id, self.user_id))
+        entry = {**self._facts(bought), "sealed_sql": sealed, "at": now()}
+        return int(connection.execute(SPEND, entry).scalar_one())
+
+    def _facts(self, bought: Bought) -> dict[str, Any]:
+        return {
             "project_id": self.project_id,
             "user_id": self.user_id,
-            "question": question,
-            "sealed_sql": self.service.vault.seal(self._sql, label=sql_label(self.project_id, self.user_id)),
-            "composition": str(budget.composition),
-            "amount": str(cost.amount),
-            "delta": str(cost.delta),
-            "at": now(),
+            "question": bought.question,
+            "composition": bought.composition,
+            "amount": str(bought.cost.amount),
+            "delta": str(bought.cost.delta),
         }
-        return int(connection.execute(SPEND, entry).scalar_one())
+
+
+def enter_missing(service: Service, connection: Connection) -> Head:
+    """Enter the spendings that the log has and the database lacks; return the head, which remains locked."""
+    head = Head.locked(connection)
+    entries = service.spent_log.after(head)
+    enter(service, connection, entries)
+    if entries:
+        head = entries[-1].head
+        head.save(connection)
+    return head
+
+
+def enter(service: Service, connection: Connection, entries: Sequence[Entry]) -> int:
+    """Enter the spendings among the entries of the log; return how many there were."""
+    spendings = [entry for entry in entries if entry.facts["kind"] == "spend"]
+    for entry in spendings:
+        _enter(service, connection, entry)
+    return len(spendings)
+
+
+def _enter(service: Service, connection: Connection, entry: Entry) -> None:
+    """Enter one spending; if the restored database lacks the project or the user, only the audit log records it.
+
+    A project with another composition is a different one that received the number of the lost project.
+    """
+    facts = entry.facts
+    bought = Bought(facts["question"], facts["composition"], Cost(Fraction(facts["amount"]), Fraction(facts["delta"])))
+    user = select(users.c.id).where(users.c.id == facts["user_id"]).exists()
+    known = select(projects.c.budget).where(projects.c.id == facts["project_id"], projects.c.interactive, user)
+    budget = connection.execute(known).scalar_one_or_none()
+    if budget is None or budget["composition"] != bought.composition:
+        lost = {name: facts[name] for name in ("user_id", "composition", "amount", "delta")}
+        about = f"project {facts['project_id']}"
+        service.log.append(
+            connection, "spending-of-lost-project", about, actor=None, from_log=entry.head.number, **lost
+        )
+        return
+    ledger = DatabaseLedger(service, facts["project_id"], facts["user_id"], sql=LOST_SQL)
+    ledger.enter_again(connection, bought, entry.head.number)
+
+
+def account_mac(key: MasterKey, facts: tuple[int, int, str, str, str]) -> str:
+    """Return the authentication code of an account: project, user, composition, amount and delta."""
+    text = " ".join(map(str, facts))
+    return hmac.new(key.derived("accounts"), text.encode(), hashlib.sha256).hexdigest()
 
 
 def sql_label(project_id: int, user_id: int) -> str:
-    """Return the label under which the text of a question is sealed."""
+    """Return the label under which the text of a query is sealed."""
     return f"question of user {user_id} in project {project_id}"
+
+
+def answer_label(number: int) -> str:
+    """Return the label under which the answer to a paid query is sealed."""
+    return f"answer {number}"

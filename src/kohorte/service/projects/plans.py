@@ -1,4 +1,4 @@
-"""Configs of projects that release a table, as plans; nothing in them may reach a file of the server."""
+"""Configs of projects that release a table, as plans; they cannot refer to files of the server."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from kohorte.data import Role
 from kohorte.errors import InputError, nearest
 from kohorte.models import MODELS, PrivacyModel, model_from_dict
-from kohorte.release import Plan
-from kohorte.release.columns import check_columns
-from kohorte.release.plan_parts import Attribute, Within
+from kohorte.plans import Plan
+from kohorte.plans.columns import check_columns
+from kohorte.plans.parts import Attribute, Within
 
 MOST_SECONDS = 24 * 60 * 60
 WITH_HIERARCHY = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
@@ -25,7 +25,7 @@ def to_plan(
     columns: Sequence[str],
     stored: Mapping[str, Sequence[Sequence[str]]],
 ) -> Plan:
-    """Return the plan of a config in PRIORI's words; a hierarchy that it leaves out is the stored one."""
+    """Return the plan of a config with PRIORI's names; for a missing hierarchy the stored one is used."""
     parts = {key: given[key] for key in ("suppression_limit", "metric", "search", "missing") if key in given}
     by_name = {
         str(entry["attribute_name"]): _attribute(entry, number, stored) for number, entry in enumerate(attributes)
@@ -40,7 +40,7 @@ def to_plan(
 def stated_plan(config: Mapping[str, Any], columns: Sequence[str]) -> Plan:
     """Return the plan of a config that is a plan: `{"plan": {...}}`."""
     if len(config) > 1:
-        raise _wrong("config", "beside plan nothing else is given")
+        raise _wrong("config", "plan excludes all other keys")
     with Within("config.plan"):
         data = config["plan"]
         plan = Plan.from_dict({"kohorte": 1, **data} if isinstance(data, Mapping) else data)
@@ -50,7 +50,7 @@ def stated_plan(config: Mapping[str, Any], columns: Sequence[str]) -> Plan:
 def _checked(plan: Plan, columns: Sequence[str]) -> Plan:
     if plan.files():
         raise InputError(
-            "a plan of the service names no files: give hierarchies as rows, and populations as subset",
+            "a plan of the service cannot refer to files: give hierarchies as rows, and populations as subset",
             code="project-config",
         )
     if plan.search.time_limit is not None and plan.search.time_limit > MOST_SECONDS:
@@ -77,26 +77,28 @@ def _model(entry: Mapping[str, Any], number: int) -> PrivacyModel:
     place, name, given = f"config.privacy_models[{number}]", entry["model_name"], dict(entry["model_params"])
     kinds = {kind.name: kind for kind in MODELS}
     if name not in kinds:
-        raise _wrong(f"{place}.model_name", f"is no privacy model{nearest(name, kinds)}; known are {', '.join(kinds)}")
+        raise _wrong(
+            f"{place}.model_name", f"is not a privacy model{nearest(name, kinds)}; known are {', '.join(kinds)}"
+        )
     protects_one = any(field.name == "attribute" for field in fields(kinds[name]))
     if protects_one != ("attribute_name" in entry):
-        reason = "names the sensitive attribute that the model protects" if protects_one else "belongs to other models"
+        reason = "must name the sensitive attribute of the model" if protects_one else "is not supported by this model"
         raise _wrong(f"{place}.attribute_name", reason)
-    if strange := {"model", "attribute"} & set(given):
-        raise _wrong(f"{place}.model_params", f"has an unknown key {min(strange)!r}")
+    if unknown := {"model", "attribute"} & set(given):
+        raise _wrong(f"{place}.model_params", f"has an unknown key {min(unknown)!r}")
     attribute = {"attribute": entry["attribute_name"]} if protects_one else {}
     with Within(f"{place}.model_params"):
         return model_from_dict({**given, **attribute, "model": name})
 
 
 def _refuse_unnamed(columns: Sequence[str], named: Mapping[str, object]) -> None:
-    if strangers := [repr(name) for name in columns if name not in named]:
+    if unnamed := [repr(name) for name in columns if name not in named]:
         raise InputError(
-            f"config.attributes: does not name these columns of the dataset: {', '.join(strangers)}; give each a type "
+            f"config.attributes: does not name these columns of the dataset: {', '.join(unnamed)}; give each a type "
             "(identifying, quasi-identifying, sensitive or insensitive)",
             code="columns-unnamed",
         )
 
 
 def _wrong(place: str, reason: str) -> InputError:
-    return InputError(f"{place}: {reason}", code="project-config")
+    return InputError(f"{place}: {reason}", code="project-config", field=place)

@@ -1,35 +1,35 @@
-"""Projects as rows: made, listed, shown, renamed, deleted."""
+"""Projects in the database: create, list, show, change and delete them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, func, insert, select, update
 
 from kohorte.errors import InputError
-from kohorte.release import Plan
-from kohorte.service.access import Actor, project_for, visible_projects
+from kohorte.plans import Plan
+from kohorte.service.access import PROJECT, USERS, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
-from kohorte.service.jobs.queue import Kind, State, enqueue
+from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.projects import tables
-from kohorte.service.projects.contract import Dataset, read_config
-from kohorte.service.projects.fitting import unreadable_cells
-from kohorte.service.projects.questions import Questions
+from kohorte.service.projects.configuration import Dataset, read_config
+from kohorte.service.projects.query_terms import QueryTerms
 from kohorte.service.projects.summary import summary
+from kohorte.service.projects.unreadable_cells import unreadable_cells
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"
 LISTED = [column for column in projects.c if column.name not in ("sealed_config", "certificate")]
-"""What a list needs of a project; the others may be large."""
+"""The columns that a list needs; the others may be large."""
 
 
 @dataclass(frozen=True)
 class NewProject:
-    """What a steward asks for; the config in the words of the interface."""
+    """A project that a steward requests; the config as in the interface."""
 
     name: str
     description: str
@@ -49,16 +49,16 @@ class Created:
 
 
 def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
-    """Make a project; one that releases a table begins as a job, one that answers questions is ready."""
+    """Create a project; one that releases a table starts a job, one that answers queries is ready at once."""
     with service.database.reading() as connection:
         dataset = _ready_dataset(connection, wanted.dataset_id)
         _refuse_inactive(connection, wanted.researcher_id)
         stored = hierarchies.stored(service, connection, wanted.dataset_id)
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
     warnings: tuple[str, ...] = ()
-    if isinstance(terms, Questions):
-        typed = tables.typed(service, dataset, terms.metadata)  # refuses types, and spares the first question
-        warnings = unreadable_cells(typed, dataset)
+    if isinstance(terms, QueryTerms):
+        # Loading refuses wrong types, and the first query finds the table loaded.
+        warnings = unreadable_cells(tables.typed(service, dataset, terms.metadata), dataset)
     with service.database.writing() as connection:
         _ready_dataset(connection, wanted.dataset_id, stays=True)
         project_id = _inserted(service, connection, actor, wanted, terms)
@@ -68,9 +68,8 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
                 service,
                 connection,
                 Kind.ANONYMIZE,
+                Subject(PROJECT, project_id),
                 actor_id=actor.user_id,
-                dataset_id=wanted.dataset_id,
-                project_id=project_id,
                 request={"plan": terms.to_dict()},
             )
         service.log.append(
@@ -80,15 +79,15 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
             actor=actor.user_id,
             dataset=wanted.dataset_id,
             researcher=wanted.researcher_id,
-            interactive=int(isinstance(terms, Questions)),
+            interactive=int(isinstance(terms, QueryTerms)),
         )
     return Created(project_id, job_id, int(dataset.rows), warnings)
 
 
 def _inserted(
-    service: Service, connection: Connection, actor: Actor, wanted: NewProject, terms: Plan | Questions
+    service: Service, connection: Connection, actor: Actor, wanted: NewProject, terms: Plan | QueryTerms
 ) -> int:
-    interactive = isinstance(terms, Questions)
+    interactive = isinstance(terms, QueryTerms)
     found = connection.execute(
         insert(projects)
         .values(
@@ -102,14 +101,14 @@ def _inserted(
             state=READY if interactive else PREPARING,
             sealed_config=b"",
             sealed_summary=b"",
-            budget=terms.budget_to_dict() if isinstance(terms, Questions) else None,
+            budget=terms.budget_to_dict() if isinstance(terms, QueryTerms) else None,
         )
         .returning(projects.c.id)
     )
     project_id = int(found.scalar_one())
     sealed = {
-        "sealed_config": service.vault.seal(json.dumps(wanted.config), label=_label(project_id)),
-        "sealed_summary": service.vault.seal(json.dumps(summary(wanted.config)), label=_summary_label(project_id)),
+        "sealed_config": service.vault.seal(json.dumps(wanted.config), label=config_label(project_id)),
+        "sealed_summary": service.vault.seal(json.dumps(summary(wanted.config)), label=summary_label(project_id)),
     }
     connection.execute(update(projects).where(projects.c.id == project_id).values(**sealed))
     return project_id
@@ -144,40 +143,53 @@ def change(service: Service, actor: Actor, project_id: int, changes: Mapping[str
     return row
 
 
-def delete(service: Service, actor: Actor, project_id: int, *, action: str = "delete-project") -> None:
-    """Take a project away with its files, and stop its jobs; what was spent stays in the book."""
+def remove(
+    service: Service, connection: Connection, actor: Actor, project_id: int, *, action: str = "delete-project"
+) -> Callable[[], None]:
+    """Remove a project and stop its jobs; return a function that removes its files after the transaction.
+
+    What was spent remains in the ledger.
+    """
+    project_for(connection, actor, project_id)
+    project = connection.execute(select(projects).where(projects.c.id == project_id).with_for_update()).one()
+    gone = {"deleted_at": now(), "release_file": None, "report_file": None}
+    connection.execute(update(projects).where(projects.c.id == project_id).values(**gone))
+    own = and_(jobs.c.subject_kind == PROJECT, jobs.c.subject_id == project_id)
+    busy = jobs.c.state.in_([str(State.QUEUED), str(State.RUNNING)])
+    connection.execute(update(jobs).where(own, busy).values(cancel_requested=True))
+    hashes = select(datasets.c.table_sha256).where(datasets.c.id == project.dataset_id)
+    table_sha256 = connection.execute(hashes).scalar_one()
+    service.log.append(connection, action, f"project {project_id}", actor=actor.user_id)
+
+    def remove_files() -> None:
+        if project.interactive:
+            tables.forget(service, table_sha256)
+        service.vault.remove(project.release_file)
+        service.vault.remove(project.report_file)
+
+    return remove_files
+
+
+def give_up(service: Service, actor: Actor, project_id: int) -> None:
+    """Remove a project whose release could not be made."""
     with service.database.writing() as connection:
-        project_for(connection, actor, project_id)
-        project = connection.execute(select(projects).where(projects.c.id == project_id).with_for_update()).one()
-        connection.execute(
-            update(projects)
-            .where(projects.c.id == project_id)
-            .values(deleted_at=now(), release_file=None, report_file=None)
-        )
-        busy = jobs.c.state.in_([str(State.QUEUED), str(State.RUNNING)])
-        connection.execute(update(jobs).where(jobs.c.project_id == project_id, busy).values(cancel_requested=True))
-        hashes = select(datasets.c.table_sha256).where(datasets.c.id == project.dataset_id)
-        table_sha256 = connection.execute(hashes).scalar_one()
-        service.log.append(connection, action, f"project {project_id}", actor=actor.user_id)
-    if project.interactive:
-        tables.forget(service, table_sha256)
-    service.vault.remove(project.release_file)
-    service.vault.remove(project.report_file)
+        remove_files = remove(service, connection, actor, project_id, action="give-up-project")
+    remove_files()
 
 
 def summary_of(service: Service, project: Row[Any]) -> dict[str, Any]:
-    """Return what is shown of the config, without reading the config, which may hold large hierarchies."""
-    found: dict[str, Any] = json.loads(service.vault.unseal(project.sealed_summary, label=_summary_label(project.id)))
+    """Return the summary of the config, without reading the config, which may contain large hierarchies."""
+    found: dict[str, Any] = json.loads(service.vault.unseal(project.sealed_summary, label=summary_label(project.id)))
     return found
 
 
 def config_text_of(service: Service, project: Row[Any]) -> bytes:
-    """Return the config that a project was made with, as JSON."""
-    return service.vault.unseal(project.sealed_config, label=_label(project.id))
+    """Return the config of a project, as JSON."""
+    return service.vault.unseal(project.sealed_config, label=config_label(project.id))
 
 
 def dataset_of(connection: Connection, project: Row[Any]) -> Row[Any]:
-    """Return the dataset of a project, or refuse a project whose dataset is gone."""
+    """Return the dataset of a project; refuse if it was deleted."""
     statement = select(datasets).where(datasets.c.id == project.dataset_id, datasets.c.deleted_at.is_(None))
     found = connection.execute(statement).one_or_none()
     if found is None:
@@ -189,7 +201,7 @@ def people_of(service: Service, rows: list[Row[Any]]) -> dict[int, Row[Any]]:
     """Return the creators and researchers of projects by their ids."""
     wanted = {number for row in rows for number in (row.creator_id, row.researcher_id)}
     with service.database.reading() as connection:
-        return {row.id: row for row in connection.execute(select(users).where(users.c.id.in_(wanted)))}
+        return {row.id: row for row in connection.execute(USERS.where(users.c.id.in_(wanted)))}
 
 
 def names_of(dataset: Row[Any]) -> list[str]:
@@ -198,7 +210,7 @@ def names_of(dataset: Row[Any]) -> list[str]:
 
 
 def _ready_dataset(connection: Connection, dataset_id: int, *, stays: bool = False) -> Row[Any]:
-    """A dataset that can be used; with `stays` nobody deletes it before this transaction has ended."""
+    """Return a dataset that is ready; with `stays` it cannot be deleted before this transaction ends."""
     statement = select(datasets).where(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None))
     if stays:
         statement = statement.with_for_update(read=True, key_share=True)
@@ -209,7 +221,7 @@ def _ready_dataset(connection: Connection, dataset_id: int, *, stays: bool = Fal
 
 
 def refuse_unready(dataset: Row[Any]) -> Row[Any]:
-    """Return a dataset that was read, or refuse one that was not, or not yet."""
+    """Return the dataset if it is ready, otherwise refuse it."""
     if dataset.state != READY:
         state = "could not be read" if dataset.state == FAILED else "is being read; wait until it is ready"
         raise InputError(f"the dataset {state}", code="dataset-conflict")
@@ -222,9 +234,11 @@ def _refuse_inactive(connection: Connection, user_id: int) -> None:
         raise InputError("researcher_id: there is no such user, or it is disabled", code="project-researcher")
 
 
-def _label(project_id: int) -> str:
+def config_label(project_id: int) -> str:
+    """Return the label under which a config is sealed."""
     return f"config of project {project_id}"
 
 
-def _summary_label(project_id: int) -> str:
+def summary_label(project_id: int) -> str:
+    """Return the label under which the summary of a config is sealed."""
     return f"summary of project {project_id}"

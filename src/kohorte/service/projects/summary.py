@@ -1,4 +1,4 @@
-"""What everybody who sees a project is told of its config: attributes, models and limits, no hierarchies."""
+"""The summary of a config that everyone who may see the project gets: attributes, models and limits, no hierarchies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHOWN = ("attribute_name", "attribute_type", "metadata")
 
 
 def summary(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is shown of a config that was accepted, in the words of the interface."""
+    """Return the summary of a valid config, with the names of the interface."""
     return _of_plan(config["plan"]) if "plan" in config else _of_config(config)
 
 

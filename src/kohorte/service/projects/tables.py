@@ -1,4 +1,4 @@
-"""Typed tables kept in memory, so that a question does not unlock, read and type its table anew."""
+"""A cache of typed tables, so that a query does not decrypt, read and convert its table again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from sqlalchemy import Row
 
 from kohorte.dp import Budget, Column, QueryMetadata, dummy_table, query, typed_table
-from kohorte.dp.columns import Datatype
-from kohorte.dp.typed import TypedTable
+from kohorte.dp.schema.columns import Datatype
+from kohorte.dp.schema.typed import TypedTable
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
 from kohorte.service.storage.database import Database
@@ -24,7 +24,7 @@ Key: TypeAlias = tuple[str, str]
 
 
 class TableCache:
-    """Tables up to a number of bytes, those that were used last; each is loaded by one thread at a time."""
+    """The most recently used tables up to a number of bytes; each is loaded by one thread at a time."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -34,12 +34,12 @@ class TableCache:
 
     @property
     def bytes(self) -> int:
-        """How many bytes the kept tables have."""
+        """The size of the cached tables in bytes."""
         with self._lock:
             return sum(_size(table) for table in self._kept.values())
 
     def get(self, key: Key, load: Callable[[], TypedTable]) -> TypedTable:
-        """Return a table that is kept, or load it; who asks for one that is being loaded waits for it."""
+        """Return a cached table, or load it; further callers wait for a table that is being loaded."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -51,7 +51,7 @@ class TableCache:
         return self._load(key, load, mine)
 
     def forget(self, table_sha256: str) -> None:
-        """Keep nothing more of a dataset's table."""
+        """Remove a dataset's table from the cache."""
         with self._lock:
             for key in [key for key in (*self._kept, *self._loading) if key[0] == table_sha256]:
                 self._kept.pop(key, None)
@@ -65,7 +65,7 @@ class TableCache:
             future.set_exception(error)
             raise
         with self._lock:
-            if self._loading.get(key) is future:  # otherwise it was to be forgotten in the meantime
+            if self._loading.get(key) is future:  # otherwise `forget` was called meanwhile
                 self._kept[key] = table
                 self._shrink()
         self._done(key, future)
@@ -93,20 +93,20 @@ _caches_lock = threading.Lock()
 
 
 def cache_of(service: Service) -> TableCache:
-    """Return the tables that an opened service keeps."""
+    """Return the table cache of an opened service."""
     with _caches_lock:
         return _caches.setdefault(service.database, TableCache(service.settings.table_cache))
 
 
 @functools.cache
 def warm_up() -> None:
-    """Load the libraries that answer questions, so that nobody waits for them; once is enough."""
+    """Load the libraries that answer queries, once, before the first query needs them."""
     made_up = QueryMetadata("made_up", {"age": Column(Datatype.INT, min=0, max=1)}, Budget(1))
     query(dummy_table(made_up, 1), "SELECT AVG(age) FROM made_up", made_up, epsilon=1)
 
 
 def typed(service: Service, dataset: Row[Any], metadata: QueryMetadata) -> TypedTable:
-    """Return the table of a dataset, typed as the metadata say and ready for questions."""
+    """Return the table of a dataset with the types of the metadata, ready for queries."""
 
     def load() -> TypedTable:
         warm_up()
@@ -116,6 +116,6 @@ def typed(service: Service, dataset: Row[Any], metadata: QueryMetadata) -> Typed
 
 
 def forget(service: Service, table_sha256: str | None) -> None:
-    """Keep nothing more of a dataset's table in memory."""
+    """Remove a dataset's table from memory."""
     if table_sha256 is not None:
         cache_of(service).forget(table_sha256)

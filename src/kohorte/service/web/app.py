@@ -1,4 +1,4 @@
-"""The application: all routes under /api/v1, and what lies around them."""
+"""The application: all routes under /api/v1, and the middleware around them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kohorte.release import versions
 from kohorte.service.context import Service
 from kohorte.service.projects import tables
 from kohorte.service.web import documentation
-from kohorte.service.web.body_limit import BodyLimit
 from kohorte.service.web.dependencies import authorize
 from kohorte.service.web.errors import PROBLEMS, LastResort, add_error_handlers
-from kohorte.service.web.headers import SecurityHeaders
 from kohorte.service.web.metrics import Metrics
+from kohorte.service.web.middleware.body_limit import BodyLimit
+from kohorte.service.web.middleware.rate_limits import AddressLimit, RateLimits
+from kohorte.service.web.middleware.request_log import RequestLog
+from kohorte.service.web.middleware.security_headers import SecurityHeaders
+from kohorte.service.web.middleware.strict_json import StrictJson
 from kohorte.service.web.openapi import described
-from kohorte.service.web.rate_limits import AddressLimit, RateLimits
-from kohorte.service.web.request_log import RequestLog
-from kohorte.service.web.routes import accounts, audit, datasets, health, jobs, projects, risk, users
-from kohorte.service.web.strict_json import StrictJson
+from kohorte.service.web.routes import accounts, approvals, audit, datasets, health, jobs, projects, risk, users
 
 PREFIX = "/api/v1"
 NO_TELEMETRY: TelemetryConfig = {
@@ -34,10 +34,10 @@ NO_TELEMETRY: TelemetryConfig = {
     "operation_spans": False,
     "auto_configure": False,
 }
-"""The framework would record bodies and exceptions, and send them wherever a variable of the environment says."""
+"""The framework would record bodies and exceptions, and send them to an address from the environment."""
 THREADS = 8
-"""So many requests are worked on at a time; more would only take the interpreter from each other."""
-ROUTES = (accounts, users, datasets, risk, projects, jobs, audit, health)
+"""Requests that run at the same time; more threads would only contend for the interpreter lock."""
+ROUTES = (accounts, users, datasets, risk, projects, jobs, approvals, audit, health)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -65,7 +65,7 @@ def create_app(service: Service) -> FastAPI:
 
 @asynccontextmanager
 async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
-    """Load what the first question would wait for, and let requests wait in turn."""
+    """Load the libraries for queries before the first request, and limit the threads."""
     del app
     current_default_thread_limiter().total_tokens = THREADS
     await run_in_threadpool(tables.warm_up)
@@ -73,7 +73,7 @@ async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _router() -> APIRouter:
-    """All routes; there is none that does not ask `authorize` first."""
+    """All routes; each runs `authorize` first."""
     everything = APIRouter(dependencies=[Depends(authorize)], responses=PROBLEMS)
     for routes in ROUTES:
         everything.include_router(routes.router, prefix=PREFIX)
@@ -83,7 +83,7 @@ def _router() -> APIRouter:
 
 
 def _surround(app: FastAPI, service: Service) -> None:
-    """Put layers around the routes; the last one added is the outermost."""
+    """Add the middleware; the last one added is the outermost."""
     app.add_middleware(StrictJson)
     app.add_middleware(BodyLimit, service=service)
     app.add_middleware(AddressLimit, limits=app.state.limits)

@@ -1,4 +1,4 @@
-"""What routes ask for: the service, and who is calling."""
+"""Dependencies of routes: the service and the caller."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from kohorte.service.access import RULES, Actor, Who, permit
+from kohorte.service.access import Actor, permit
 from kohorte.service.accounts.tokens import authenticate
 from kohorte.service.context import Service
+from kohorte.service.permissions import RULES, Permission
 from kohorte.service.settings import Settings
-from kohorte.service.web.rate_limits import RateLimits
+from kohorte.service.web.middleware.rate_limits import RateLimits
 
 LARGEST_NUMBER = 2**31 - 1
-bearer = HTTPBearer(auto_error=False, description="The access token that POST /api/v1/login answers with.")
+bearer = HTTPBearer(auto_error=False, description="The access token from POST /api/v1/login.")
 
 
 async def given_service(request: Request) -> Service:
-    """Return the service to a route; `async`, so that no thread is needed for it."""
+    """Return the service to a route; `async`, so that it needs no thread."""
     return service_of(request)
 
 
@@ -32,10 +33,10 @@ def service_of(request: Request) -> Service:
 def authorize(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)] = None
 ) -> None:
-    """Find out who is calling and refuse what the rules of `access` do not permit; runs before every route.
+    """Authenticate the caller and refuse what the rules of `permissions` do not permit; runs before every route.
 
-    Figures are also for whoever brings the metrics token of the settings, which opens nothing else. Where anyone may
-    call, a token is not looked at: it may well be over.
+    The metrics token of the settings gives access to the metrics only. For operations that anyone may call, a token is
+    ignored, because it may have expired.
     """
     operation = request.scope["route"].name
     limits: RateLimits = request.app.state.limits
@@ -44,20 +45,20 @@ def authorize(
     token = credentials.credentials if credentials is not None else None
     if operation == "show_metrics" and is_metrics_token(service_of(request).settings, token):
         return
-    if token is not None and RULES.get(operation) is not Who.ANYONE:
+    if token is not None and RULES.get(operation) is not Permission.ANYONE:
         request.state.actor = authenticate(service_of(request), token)
         limits.count_user(request.state.actor.user_id)
     permit(operation, request.state.actor)
 
 
 def is_metrics_token(settings: Settings, token: str | None) -> bool:
-    """Whether a token is that of the settings; if they have none, no token is."""
+    """Whether a token is the metrics token of the settings; false if they have none."""
     known = settings.metrics_token.encode()
     return bool(known) and hmac.compare_digest((token or "").encode(errors="replace"), known)
 
 
 async def actor_of(request: Request) -> Actor:
-    """Return who is calling a route that is not for anyone."""
+    """Return the caller of a route that requires sign-in."""
     actor: Actor = request.state.actor
     return actor
 
@@ -65,5 +66,5 @@ async def actor_of(request: Request) -> Actor:
 ServiceDep = Annotated[Service, Depends(given_service)]
 ActorDep = Annotated[Actor, Depends(actor_of)]
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
-Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
-PageNumber = Annotated[int, Query(ge=1, le=LARGEST_NUMBER // 1000, description="Which page, from 1.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Entries per page.")]
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_NUMBER // 1000, description="Page number, from 1.")]

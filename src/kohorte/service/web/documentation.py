@@ -1,4 +1,4 @@
-"""The documentation page: Swagger UI from this installation, without an address outside and without inline script."""
+"""The documentation page: Swagger UI from this installation, without external resources and inline script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse
 
 from kohorte.errors import AccessDenied
-from kohorte.service.web.headers import OWN_SCRIPTS
+from kohorte.pages import render
+from kohorte.service.web.middleware.security_headers import OWN_SCRIPTS
 
 router = APIRouter(include_in_schema=False)
 ASSETS = {
@@ -18,22 +19,6 @@ ASSETS = {
     "favicon.png": "image/png",
 }
 START = "start.js"
-PAGE = f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Kohorte: the interface</title>
-<link rel="icon" type="image/png" href="docs/assets/favicon.png">
-<link rel="stylesheet" href="docs/assets/swagger-ui.css">
-</head>
-<body>
-<div id="documentation"></div>
-<script src="docs/assets/swagger-ui-bundle.js"></script>
-<script src="docs/assets/{START}"></script>
-</body>
-</html>
-"""
 SCRIPT = """SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#documentation",
@@ -48,12 +33,13 @@ SCRIPT = """SwaggerUIBundle({
 @router.get("/docs")
 def show_documentation() -> HTMLResponse:
     """Show the page."""
-    return HTMLResponse(PAGE, headers={"Content-Security-Policy": OWN_SCRIPTS})
+    page = render("kohorte.service.web", "documentation.html.j2", start=START)
+    return HTMLResponse(page, headers={"Content-Security-Policy": OWN_SCRIPTS})
 
 
 @router.get("/docs/assets/{name}")
 def show_documentation_asset(name: str) -> Response:
-    """Send a file of the page, if it is one of the few."""
+    """Send one of the files of the page."""
     if name == START:
         return Response(SCRIPT, media_type="text/javascript")
     if name not in ASSETS:

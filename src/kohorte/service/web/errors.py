@@ -1,4 +1,4 @@
-"""Errors as answers: application/problem+json, without values, stack traces or the words of a library."""
+"""Errors as responses: application/problem+json, without values, stack traces or messages of libraries."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LONGEST_NAME = 64
 BY_FRAMEWORK = {
     400: partial(problem, code="body-unreadable", detail="the body cannot be read"),
     404: partial(problem, code="not-found", detail="there is nothing here"),
-    405: partial(problem, code="method-not-allowed", detail="there is no such method here"),
+    405: partial(problem, code="method-not-allowed", detail="this path does not support the method"),
     413: partial(problem, code="body-too-large", detail="the body is too large"),
 }
 NOT_SIGNED_IN = problem(401, code="not-signed-in", detail="sign in first")
 BEARER = {"WWW-Authenticate": "Bearer"}
 OTHERWISE = partial(problem, code="refused", detail="the request was refused")
-NOT_AS_IT_SHOULD = "the request is not as it should be"
+INVALID = "the request is not valid"
 _log = logging.getLogger("kohorte.service")
 
 
@@ -49,12 +49,12 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def answer(told: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Return a problem as an answer."""
+    """Return a problem as a response."""
     return JSONResponse(told, told["status"], headers, media_type=MEDIA_TYPE)
 
 
 class LastResort:
-    """Answers what nobody expected, and logs its kind, place and request id, never its words."""
+    """Answers unexpected exceptions, and logs type, code location and request id, never the message."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -70,9 +70,9 @@ class LastResort:
 
         try:
             await self.app(scope, receive, watch)
-        except Exception as error:  # noqa: BLE001 - whatever it is, its words could quote data
+        except Exception as error:  # noqa: BLE001 - its message could quote data
             _log_failure(scope, type(error).__name__, error)
-            if not started:  # otherwise the answer ends in its middle, which a client notices
+            if not started:  # otherwise the response is cut off, which a client notices
                 await answer(problem(500, code="internal", detail=FAILED))(scope, receive, send)
 
 
@@ -94,11 +94,11 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     if _is_no_json(request, error):
         return answer(problem(415, code="body-content-type", detail="send JSON, with Content-Type: application/json"))
     found = [{"place": _place(one), "reason": _reason(one)} for one in error.errors()[:MOST_PLACES]]
-    return answer(problem(400, code="invalid-request", detail=NOT_AS_IT_SHOULD, errors=found))
+    return answer(problem(400, code="invalid-request", detail=INVALID, errors=found))
 
 
 def _is_no_json(request: Request, error: RequestValidationError) -> bool:
-    """Whether the whole body was not understood because it does not call itself JSON."""
+    """Whether the body was not parsed because its Content-Type is not JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     whole = any(tuple(one["loc"]) == ("body",) and one["type"] != "missing" for one in error.errors())
     return whole and not kind.endswith("json")
@@ -113,7 +113,7 @@ async def _framework(request: Request, error: Exception) -> JSONResponse:
 
 
 def _allowed(request: Request) -> str:
-    """All methods of an address; the framework itself names those of one of its routes only."""
+    """All methods of a path; the framework names only those of one route."""
     path = request.url.path
     methods = {str(route.path): set[str]() for route in iter_route_contexts(request.app.routes)}
     for route in iter_route_contexts(request.app.routes):
@@ -123,7 +123,7 @@ def _allowed(request: Request) -> str:
 
 
 def framework_answer(error: HTTPException) -> JSONResponse:
-    """Return an answer to an error of the framework, in our own words."""
+    """Return a response to an error of the framework, without its message."""
     if isinstance(error.__cause__, RecursionError):
         return _deep_answer()
     if error.status_code == HTTPStatus.UNAUTHORIZED:
@@ -139,7 +139,7 @@ async def _too_deep(request: Request, error: Exception) -> JSONResponse:
 
 async def _gone(request: Request, error: Exception) -> JSONResponse:
     del request, error
-    return answer(problem(400, code="body-incomplete", detail="the body has ended too early"))
+    return answer(problem(400, code="body-incomplete", detail="the body is incomplete"))
 
 
 def _deep_answer() -> JSONResponse:
@@ -152,7 +152,7 @@ def _place(found: Mapping[str, Any]) -> str:
 
 
 def _shown(part: object) -> str:
-    """A field or position; what a client made up is shown only if it looks like a name."""
+    """A field or position; a name that the client chose is shown only if it is short and printable."""
     text = str(part)
     return text if len(text) <= LONGEST_NAME and text.isprintable() else "..."
 
@@ -160,8 +160,8 @@ def _shown(part: object) -> str:
 def _reason(found: Mapping[str, Any]) -> str:
     context = found.get("ctx", {})
     if found["type"] == "json_invalid":
-        return f"is no JSON: {context.get('error', '')}, character {found['loc'][-1]}"
-    if found["type"] == "union_tag_invalid":  # the library's own words repeat the input
+        return f"is not JSON: {context.get('error', '')}, character {found['loc'][-1]}"
+    if found["type"] == "union_tag_invalid":  # the library's own message repeats the input
         return f"should be one of {context.get('expected_tags', '')}"
     return str(found["msg"]).removeprefix("Value error, ")
 
@@ -184,13 +184,13 @@ def _documented(status: int, description: str, code: str, detail: str) -> dict[s
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: _documented(status, description, code, detail)
     for status, description, code, detail in (
-        (400, "The request is wrong: place and reason", "invalid-request", NOT_AS_IT_SHOULD),
+        (400, "Not valid; see `errors`", "invalid-request", INVALID),
         (401, "Not signed in, or the token is no longer valid", "not-signed-in", "sign in first"),
-        (403, "Not allowed, or the budget is used up", "not-allowed", "only a data steward may do this"),
-        (404, "Not there, or not visible to the caller", "not-found", "there is no such project"),
-        (409, "Does not fit the present state", "service-conflict", "something else came first"),
+        (403, "Not allowed, or the budget is used up", "not-allowed", "none of your roles allows this"),
+        (404, "Does not exist, or is not visible to the caller", "not-found", "there is no such project"),
+        (409, "Conflicts with the current state", "service-conflict", "another change came first"),
         (413, "Too large", "body-too-large", "the body is too large"),
-        (415, "A content type or encoding that is not read here", "body-content-encoding", "send it uncompressed"),
+        (415, "The content type or encoding is not supported", "body-content-encoding", "send it uncompressed"),
         (422, "No release satisfies the plan", "no-solution", "no release satisfies the plan"),
         (429, "Too many requests; see Retry-After", "too-many-requests", "too many requests; wait a while"),
     )

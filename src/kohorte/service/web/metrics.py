@@ -1,4 +1,4 @@
-"""Figures for Prometheus: requests, jobs, workers and questions; nothing about anybody."""
+"""Metrics for Prometheus: requests, jobs, workers and queries; no personal data."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
-    """The figures of an application; several processes add theirs up in a folder of the server."""
+    """The metrics of an application; several processes share a folder in which they are summed."""
 
     def __init__(self, service: Service) -> None:
         self._registry = CollectorRegistry()
         self._tables = _Tables(service)
         self._requests = Counter(
-            "kohorte_requests", "Requests by how they ended", ["method", "route", "status"], registry=self._registry
+            "kohorte_requests", "Requests by status", ["method", "route", "status"], registry=self._registry
         )
         self._seconds = Histogram(
-            "kohorte_request_seconds", "How long requests took", ["route"], buckets=BUCKETS, registry=self._registry
+            "kohorte_request_seconds", "Duration of requests", ["route"], buckets=BUCKETS, registry=self._registry
         )
         self._refused = Counter(
-            "kohorte_questions_refused", "Questions that the budget did not suffice for", registry=self._registry
+            "kohorte_questions_refused", "Queries refused because of the budget", registry=self._registry
         )
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -44,11 +44,11 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
     def count_refusal(self) -> None:
-        """Count a question that was refused because of the budget."""
+        """Count a query that was refused because of the budget."""
         self._refused.inc()
 
     def text(self) -> bytes:
-        """Return all figures in the text format of Prometheus."""
+        """Return all metrics in the text format of Prometheus."""
         counted = self._registry
         if SHARED_FOLDER in os.environ:
             counted = CollectorRegistry()
@@ -59,7 +59,7 @@ class Metrics:
 
 
 class _Tables(Collector):
-    """Figures that are read from the database when somebody asks."""
+    """Metrics that are read from the database on request."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -75,11 +75,11 @@ class _Tables(Collector):
             family.add_metric([state], counts.get(state, 0))
         yield family
         yield GaugeMetricFamily("kohorte_workers", "Workers seen in the last 30 s", value=workers_seen(self._service))
-        yield GaugeMetricFamily("kohorte_questions_answered", "Questions answered from a budget", value=answers)
+        yield GaugeMetricFamily("kohorte_questions_answered", "Queries answered from a budget", value=answers)
 
 
 def workers_seen(service: Service) -> int:
-    """Return how many workers gave a sign of life lately."""
+    """Return the number of workers with a recent heartbeat."""
     with service.database.reading() as connection:
         lately = workers.c.seen_at > clock(connection) - SEEN_WITHIN
         return connection.execute(select(func.count()).select_from(workers).where(lately)).scalar_one()

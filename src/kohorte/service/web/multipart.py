@@ -1,4 +1,4 @@
-"""Uploads as they arrive: the file goes into the vault chunk by chunk, never whole in memory or readable on disk."""
+"""Streaming uploads: the file is encrypted chunk by chunk, never whole in memory and never in plain text on disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from kohorte.errors import InputError
 from kohorte.service.datasets.uploads import Upload, safe_file_name
 from kohorte.service.vault import CHUNK, Content, LockedWriter, Vault
-from kohorte.service.web.strict_json import why_refused
+from kohorte.service.web.middleware.strict_json import why_refused
 
 MOST_PARTS = 8
 MOST_HEADERS = 8
@@ -26,7 +26,7 @@ LARGEST_FIELD = 256 * 1024
 FIELDS = ("name", "description", "separator", "encoding")
 METADATA = ("json", "metadata")
 METADATA_WITHOUT_FILE = (*METADATA, "data")
-AS_IT_IS = (b"", b"binary", b"7bit", b"8bit")
+UNENCODED = (b"", b"binary", b"7bit", b"8bit")
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Part:
 
 
 class Form:
-    """Takes the events of the parser apart: bytes of the one file, fields, and a JSON object of fields."""
+    """Collects the events of the parser: the bytes of the one file, fields, and a JSON object of fields."""
 
     def __init__(self, *, limit: int) -> None:
         self.limit = limit
@@ -53,7 +53,7 @@ class Form:
         self._header = (bytearray(), bytearray())
 
     def callbacks(self) -> Any:
-        """Return what the parser calls."""
+        """Return the callbacks of the parser."""
         return {
             "on_part_begin": self._begin,
             "on_part_data": self._data,
@@ -84,8 +84,8 @@ class Form:
         kind, options = parse_options_header(self._part.headers.get(b"content-disposition"))
         if kind != b"form-data" or b"name" not in options:
             raise self._wrong('needs the header Content-Disposition: form-data; name="..."')
-        if self._part.headers.get(b"content-transfer-encoding", b"").lower() not in AS_IT_IS:
-            raise self._wrong("has a Content-Transfer-Encoding; send its bytes as they are")
+        if self._part.headers.get(b"content-transfer-encoding", b"").lower() not in UNENCODED:
+            raise self._wrong("has a Content-Transfer-Encoding; send its bytes unencoded")
         self._part.target = self._target(options)
         if self._part.target == "file":
             if self.file_name is not None:
@@ -93,7 +93,7 @@ class Form:
             self.file_name = safe_file_name(options[b"filename"].decode("utf-8", "replace"))
 
     def _target(self, options: Mapping[bytes, bytes]) -> str:
-        """What a part is for: a part with a file name is the file unless its type or name says metadata."""
+        """The purpose of a part: a part with a file name is the file, unless its type or name denotes metadata."""
         name = options[b"name"].decode("utf-8", "replace")
         is_file = b"filename" in options
         media_type, _ = parse_options_header(self._part.headers.get(b"content-type"))
@@ -103,7 +103,7 @@ class Form:
             return "file"
         if name in FIELDS:
             return name
-        raise self._wrong("is not known; there are one file, name, description, separator, encoding, and json")
+        raise self._wrong("is not known; supported are one file, name, description, separator, encoding, and json")
 
     def _data(self, data: bytes, start: int, end: int) -> None:
         if self._part.target == "file":
@@ -136,7 +136,7 @@ class Form:
         except UnicodeDecodeError:
             raise self._wrong("is not UTF-8") from None
         if "\0" in text:
-            raise self._wrong("has a character of code 0")
+            raise self._wrong("contains a null character")
         return text
 
     def _json(self) -> dict[str, Any]:
@@ -146,9 +146,9 @@ class Form:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
-            raise self._wrong("is no JSON") from None
+            raise self._wrong("is not JSON") from None
         if not isinstance(found, dict):
-            raise self._wrong('is no JSON object such as {"name": "...", "description": "..."}')
+            raise self._wrong('is not a JSON object such as {"name": "...", "description": "..."}')
         return found
 
     def _finish(self) -> None:
@@ -159,7 +159,7 @@ class Form:
 
 
 async def received(request: Request, vault: Vault, *, limit: int) -> tuple[Upload, dict[str, Any]]:
-    """Read an upload: the locked file, and the fields beside it. Whatever goes wrong, nothing is left behind."""
+    """Read an upload: the encrypted file and the other fields. On any error nothing is left behind."""
     form = Form(limit=limit)
     parser = _parser(request.headers, form)
     async with _locked(vault) as writer:
@@ -168,7 +168,7 @@ async def received(request: Request, vault: Vault, *, limit: int) -> tuple[Uploa
             if len(form.arrived) >= CHUNK:
                 await run_in_threadpool(writer.write, form.taken())
         if not form.ended:
-            raise _malformed("it has no end: the last boundary is missing")
+            raise _malformed("the last boundary is missing")
         if form.file_name is None:
             raise _missing("file")
         await run_in_threadpool(writer.write, form.taken())
@@ -177,7 +177,7 @@ async def received(request: Request, vault: Vault, *, limit: int) -> tuple[Uploa
 
 @asynccontextmanager
 async def _locked(vault: Vault) -> AsyncIterator[LockedWriter]:
-    """A new locked file that gets its name when the block has ended well; waiting for the disk blocks nobody."""
+    """A new encrypted file, named if the block succeeds; disk access runs in a thread."""
     writing = vault.writing(Content.UPLOAD)
     writer = await run_in_threadpool(writing.__enter__)
     try:
@@ -193,7 +193,7 @@ def _parser(headers: Mapping[str, str], form: Form) -> MultipartParser:
     if kind != b"multipart/form-data":
         raise InputError("send the file as multipart/form-data", code="upload-content-type")
     if not options.get(b"boundary"):
-        raise _malformed("the header Content-Type names no boundary")
+        raise _malformed("the header Content-Type has no boundary")
     try:
         return MultipartParser(
             options[b"boundary"],
@@ -209,11 +209,11 @@ def _feed(parser: MultipartParser, chunk: bytes) -> None:
     try:
         parser.write(chunk)
     except FormParserError:
-        raise _malformed(f"boundaries or headers are wrong, or more than {LONGEST_HEADER} bytes long") from None
+        raise _malformed(f"boundaries or headers are not valid, or longer than {LONGEST_HEADER} bytes") from None
 
 
 def _malformed(reason: str) -> InputError:
-    return InputError(f"the body is no multipart/form-data that can be read: {reason}", code="upload-malformed")
+    return InputError(f"the body is not valid multipart/form-data: {reason}", code="upload-malformed")
 
 
 def _missing(place: str) -> RequestValidationError:

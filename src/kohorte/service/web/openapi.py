@@ -8,28 +8,30 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from kohorte.service.access import RULES, Who
+from kohorte.service.permissions import RULES, Permission
 from kohorte.service.web.errors import PROBLEM_SCHEMA
 
 DESCRIPTION = """\
-Share the cohort, not the patients: anonymized tables, and questions that are answered with noise from a budget.
+Anonymized tables, and SQL queries that are answered under differential privacy from a privacy budget.
 
-**Sign in** with `POST /api/v1/login`. It answers with an access token (short) and a refresh token (longer). Send
-`Authorization: Bearer ACCESS_TOKEN` with every other request; on this page, give the token to the button *Authorize*.
+**Sign in** with `POST /api/v1/login`. It returns an access token (valid for minutes) and a refresh token (valid for
+days). Send `Authorization: Bearer ACCESS_TOKEN` with every other request; on this page, use the button *Authorize*.
 `POST /api/v1/refresh` exchanges a refresh token for a new pair; each can be used once.
 
-**Errors** are `application/problem+json` with a stable `code`. What a caller may not see looks like what is not there.
+**Errors** are `application/problem+json` with a stable `code`. An object that a caller may not see is
+reported as not found.
 """
 ABOUT_BODIES = ("413", "415")
 TAGS = (
-    ("accounts", "Signing in and out; the first data steward"),
-    ("users", "Data stewards and researchers"),
+    ("accounts", "Sign in and out; the first data steward"),
+    ("users", "Users and their roles"),
     ("datasets", "Tables, and the hierarchies of their attributes"),
-    ("risk", "How likely people are found in a table"),
-    ("projects", "A table for a researcher: anonymized, or to be asked in SQL"),
-    ("jobs", "Work that takes longer"),
-    ("audit", "Who did what"),
-    ("health", "Whether the service works, and figures for Prometheus"),
+    ("risk", "The risk of re-identification in a table"),
+    ("projects", "A table for a researcher: anonymized, or queried in SQL"),
+    ("jobs", "Work in the background"),
+    ("approvals", "Requests for the approval of a second person"),
+    ("audit", "The audit log"),
+    ("health", "Health of the service, and metrics for Prometheus"),
 )
 
 
@@ -56,7 +58,7 @@ def _description(app: FastAPI) -> dict[str, Any]:
     found.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM_SCHEMA
     for operations in found["paths"].values():
         for operation in operations.values():
-            if RULES.get(operation["operationId"]) is Who.ANYONE:
+            if RULES.get(operation["operationId"]) is Permission.ANYONE:
                 operation["security"] = []
             for status in () if "requestBody" in operation else ABOUT_BODIES:
                 operation["responses"].pop(status, None)

@@ -79,7 +79,7 @@ def reading(service: Service) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Desk:
+class UploadService:
     """A service of its own, and a steward whose uploads are read."""
 
     service: Service
@@ -87,11 +87,11 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def uploads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UploadService]:
     """One service on SQLite for a whole module, for what does not depend on the database."""
-    settings = Settings.load(tmp_path_factory.mktemp("desk") / "service", {})
+    settings = Settings.load(tmp_path_factory.mktemp("uploads") / "service", {})
     with Service.opened(settings, create=True) as service, client_of(service) as client, reading_of(service):
-        yield Desk(service, Steward(client, new_person(service, client, privileged=True).headers))
+        yield UploadService(service, Steward(client, new_person(service, client, privileged=True).headers))
 
 
 @contextmanager
@@ -121,7 +121,7 @@ def _work(service: Service, stop: threading.Event) -> None:
             continue
         work = Work(found.request, None, service.settings.most_cells, service.vault, Silent())
         try:
-            done = TASKS[found.kind](work)
+            done = TASKS[found.kind].run(work)
             outcome = Outcome(State.DONE, done.result, None, done.values)
         except KohorteError as error:
             outcome = Outcome.failed(error)

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from kohorte.errors import InputError
-from kohorte.hierarchy import Dates, Ordering, Redaction, Rows, Tree
+from kohorte.hierarchies import Dates, Ordering, Redaction, Rows, Tree
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies as stored_hierarchies
 from kohorte.service.datasets import transformations
 from kohorte.service.datasets.transformations import Interval, hierarchy_rows, labelled_intervals
 from kohorte.service.storage import schema
 
-from .conftest import Desk, Steward
+from .conftest import Steward, UploadService
 
 AGES = [Interval("young", 0, 18), Interval("adult", 18, 70), Interval("elderly", 70, 100)]
 INTERVALS = [{"label": entry.label, "min": entry.least, "max": entry.most} for entry in AGES]
@@ -81,8 +81,8 @@ def test_the_lower_end_belongs_to_an_interval_and_the_upper_does_not() -> None:
     [
         ([Interval("a", 0, 10), Interval("b", 9, 20)], "intervals[1]: overlaps with intervals[0]"),
         ([Interval("a", 11, 20), Interval("b", 0, 10)], "intervals[0]: leaves a gap after intervals[1]"),
-        ([Interval("a", 0, 0)], "intervals[0]: min is below max"),
-        ([Interval("a", 0, 5), Interval("b", 7, 6)], "intervals[1]: min is below max"),
+        ([Interval("a", 0, 0)], "intervals[0]: min must be below max"),
+        ([Interval("a", 0, 5), Interval("b", 7, 6)], "intervals[1]: min must be below max"),
         ([Interval("a", 0, 5), Interval("a", 5, 6)], "labels"),
         ([Interval("*", 0, 5)], "labels"),
     ],
@@ -153,8 +153,10 @@ def test_a_hierarchy_that_would_be_huge_is_refused(monkeypatch: pytest.MonkeyPat
         ),
     ],
 )
-def test_hierarchies_are_made_over_http(desk: Desk, request_body: dict[str, Any], expected: list[list[str]]) -> None:
-    mary = desk.steward
+def test_hierarchies_are_made_over_http(
+    uploads: UploadService, request_body: dict[str, Any], expected: list[list[str]]
+) -> None:
+    mary = uploads.steward
     number = mary.uploaded()
     answer = mary.post(f"/datasets/{number}/create-generalization-hierarchy", json=request_body)
     assert answer.status_code == 200, answer.text
@@ -162,8 +164,8 @@ def test_hierarchies_are_made_over_http(desk: Desk, request_body: dict[str, Any]
     assert mary.put(f"/datasets/{number}/hierarchies/{request_body['attribute_name']}", json=answer.json()).is_success
 
 
-def test_a_request_that_is_wrong_is_refused_with_its_place(desk: Desk) -> None:
-    mary = desk.steward
+def test_a_request_that_is_wrong_is_refused_with_its_place(uploads: UploadService) -> None:
+    mary = uploads.steward
     number = mary.uploaded()
     redaction = {"transformation_type": "redaction", "attribute_name": "zip_code"}
     interval = {"transformation_type": "interval", "attribute_name": "age"}
@@ -242,15 +244,15 @@ def test_a_hierarchy_is_stored_sealed_and_given_back(
     ],
 )
 def test_a_hierarchy_that_does_not_fit_is_not_stored(
-    desk: Desk, content: bytes, content_type: str, status: int, code: str
+    uploads: UploadService, content: bytes, content_type: str, status: int, code: str
 ) -> None:
-    number = desk.steward.uploaded()
+    number = uploads.steward.uploaded()
     path = f"/datasets/{number}/hierarchies/disease"
-    answer = desk.steward.put(path, content=content, headers={"Content-Type": content_type})
+    answer = uploads.steward.put(path, content=content, headers={"Content-Type": content_type})
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert "gout" not in answer.text
-    with desk.service.database.reading() as connection:
-        assert stored_hierarchies.stored(desk.service, connection, number) == {}
+    with uploads.service.database.reading() as connection:
+        assert stored_hierarchies.stored(uploads.service, connection, number) == {}
 
 
 def test_a_column_may_have_any_name(mary: Steward) -> None:
@@ -264,8 +266,8 @@ def test_a_column_may_have_any_name(mary: Steward) -> None:
 
 
 @pytest.mark.parametrize("attribute", ["nothing", "", "%00", "x" * 2000])
-def test_a_column_that_is_not_there_has_no_hierarchy(desk: Desk, attribute: str) -> None:
-    mary = desk.steward
+def test_a_column_that_is_not_there_has_no_hierarchy(uploads: UploadService, attribute: str) -> None:
+    mary = uploads.steward
     path = f"/datasets/{mary.uploaded()}/hierarchies/{attribute}"
     statuses = {mary.put(path, json={"hierarchy": [["1", "*"]]}).status_code, mary.get(path).status_code}
     assert statuses <= {400, 404}

@@ -19,7 +19,7 @@ from kohorte.service.datasets.proposal import proposal
 from kohorte.service.storage.schema import audit, datasets, hierarchies, now, projects
 from support.service import Person, new_user
 
-from .conftest import Desk, Steward
+from .conftest import Steward, UploadService
 
 
 def row_of(service: Service, number: int):
@@ -57,8 +57,8 @@ def test_a_dataset_can_be_renamed_and_described(mary: Steward, service: Service)
 
 
 @pytest.mark.parametrize("body", [{"name": ""}, {"name": "x" * 201}, {"name": 5}, {"owner": "me"}, []])
-def test_a_change_that_is_wrong_is_refused(desk: Desk, body: object) -> None:
-    assert desk.steward.patch("/datasets/1", json=body).status_code == 400
+def test_a_change_that_is_wrong_is_refused(uploads: UploadService, body: object) -> None:
+    assert uploads.steward.patch("/datasets/1", json=body).status_code == 400
 
 
 def test_a_deleted_dataset_is_gone_with_its_files_and_hierarchies(mary: Steward, service: Service) -> None:
@@ -181,7 +181,7 @@ def test_a_dataset_that_could_not_be_read_is_listed_and_can_be_deleted(mary: Ste
     number = mary.post(
         "/datasets", files={"file": ("a.csv", b"a,b\n1\n")}, data={"name": "a"}, headers={"Prefer": "respond-async"}
     ).json()["dataset_id"]
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + 60
     while mary.get(f"/datasets/{number}").json()["state"] == "preparing" and time.monotonic() < give_up:
         time.sleep(0.02)
     listed = mary.get("/datasets").json()
@@ -229,8 +229,8 @@ def test_a_small_table_gets_a_smaller_k_but_never_one() -> None:
 
 
 def test_a_proposal_can_be_asked_for_as_it_is(mary: Steward, service: Service) -> None:
-    from kohorte.release import Plan
-    from kohorte.service.projects.contract import Dataset, read_plan
+    from kohorte.plans import Plan
+    from kohorte.service.projects.configuration import Dataset, read_plan
 
     content = pl.DataFrame({"zip": ["81667", "81668"] * 20, "age": list(range(40)), "hiv": ["+", "-"] * 20})
     number = mary.uploaded(content.write_csv().encode())

@@ -19,7 +19,7 @@ from kohorte.service.storage.schema import datasets, jobs, projects
 from kohorte.service.vault import Content
 from support.jobs import CSV, WIDE, WIDE_CSV, ended, locked_files, long_plan, new_dataset, new_project, row_of, working
 
-CONFLICT = InputError("something else came first", code="service-conflict")
+CONFLICT = InputError("another change came first", code="service-conflict")
 DONE = {"state": "done", "result": {}, "values": {"rows": 1}}
 
 
@@ -44,10 +44,10 @@ class ScriptedChild:
         self.killed = True
 
 
-def attempted(service: Service, child: ScriptedChild, keep_house: Callable[[], None] = lambda: None) -> None:
+def attempted(service: Service, child: ScriptedChild, do_chores: Callable[[], None] = lambda: None) -> None:
     claim = queue.claim(service, "test")
     assert claim is not None
-    Attempt(service, claim, child, stopping=lambda: False, keep_house=keep_house).perform()  # type: ignore[arg-type]
+    Attempt(service, claim, child, stopping=lambda: False, do_chores=do_chores).perform()  # type: ignore[arg-type]
 
 
 def test_the_answer_to_an_order_ends_the_job_and_the_process_stays(service: Service) -> None:
@@ -133,12 +133,12 @@ def test_a_conflict_in_the_database_is_tried_again_while_the_job_goes_on(service
     _, job_id = new_dataset(service)
     failures = [CONFLICT, CONFLICT]
 
-    def keep_house() -> None:
+    def do_chores() -> None:
         if failures:
             raise failures.pop()
 
     child = ScriptedChild(lambda _: None, lambda _: None, lambda name: {"order": name, "outcome": DONE})
-    attempted(service, child, keep_house)
+    attempted(service, child, do_chores)
     assert not failures
     assert not child.killed
     assert (row_of(service, jobs, job_id).state, row_of(service, jobs, job_id).attempt) == ("done", 1)

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ import pytest
 
 from kohorte.errors import EngineError, InputError
 from kohorte.service.jobs import child
-from kohorte.service.jobs.child import Desk, Stopped, perform
+from kohorte.service.jobs.child import Channel, Stopped, perform
 from kohorte.service.jobs.process import Child, ChildDied
 from kohorte.service.jobs.queue import Kind
-from kohorte.service.jobs.tasks import Done, Work
+from kohorte.service.jobs.tasks import Done, Task, Work
 from kohorte.service.settings import Settings
 from kohorte.service.vault import Content, Vault
 from support.jobs import CSV
@@ -26,8 +27,8 @@ from support.jobs import CSV
 ORDER = {"order": "1.1.a", "kind": "ingest", "request": {}, "table_file": None, "most_cells": 10}
 
 
-class Deaf(Desk):
-    """A desk without a thread."""
+class Deaf(Channel):
+    """A channel without a thread."""
 
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
@@ -39,65 +40,72 @@ class Deaf(Desk):
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Deaf:
+def channel(tmp_path: Path) -> Deaf:
     return Deaf(Vault(tmp_path / "files", b"k" * 32))
 
 
-def test_an_unexpected_error_is_told_without_its_words(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+def does(monkeypatch: pytest.MonkeyPatch, work: Callable[[Work], Done]) -> None:
+    """Let jobs that ingest do something else."""
+    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: Task(Kind.INGEST, work)})
+
+
+def test_an_unexpected_error_is_told_without_its_words(channel: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(work: Work) -> Done:
         raise RuntimeError("canary")
 
-    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: fail})
-    told = perform(desk, ORDER)
+    does(monkeypatch, fail)
+    told = perform(channel, ORDER)
     assert (told["state"], told["problem"]["code"], told["problem"]["status"]) == ("failed", "internal", 500)
-    assert "RuntimeError in test_child.py" in told["place"]
+    assert "RuntimeError in test_child.py" in told["location"]
     assert "canary" not in json.dumps(told)
 
 
-def test_a_panic_of_a_library_is_an_outcome_too(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_panic_of_a_library_is_an_outcome_too(channel: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(work: Work) -> Done:
         raise pl.exceptions.PanicException("canary")
 
-    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: fail})
-    assert perform(desk, ORDER)["problem"]["code"] == "internal"
+    does(monkeypatch, fail)
+    assert perform(channel, ORDER)["problem"]["code"] == "internal"
 
 
-def test_a_figure_that_is_none_fails_the_job_and_not_the_process(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: lambda _: Done({"risk": float("nan")}, {})})
-    assert perform(desk, ORDER)["problem"]["code"] == "internal"
+def test_a_figure_that_is_none_fails_the_job_and_not_the_process(
+    channel: Deaf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    does(monkeypatch, lambda _: Done({"risk": float("nan")}, {}))
+    assert perform(channel, ORDER)["problem"]["code"] == "internal"
 
 
-def test_an_error_of_the_package_keeps_its_code_and_words(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_package_keeps_its_code_and_words(channel: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(work: Work) -> Done:
         raise InputError("row 3 is short", code="csv-ragged")
 
-    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: fail})
-    told = perform(desk, ORDER)
+    does(monkeypatch, fail)
+    told = perform(channel, ORDER)
     assert (told["problem"]["code"], told["problem"]["detail"]) == ("csv-ragged", "row 3 is short")
 
 
 def test_a_job_that_shall_stop_stops_at_its_next_word_and_leaves_no_file(
-    desk: Deaf, monkeypatch: pytest.MonkeyPatch
+    channel: Deaf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def go_on(work: Work) -> Done:
         work.lock(b"content", Content.TABLE)
-        desk._stop.set()
+        channel._stop.set()
         work.reporter.progress(0.5, "half")
         raise AssertionError("went on")
 
-    monkeypatch.setattr(child, "TASKS", {Kind.INGEST: go_on})
-    told = perform(desk, ORDER)
+    does(monkeypatch, go_on)
+    told = perform(channel, ORDER)
     assert told == {"state": "cancelled"}
-    desk.end(told)
-    assert list(desk.vault.folder.iterdir()) == []
+    channel.end(told)
+    assert list(channel.vault.folder.iterdir()) == []
     with pytest.raises(Stopped):
-        desk.file("0" * 32)
+        channel.file("0" * 32)
 
 
-def test_a_file_is_named_before_it_is_written(desk: Deaf) -> None:
-    work = Work({}, None, 10, desk.vault, desk)
+def test_a_file_is_named_before_it_is_written(channel: Deaf) -> None:
+    work = Work({}, None, 10, channel.vault, channel)
     name = work.lock(b"content", Content.TABLE)
-    assert json.loads(desk.written.getvalue().splitlines()[0]) == {"order": "1.1.a", "file": name}
+    assert json.loads(channel.written.getvalue().splitlines()[0]) == {"order": "1.1.a", "file": name}
 
 
 @pytest.fixture
@@ -154,15 +162,15 @@ def test_the_process_ends_when_its_worker_is_gone(tmp_path: Path) -> None:
     first = {"folder": str(settings.vault_folder), "key_file": str(settings.key_path)}
     command = [sys.executable, "-m", "kohorte.service.jobs.child"]
     said = json.dumps(first).encode() + b"\n"
-    done = subprocess.run(command, input=said, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(command, input=said, capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert list(settings.vault_folder.iterdir()) == []
 
 
 BUSY = """
-import time
 from kohorte.service.jobs import child
 from kohorte.service.jobs.queue import Kind
+from kohorte.service.jobs.tasks import Task
 
 def calculate(work):
     work.reporter.file("0" * 32)
@@ -172,7 +180,7 @@ def calculate(work):
     while time.monotonic() < until:
         {what}
 
-child.TASKS[Kind.INGEST] = calculate
+child.TASKS = {Kind.INGEST: Task(Kind.INGEST, calculate)}
 child.main()
 """
 CALCULATIONS = {
@@ -206,7 +214,9 @@ def test_the_process_ends_in_the_middle_of_a_calculation_when_its_worker_is_gone
     assert list(settings.vault_folder.iterdir()) == []
 
 
-def test_a_file_that_cannot_be_removed_does_not_keep_the_process(desk: Deaf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_removed_does_not_keep_the_process(
+    channel: Deaf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(vault: Vault, name: str) -> None:
         raise EngineError("no", code="service-file")
 
@@ -218,6 +228,6 @@ def test_a_file_that_cannot_be_removed_does_not_keep_the_process(desk: Deaf, mon
 
     monkeypatch.setattr(child, "remove", fail)
     monkeypatch.setattr("os._exit", leave)
-    desk.file("0" * 32)
+    channel.file("0" * 32)
     with pytest.raises(Exited):
-        desk._read(io.BytesIO(b""))
+        channel._read(io.BytesIO(b""))

@@ -10,8 +10,9 @@ from sqlalchemy import select
 
 from kohorte.service.context import Service
 from kohorte.service.jobs import queue
-from kohorte.service.jobs.queue import Kind, State
+from kohorte.service.jobs.queue import Kind, State, Subject
 from kohorte.service.jobs.settlement import Outcome, settle, settle_lost
+from kohorte.service.jobs.tasks import TASKS
 from kohorte.service.storage.schema import datasets, jobs
 from support.jobs import CSV, let_leases_run_out, new_creator, new_dataset, row_of
 
@@ -28,7 +29,7 @@ def test_a_job_of_a_transaction_that_fails_is_not_there(service: Service) -> Non
 
     def enqueue_and_fail() -> None:
         with service.database.writing() as connection:
-            queue.enqueue(service, connection, Kind.RISK, actor_id=creator, dataset_id=dataset_id, request={})
+            queue.enqueue(service, connection, Kind.RISK, Subject("dataset", dataset_id), actor_id=creator, request={})
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -42,7 +43,7 @@ def test_the_request_of_a_job_is_sealed_and_comes_back_with_the_claim(service: S
     creator = new_creator(service)
     with service.database.writing() as connection:
         request = {"plan": {"secret": "canary"}}
-        queue.enqueue(service, connection, Kind.RISK, actor_id=creator, dataset_id=dataset_id, request=request)
+        queue.enqueue(service, connection, Kind.RISK, Subject("dataset", dataset_id), actor_id=creator, request=request)
     assert claimed(service).job_id == first
     taken = claimed(service)
     assert taken.request == request
@@ -141,6 +142,25 @@ def test_progress_stays_between_0_and_1_and_messages_fit(service: Service) -> No
     assert (row.progress, len(row.message)) == (1.0, 200)
 
 
+def test_a_job_may_be_about_something_that_is_no_dataset(service: Service) -> None:
+    creator = new_creator(service)
+    with service.database.writing() as connection:
+        job_id = queue.enqueue(service, connection, Kind.RISK, Subject("vault"), actor_id=creator, request={"files": 3})
+    taken = queue.claim(service, "worker")
+    assert taken is not None
+    assert (taken.subject, taken.dataset_id, taken.request) == (Subject("vault"), None, {"files": 3})
+    assert settle(service, taken, Outcome(State.DONE, {"files": 3}))
+    shown = queue.job_to_dict(row_of(service, jobs, job_id))
+    assert (shown["subject_kind"], shown["subject_id"], shown["dataset_id"], shown["project_id"]) == (
+        "vault", None, None, None,
+    )  # fmt: skip
+    assert shown["state"] == "done"
+
+
+def test_every_kind_of_job_has_a_task() -> None:
+    assert set(TASKS) == set(Kind)
+
+
 def test_a_job_is_shown_by_the_names_of_the_interface(service: Service) -> None:
     dataset_id, job_id = new_dataset(service)
     shown = queue.job_to_dict(row_of(service, jobs, job_id))
@@ -152,6 +172,8 @@ def test_a_job_is_shown_by_the_names_of_the_interface(service: Service) -> None:
         "progress": 0.0,
         "message": "",
         "attempt": 0,
+        "subject_kind": "dataset",
+        "subject_id": dataset_id,
         "dataset_id": dataset_id,
         "project_id": None,
         "started_at": None,

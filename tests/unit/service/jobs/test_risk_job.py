@@ -10,25 +10,26 @@ from sqlalchemy import select
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor
+from kohorte.service.approvals.requests import perform
 from kohorte.service.context import Service
-from kohorte.service.datasets import records
 from kohorte.service.projects import risk
 from kohorte.service.storage.schema import datasets, jobs
 from support.jobs import new_creator, row_of
 from support.projects import patients, release, store_dataset
+from support.service import STEWARD
 
 
 def test_nobody_deletes_a_dataset_while_a_job_is_queued_for_it(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steward = Actor(new_creator(service), privileged=True, session_id="")
+    steward = Actor(new_creator(service), STEWARD, "")
     dataset_id = store_dataset(service, patients(), steward.user_id)
     codes: list[str] = []
 
     def remove() -> None:
         with Service.opened(service.settings, create=False) as another:
             try:
-                records.remove(another, steward, dataset_id)
+                perform(another, steward, "delete_dataset", dataset_id)
             except InputError as error:
                 codes.append(error.code)
 
@@ -50,12 +51,12 @@ def test_nobody_deletes_a_dataset_while_a_job_is_queued_for_it(
 def test_no_job_is_queued_for_a_dataset_that_was_deleted_meanwhile(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steward = Actor(new_creator(service), privileged=True, session_id="")
+    steward = Actor(new_creator(service), STEWARD, "")
     dataset_id = store_dataset(service, patients(), steward.user_id)
     read_plan = risk.read_plan
 
     def slowly(*given: Any) -> Any:
-        records.remove(service, steward, dataset_id)
+        perform(service, steward, "delete_dataset", dataset_id)
         return read_plan(*given)
 
     monkeypatch.setattr(risk, "read_plan", slowly)

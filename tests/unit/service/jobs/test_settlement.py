@@ -17,6 +17,7 @@ from kohorte.service.jobs.queue import State
 from kohorte.service.jobs.settlement import Outcome, cancel, settle, settle_lost
 from kohorte.service.storage.schema import audit, datasets, jobs, now, projects
 from support.jobs import let_leases_run_out, locked_files, new_creator, new_dataset, new_project, row_of
+from support.service import RESEARCHER, STEWARD
 
 
 def claimed(service: Service) -> queue.Claim:
@@ -104,7 +105,7 @@ def test_what_was_made_for_a_deleted_dataset_is_removed(service: Service) -> Non
 
 def test_a_job_that_waits_is_cancelled_at_once(service: Service) -> None:
     dataset_id, job_id = new_dataset(service)
-    steward = Actor(new_creator(service), privileged=True, session_id="")
+    steward = Actor(new_creator(service), STEWARD, "")
     row = cancel(service, steward, job_id)
     assert (row.state, row.problem["code"]) == ("cancelled", "job-cancelled")
     dataset = row_of(service, datasets, dataset_id)
@@ -118,7 +119,7 @@ def test_a_job_that_waits_is_cancelled_at_once(service: Service) -> None:
 def test_a_job_that_runs_is_asked_to_stop(service: Service) -> None:
     _, job_id = new_dataset(service)
     claim = claimed(service)
-    steward = Actor(new_creator(service), privileged=True, session_id="")
+    steward = Actor(new_creator(service), STEWARD, "")
     row = cancel(service, steward, job_id)
     assert (row.state, row.cancel_requested) == ("running", True)
     let_leases_run_out(service)  # its worker has died: nobody shall try again
@@ -131,7 +132,7 @@ def test_a_job_that_runs_is_asked_to_stop(service: Service) -> None:
 def test_a_cancelled_job_that_is_given_back_is_not_taken_again(service: Service) -> None:
     _, job_id = new_dataset(service)
     claim = claimed(service)
-    cancel(service, Actor(new_creator(service), privileged=True, session_id=""), job_id)
+    cancel(service, Actor(new_creator(service), STEWARD, ""), job_id)
     queue.give_back(service, claim, counted=False)
     assert queue.claim(service, "w") is None
     assert settle_lost(service) == 1
@@ -150,7 +151,7 @@ def test_a_job_that_is_given_back_while_it_is_cancelled_is_cancelled(
         return ended
 
     monkeypatch.setattr(settlement, "_ended", and_then_it_is_given_back)
-    assert cancel(service, Actor(new_creator(service), True, "s"), job_id).cancel_requested
+    assert cancel(service, Actor(new_creator(service), STEWARD, "s"), job_id).cancel_requested
     monkeypatch.undo()
     assert queue.claim(service, "other") is None
     assert settle_lost(service) == 1
@@ -159,7 +160,7 @@ def test_a_job_that_is_given_back_while_it_is_cancelled_is_cancelled(
 
 def test_a_job_that_nobody_may_see_cannot_be_cancelled(service: Service) -> None:
     _, job_id = new_dataset(service)
-    stranger = replace(Actor(new_creator(service), privileged=True, session_id=""), privileged=False)
+    stranger = replace(Actor(new_creator(service), STEWARD, ""), roles=RESEARCHER)
     with pytest.raises(AccessDenied) as refused:
         cancel(service, stranger, job_id)
     assert refused.value.code == "not-found"

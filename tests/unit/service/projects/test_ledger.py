@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from kohorte.dp import Budget
-from kohorte.dp.budget import NOTHING, Cost
-from kohorte.dp.ledger import Account
+from kohorte.dp.budget.budget import NOTHING, Cost
 from kohorte.errors import AccessDenied, BudgetExceeded, EngineError, InternalError
 from kohorte.service.access import Actor
 from kohorte.service.audit import verify_log
@@ -21,11 +20,10 @@ from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import accounts, answered, audit, projects, spent
 from support.projects import ask_in_process, interactive, patients, spend_in_process, store_dataset
-from support.service import new_user
+from support.service import STEWARD, new_user
 
 BUDGET = Budget(1, 1e-6)
 TENTH = Cost(Fraction(1, 10), Fraction(1, 10**8))
-ANYBODY = Account("project", "user")
 
 
 @pytest.fixture
@@ -34,14 +32,14 @@ def project(service: Service) -> tuple[int, int]:
     steward, researcher = new_user(service, privileged=True), new_user(service, privileged=False)
     dataset = store_dataset(service, patients(20), steward.id)
     wanted = store.NewProject("questions", "", dataset, researcher.id, config=interactive(1, 1e-6))
-    return store.create(service, Actor(steward.id, True, "s"), wanted).project_id, researcher.id
+    return store.create(service, Actor(steward.id, STEWARD, "s"), wanted).project_id, researcher.id
 
 
 def pay(
     service: Service, project: tuple[int, int], question: str, cost: Cost = TENTH, budget: Budget = BUDGET
 ) -> int | None:
     ledger = DatabaseLedger(service, *project, sql="SELECT")
-    return ledger.reserve(ANYBODY, question, cost, budget)
+    return ledger.reserve(question, cost, budget)
 
 
 def total_of_spent(service: Service, project: tuple[int, int]) -> Cost:
@@ -57,7 +55,7 @@ def test_a_budget_is_spent_to_the_last_part_and_no_further(service: Service, pro
         pay(service, project, "one more")
     with pytest.raises(BudgetExceeded):
         pay(service, project, "a tiny one", Cost(Fraction(1, 10**30)))
-    found = DatabaseLedger(service, *project).spent(ANYBODY)
+    found = DatabaseLedger(service, *project).spent()
     assert found == total_of_spent(service, project) == Cost(Fraction(1), Fraction(1, 10**7))
 
 
@@ -83,7 +81,7 @@ def test_every_payment_is_in_the_audit_log(service: Service, project: tuple[int,
 
 def test_questions_and_answers_are_sealed_in_the_database(service: Service, project: tuple[int, int]) -> None:
     ledger = DatabaseLedger(service, *project, sql="SELECT secret-value")
-    number = ledger.reserve(ANYBODY, "q", TENTH, BUDGET)
+    number = ledger.reserve("q", TENTH, BUDGET)
     ledger.record(number, '{"released": "secret-value"}')
     with service.database.reading() as connection:
         kept = connection.execute(select(spent.c.sealed_sql)).scalar_one()
@@ -94,20 +92,20 @@ def test_questions_and_answers_are_sealed_in_the_database(service: Service, proj
 def test_a_recorded_answer_is_found_by_its_own_account_only(service: Service, project: tuple[int, int]) -> None:
     other = new_user(service, privileged=False).id
     ledger = DatabaseLedger(service, *project)
-    assert ledger.recorded(ANYBODY, "q") is None
-    ledger.record(ledger.reserve(ANYBODY, "q", TENTH, BUDGET), "released")
-    assert ledger.recorded(ANYBODY, "q") == "released"
-    assert ledger.recorded(ANYBODY, "another") is None
+    assert ledger.recorded("q") is None
+    ledger.record(ledger.reserve("q", TENTH, BUDGET), "released")
+    assert ledger.recorded("q") == "released"
+    assert ledger.recorded("another") is None
     ledger = DatabaseLedger(service, project[0], other)
-    assert ledger.recorded(ANYBODY, "q") is None
-    assert ledger.spent(ANYBODY) == NOTHING
+    assert ledger.recorded("q") is None
+    assert ledger.spent() == NOTHING
 
 
 def test_what_was_paid_and_never_answered_stays_paid(service: Service, project: tuple[int, int]) -> None:
     pay(service, project, "q")
     ledger = DatabaseLedger(service, *project)
-    assert ledger.recorded(ANYBODY, "q") is None
-    assert ledger.spent(ANYBODY) == TENTH
+    assert ledger.recorded("q") is None
+    assert ledger.spent() == TENTH
 
 
 def test_a_deleted_project_is_not_paid_for(service: Service, project: tuple[int, int]) -> None:
@@ -137,7 +135,7 @@ def test_fifty_threads_spend_no_more_than_there_is(service: Service, project: tu
     with ThreadPoolExecutor(50) as pool:
         paid = sum(pool.map(one, range(100)))
     assert paid == 33
-    assert DatabaseLedger(service, *project).spent(ANYBODY) == total_of_spent(service, project)
+    assert DatabaseLedger(service, *project).spent() == total_of_spent(service, project)
     assert total_of_spent(service, project).amount == Fraction(99, 100)
     assert verify_log(service.database, service.log).whole
 
@@ -184,7 +182,7 @@ def test_four_processes_spend_no_more_than_there_is(
         worker.join()
         assert worker.exitcode == 0
     assert total_of_spent(service, project).amount == 1
-    assert DatabaseLedger(service, *project).spent(ANYBODY).amount == 1
+    assert DatabaseLedger(service, *project).spent().amount == 1
 
 
 def test_an_account_that_was_changed_from_outside_is_refused_and_seen_by_the_audit(
@@ -194,7 +192,7 @@ def test_an_account_that_was_changed_from_outside_is_refused_and_seen_by_the_aud
     assert verify_log(service.database, service.log).whole
     with service.database.writing() as connection:
         connection.execute(update(accounts).values(amount="0"))
-    with pytest.raises(EngineError, match="changed from outside"):
+    with pytest.raises(EngineError, match="changed outside the service"):
         pay(service, project, "another")
     found = verify_log(service.database, service.log)
     assert (found.whole, found.first_wrong, found.accounts_fit) == (False, None, False)

@@ -13,14 +13,14 @@ from kohorte.service.projects.store import NewProject
 from kohorte.service.storage.schema import audit, projects
 from kohorte.service.vault import Vault
 from support.projects import interactive, patients, release, store_dataset
-from support.service import Person
+from support.service import RESEARCHER, STEWARD, Person
 
 
 @pytest.fixture
 def numbers(service: Service, steward: Person, researcher: Person) -> tuple[int, int]:
     """A project that releases a table, and one that answers questions."""
     dataset = store_dataset(service, patients(), steward.user_id)
-    actor = Actor(steward.user_id, privileged=True, session_id="")
+    actor = Actor(steward.user_id, STEWARD, "")
     first, second = (
         store.create(service, actor, NewProject("p", "", dataset, researcher.user_id, config)).project_id
         for config in (release(), interactive())
@@ -49,7 +49,7 @@ def test_a_list_reads_no_whole_config(
     assert shown[0]["attributes"][1] == {"attribute_name": "age", "attribute_type": "quasi-identifying"}
     assert shown[1]["attributes"][0]["metadata"] == {"datatype": "int", "min": 0, "max": 100}
     assert labels == [f"summary of project {number}" for number in numbers]
-    actor = Actor(researcher.user_id, privileged=False, session_id="")
+    actor = Actor(researcher.user_id, RESEARCHER, "")
     rows, _ = store.page(service, actor, limit=20, number=1)
     assert not {"sealed_config", "certificate"} & set(rows[0]._fields)
 

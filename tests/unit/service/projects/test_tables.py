@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from kohorte.dp import QueryMetadata, typed_table
-from kohorte.dp.typed import TypedTable
+from kohorte.dp.schema.typed import TypedTable
 from kohorte.errors import InputError
 from kohorte.service.projects.tables import TableCache
 

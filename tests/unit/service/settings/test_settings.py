@@ -50,6 +50,14 @@ def test_a_relative_key_file_counts_from_the_folder(tmp_path: Path) -> None:
     assert load(tmp_path, "key_file: /run/own.key\n").key_path == Path("/run/own.key")
 
 
+def test_operations_for_two_people_are_named_or_refused(tmp_path: Path) -> None:
+    assert load(tmp_path).two_people == ()
+    assert load(tmp_path, "two_people: [delete_dataset, change_user]\n").two_people == ("delete_dataset", "change_user")
+    assert "did you mean 'delete_dataset'" in refusal(tmp_path, "two_people: [delete_datasets]\n")
+    for wrong in ("two_people: delete_dataset\n", "two_people: [list_jobs]\n", "two_people: [4]\n"):
+        assert "two_people" in refusal(tmp_path, wrong)
+
+
 def test_all_kinds_can_be_set(tmp_path: Path) -> None:
     settings = load(
         tmp_path,

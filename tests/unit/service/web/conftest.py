@@ -27,7 +27,7 @@ from kohorte.service.context import Service
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import now
 from kohorte.service.web.app import create_app
-from kohorte.service.web.rate_limits import TooManyRequests
+from kohorte.service.web.middleware.rate_limits import TooManyRequests
 
 SECRET = "Mustermann"
 RAISED: dict[str, Exception] = {

@@ -8,12 +8,12 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
-from kohorte.service.access import RULES, Who
+from kohorte.service.permissions import RULES, Permission
 from kohorte.service.web.app import create_app
 
 from .conftest import Open
 
-OPEN = {name for name, who in RULES.items() if who is Who.ANYONE}
+OPEN = {name for name, permission in RULES.items() if permission is Permission.ANYONE}
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kohorte.service.settings import Settings
-from kohorte.service.web.rate_limits import MOST_BUCKETS, Buckets, RateLimits, TooManyRequests
+from kohorte.service.web.middleware.rate_limits import MOST_BUCKETS, Buckets, RateLimits, TooManyRequests
 
 from .conftest import Open
 

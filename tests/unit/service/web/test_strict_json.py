@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohorte.service.web.strict_json import why_refused
+from kohorte.service.web.middleware.strict_json import why_refused
 
 JSON = {"Content-Type": "application/json"}
 

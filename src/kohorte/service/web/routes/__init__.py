@@ -1,1 +1,1 @@
-"""One file per noun of the interface."""
+"""The routes of the interface, one file per kind of object."""

@@ -1,4 +1,4 @@
-"""Signing in and out, and the first steward."""
+"""Sign in and out; create the first steward."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kohorte.service.accounts import passwords, sessions, setup
 from kohorte.service.accounts.tokens import LONGEST, refused
-from kohorte.service.web.answers import UserAnswer
-from kohorte.service.web.bodies import Body
 from kohorte.service.web.dependencies import ActorDep, ServiceDep, bearer
+from kohorte.service.web.models.requests import Body
+from kohorte.service.web.models.responses import UserAnswer
 from kohorte.service.web.routes.users import CREATED, EmailAddress, Institution, Name, Password, created_user
 
 router = APIRouter(tags=["accounts"])
@@ -23,7 +23,7 @@ _waiting: RunVar[CapacityLimiter] = RunVar("logins")
 
 
 class Credentials(Body):
-    """Who signs in."""
+    """E-mail address and password."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"email_address": "user@example.com", "password": "123456"}]},
@@ -35,7 +35,7 @@ class Credentials(Body):
 
 
 class RefreshRequest(Body):
-    """A refresh token, if it is not sent as bearer token."""
+    """A refresh token, unless it is sent as bearer token."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"refresh_token": "JWT"}]})
     refresh_token: str = Field(min_length=1, max_length=LONGEST, repr=False, description="The latest refresh token.")
@@ -58,7 +58,10 @@ class FirstSteward(Body):
         },
     )
     token: str = Field(
-        min_length=1, max_length=200, repr=False, description="The set-up token that the first start has printed."
+        min_length=1,
+        max_length=200,
+        repr=False,
+        description="The set-up token printed by the first start.",
     )
     email_address: EmailAddress
     institution: Institution
@@ -67,30 +70,30 @@ class FirstSteward(Body):
 
 
 class TokensAnswer(BaseModel):
-    """Two tokens."""
+    """An access token and a refresh token."""
 
     access_token: str = Field(
-        repr=False, description="Goes with every request as `Authorization: Bearer`.", examples=["JWT"]
+        repr=False, description="Send it with every request as `Authorization: Bearer`.", examples=["JWT"]
     )
-    refresh_token: str = Field(repr=False, description="Good once, for `POST /api/v1/refresh`.", examples=["JWT"])
+    refresh_token: str = Field(repr=False, description="Valid once, for `POST /api/v1/refresh`.", examples=["JWT"])
     token_type: str = Field(examples=["Bearer"])
-    expires_in: int = Field(description="For how many seconds the access token is good.", examples=[900])
+    expires_in: int = Field(description="How many seconds the access token is valid.", examples=[900])
     password_expires_at: str | None = Field(
-        default=None, description="Set while the password is a weak one that a steward chose: change it before."
+        default=None, description="When a weak initial password, set by a steward, expires; change it before."
     )
 
 
 @router.post("/setup", status_code=201, summary="Create the first data steward", responses=CREATED)
 def create_first_steward(body: FirstSteward, service: ServiceDep, response: Response) -> UserAnswer:
-    """Use the set-up token that the first start of the service has printed; it works once."""
+    """Create the first data steward with the set-up token that the first start printed; it can be used once."""
     return created_user(setup.create_first_steward(service, **body.model_dump()), response)
 
 
 @router.post("/login", summary="Sign in", response_model_exclude_none=True)
 async def login(body: Credentials, service: ServiceDep) -> TokensAnswer:
-    """Answer with an access token (15 minutes) and a refresh token (7 days).
+    """Return an access token (15 minutes) and a refresh token (7 days).
 
-    After five wrong passwords for an address it is locked for a minute, then for longer and longer (429, Retry-After).
+    After five wrong passwords an address is locked for a minute, then for longer each time (429, Retry-After).
     """
     work = partial(sessions.sign_in, service, body.email_address, body.password)
     return _answer(await to_thread.run_sync(work, limiter=_limiter()))
@@ -104,7 +107,7 @@ def refresh(
 ) -> TokensAnswer:
     """Exchange a refresh token, in the body or as bearer token, for new tokens.
 
-    A refresh token is good once. If it comes a second time, somebody has a copy, and the session ends.
+    A refresh token can be used once. Reuse means that it was copied, and ends the session.
     """
     if body is not None:
         return _answer(sessions.rotate(service, body.refresh_token))
@@ -115,7 +118,7 @@ def refresh(
 
 @router.post("/logout", status_code=204, summary="Sign out")
 def logout(service: ServiceDep, actor: ActorDep) -> None:
-    """End the session: its tokens are good for nothing from now on."""
+    """End the session: its tokens are no longer valid."""
     sessions.sign_out(service, actor)
 
 
@@ -131,7 +134,7 @@ def _answer(tokens: sessions.Tokens) -> TokensAnswer:
 
 
 def _limiter() -> CapacityLimiter:
-    """Logins wait for each other, not in the threads that all other routes need."""
+    """A limit for logins, so that they do not occupy the threads that other routes need."""
     try:
         return _waiting.get()
     except LookupError:

@@ -24,18 +24,21 @@ ENTRY: dict[str, Any] = {
 }
 
 Action = Annotated[str | None, Query(pattern="^[a-z-]+$", max_length=64, description="Only entries with this action.")]
-ActorId = Annotated[int | None, Query(ge=1, le=LARGEST_NUMBER, description="Only what this user did.")]
+ActorId = Annotated[int | None, Query(ge=1, le=LARGEST_NUMBER, description="Only actions of this user.")]
 
 
 def _written_out(given: Any) -> Any:
-    """Refuse a bare number, which would be taken for the seconds since 1970."""
+    """Refuse a bare number, which would be interpreted as seconds since 1970."""
     if isinstance(given, str) and not re.match(r"\d{4}-\d\d-\d\d[Tt ]", given):
-        raise ValueError("is a moment such as 2026-05-01T00:00:00Z")
+        raise ValueError("must be a moment such as 2026-05-01T00:00:00Z")
     return given
 
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
-About = Annotated[str | None, Query(pattern="^[a-z]+ [0-9]+$", max_length=100, description="Such as `project 4`.")]
+About = Annotated[
+    str | None,
+    Query(pattern="^[a-z]+ [0-9]+$", max_length=100, description="The object: `project 4`."),
+]
 Since = Annotated[Moment | None, Query(description="Only from this moment on, such as 2026-05-01T00:00:00Z.")]
 Until = Annotated[Moment | None, Query(description="Only before this moment.")]
 
@@ -47,12 +50,12 @@ async def _filters(
 
 
 class EntryAnswer(BaseModel):
-    """Who did what to which object."""
+    """An entry: who did what to which object."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [ENTRY]})
     number: int
     at: str
-    actor_id: int | None = Field(description="The user who did it; null: somebody at the machine, or nobody signed in.")
+    actor_id: int | None = Field(description="The user who did it; null without sign-in, or for the command line.")
     action: str
     object: str
     details: dict[str, Any]
@@ -68,13 +71,13 @@ class EntriesAnswer(BaseModel):
 
 
 class CheckAnswer(BaseModel):
-    """Whether the log is whole."""
+    """The result of a verification of the log."""
 
     whole: bool
-    entries: int = Field(examples=[2], description="How many entries there are up to the first wrong one.")
-    head: str = Field(examples=[HEAD], description="Number and code of the last of them; note it elsewhere.")
+    entries: int = Field(examples=[2], description="The number of entries before the first wrong one.")
+    head: str = Field(examples=[HEAD], description="Number and code of the last of these; store it elsewhere.")
     first_wrong: int | None = Field(examples=[None])
-    accounts_fit: bool = Field(description="Whether every account holds just what the log says was spent.")
+    accounts_fit: bool = Field(description="Whether every account agrees with the spendings in the log.")
 
 
 @router.get("/audit", summary="List the audit log")
@@ -88,5 +91,5 @@ def list_audit(
 
 @router.get("/audit/verify", summary="Verify the audit log")
 def verify_audit(service: ServiceDep) -> CheckAnswer:
-    """Walk the whole log and say whether an entry was changed, added or taken out, and what its head is."""
+    """Verify the whole log: report whether an entry was changed, added or removed, and return its head."""
     return CheckAnswer(**verify_log(service.database, service.log).to_dict())

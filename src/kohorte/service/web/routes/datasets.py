@@ -14,11 +14,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from kohorte.errors import InputError
-from kohorte.hierarchy import Rows
+from kohorte.hierarchies import Rows
+from kohorte.service.approvals.requests import perform
 from kohorte.service.datasets import hierarchies, proposal, records, transformations
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.settings import MEBIBYTE
-from kohorte.service.web.dataset_models import (
+from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
+from kohorte.service.web.errors import answer
+from kohorte.service.web.execution.synchronous import Prefer, job_in_time, location_of_job
+from kohorte.service.web.execution.table_work import run_table_work
+from kohorte.service.web.models.datasets import (
     LOCATION,
     STORED,
     UPLOAD,
@@ -30,12 +35,9 @@ from kohorte.service.web.dataset_models import (
     ProposalAnswer,
     StoredHierarchy,
 )
-from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
-from kohorte.service.web.errors import answer
-from kohorte.service.web.heavy import in_turn
+from kohorte.service.web.models.transformations import Transformation
 from kohorte.service.web.multipart import received
-from kohorte.service.web.synchronous import Prefer, job_in_time, location_of_job
-from kohorte.service.web.transformations import Transformation
+from kohorte.service.web.routes.approvals import MAY_WAIT, waiting
 
 router = APIRouter(tags=["datasets"])
 SMALL_UPLOAD = 64 * MEBIBYTE
@@ -61,8 +63,8 @@ async def upload_dataset(request: Request, service: ServiceDep, actor: ActorDep,
     """Upload a table, CSV or Parquet, with its name and description.
 
     The body has one file, and either a JSON object (as a part named `json` or of type application/json) or the form
-    fields `name` and `description`. `separator` and `encoding` say how a CSV file is written where that cannot be
-    found out. A large file is answered with 202 and the job that reads it.
+    fields `name` and `description`. `separator` and `encoding` describe a CSV file if they cannot be detected. For a
+    large file the response is 202 with the job that reads it.
     """
     upload, fields = await received(request, service.vault, limit=service.settings.upload_limit)
     try:
@@ -91,7 +93,7 @@ def list_datasets(service: ServiceDep, limit: Limit = 20, page: PageNumber = 1) 
 
 @router.get("/datasets/{dataset_id}", summary="Show a dataset", response_model=DatasetAnswer)
 def show_dataset(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
-    """Return a dataset: figures and the names of its columns, no rows."""
+    """Return a dataset: counts and the names of its columns, no rows."""
     return records.show(service, actor, dataset_id)
 
 
@@ -101,33 +103,33 @@ def change_dataset(dataset_id: Number, body: DatasetChange, service: ServiceDep,
     return records.change(service, actor, dataset_id, body.model_dump(exclude_none=True))
 
 
-@router.delete("/datasets/{dataset_id}", status_code=204, summary="Delete a dataset")
-def delete_dataset(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> None:
-    """Delete a dataset with its files and hierarchies; one that projects or jobs use has to stay."""
-    records.remove(service, actor, dataset_id)
+@router.delete("/datasets/{dataset_id}", status_code=204, summary="Delete a dataset", responses=MAY_WAIT)
+def delete_dataset(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> Response:
+    """Delete a dataset with its files and hierarchies; refused while projects or jobs use it."""
+    return waiting(perform(service, actor, "delete_dataset", dataset_id)) or Response(status_code=204)
 
 
 @router.get("/datasets/{dataset_id}/proposal", summary="Propose parameters", response_model=ProposalAnswer)
 async def propose_config(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
-    """Return a config to start from: roles, hierarchies and models, with reasons; names and figures, no values."""
-    return await in_turn(proposal.propose, service, actor, dataset_id)
+    """Propose a configuration: roles, hierarchies and models, with reasons; names and counts, no values."""
+    return await run_table_work(proposal.propose, service, actor, dataset_id)
 
 
 @router.post(
     "/datasets/{dataset_id}/create-generalization-hierarchy",
-    summary="Make a hierarchy for a column",
+    summary="Build a hierarchy for a column",
     response_model=HierarchyRows,
 )
 async def create_generalization_hierarchy(
     dataset_id: Number, body: Transformation, service: ServiceDep, actor: ActorDep
 ) -> Response:
-    """Return the hierarchy that a transformation makes of the values of a column; nothing is stored."""
+    """Build a hierarchy for the values of a column by a transformation; nothing is stored."""
 
     def made() -> Response:
         rows = transformations.transformed(service, actor, dataset_id, body.attribute_name, body.builder())
         return JSONResponse({"hierarchy": rows})
 
-    return await in_turn(made)
+    return await run_table_work(made)
 
 
 @router.put(
@@ -135,7 +137,7 @@ async def create_generalization_hierarchy(
     summary="Store a hierarchy",
     openapi_extra=STORED,
     response_model=StoredHierarchy,
-    responses={201: {"model": StoredHierarchy, "description": "Stored; there was none before", "headers": LOCATION}},
+    responses={201: {"model": StoredHierarchy, "description": "Stored for the first time", "headers": LOCATION}},
 )
 async def store_hierarchy(
     dataset_id: Number,
@@ -143,15 +145,15 @@ async def store_hierarchy(
     request: Request,
     service: ServiceDep,
     actor: ActorDep,
-    separator: Annotated[str, Query(pattern=r"^[;,|\t]$", description="Of a body in CSV.")] = ";",
+    separator: Annotated[str, Query(pattern=r"^[;,|\t]$", description="Separator of a body in CSV.")] = ";",
 ) -> Response:
-    """Store the hierarchy of a column, which projects then use; it has to know all values of the column."""
+    """Store the hierarchy of a column for use in projects; it has to cover all values of the column."""
     body, kind = await request.body(), request.headers.get("content-type")
 
     def stored() -> tuple[dict[str, Any], bool]:
         return hierarchies.store(service, actor, dataset_id, attribute, _rows(body, kind, separator))
 
-    shown, new = await in_turn(stored)
+    shown, new = await run_table_work(stored)
     headers = {"Location": f"/api/v1/datasets/{dataset_id}/hierarchies/{quote(attribute, safe='')}"} if new else {}
     return JSONResponse(shown, 201 if new else 200, headers)
 
@@ -170,7 +172,7 @@ def show_hierarchy(dataset_id: Number, attribute: Attribute, service: ServiceDep
     "/datasets/{dataset_id}/hierarchies/{attribute:path}", status_code=204, summary="Delete a stored hierarchy"
 )
 def delete_hierarchy(dataset_id: Number, attribute: Attribute, service: ServiceDep, actor: ActorDep) -> None:
-    """Delete a stored hierarchy; projects that were made with it keep theirs."""
+    """Delete a stored hierarchy; projects that were created with it keep their copy."""
     hierarchies.remove(service, actor, dataset_id, attribute)
 
 

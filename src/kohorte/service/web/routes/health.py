@@ -1,4 +1,4 @@
-"""Whether the service works."""
+"""Health and metrics."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Health(BaseModel):
-    """How the service is."""
+    """The health of the service."""
 
-    status: Annotated[Status, Field(description="degraded: see which part is false")]
+    status: Annotated[Status, Field(description="degraded if one of the parts is false")]
     version: Annotated[str, Field(examples=["0.1.0"])]
     database: Annotated[bool, Field(description="Whether the database answers")]
     worker: Annotated[bool, Field(description="Whether a worker was seen in the last 30 s")]
@@ -29,7 +29,7 @@ class Health(BaseModel):
 
 @router.get("/health", responses={503: {"model": Health, "description": "The database does not answer"}})
 def show_health(service: ServiceDep, response: Response) -> Health:
-    """Say whether the database answers and somebody works on jobs."""
+    """Report whether the database answers and a worker is running."""
     try:
         database, worker = True, workers_seen(service) > 0
     except EngineError:
@@ -42,9 +42,9 @@ def show_health(service: ServiceDep, response: Response) -> Health:
 @metrics_router.get(
     "/metrics",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "All figures"}},
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "All metrics"}},
 )
 def show_metrics(request: Request) -> Response:
-    """Answer with figures for Prometheus, to a steward or the bearer of the metrics token of the settings."""
+    """Return metrics for Prometheus, to a data steward or to a client with the metrics token of the settings."""
     metrics: Metrics = request.app.state.metrics
     return Response(metrics.text(), media_type=METRICS_TYPE)

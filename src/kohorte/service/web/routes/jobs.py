@@ -6,9 +6,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from kohorte.service.jobs import listing, settlement
-from kohorte.service.jobs.queue import job_to_dict
-from kohorte.service.web.answers import JobAnswer
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
+from kohorte.service.web.models.responses import JobAnswer
 
 router = APIRouter(tags=["jobs"])
 
@@ -24,7 +23,7 @@ class JobsAnswer(BaseModel):
 
 @router.get("/jobs", summary="List the jobs")
 def list_jobs(service: ServiceDep, actor: ActorDep, limit: Limit = 20, page: PageNumber = 1) -> JobsAnswer:
-    """Return a page of the jobs, the newest first: stewards see all, researchers those of their own projects."""
+    """Return a page of jobs, the newest first: stewards see all, researchers those of their own projects."""
     rows, total = listing.listed(service, actor, limit=limit, page=page)
     found = [JobAnswer(**listing.job_for_actor(row, actor)) for row in rows]
     return JobsAnswer(jobs=found, limit=limit, page=page, total=total)
@@ -38,5 +37,5 @@ def show_job(job_id: Number, service: ServiceDep, actor: ActorDep) -> JobAnswer:
 
 @router.post("/jobs/{job_id}/cancel", status_code=202, summary="Cancel a job")
 def cancel_job(job_id: Number, service: ServiceDep, actor: ActorDep) -> JobAnswer:
-    """Cancel a job: one that waits at once, one that runs within a few seconds. One that has ended stays as it is."""
-    return JobAnswer(**job_to_dict(settlement.cancel(service, actor, job_id)))
+    """Cancel a job: a queued one at once, a running one within a few seconds. A job that has ended is not changed."""
+    return JobAnswer(**listing.job_for_actor(settlement.cancel(service, actor, job_id), actor))

@@ -1,4 +1,4 @@
-"""The risk of a dataset once it is anonymized as a config says."""
+"""The risk of a dataset after anonymization with a config."""
 
 from __future__ import annotations
 
@@ -11,33 +11,34 @@ from starlette.responses import JSONResponse
 
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.jobs.listing import problem_for_actor
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.projects.risk import begin_risk
-from kohorte.service.web.answers import JobAnswer
 from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
 from kohorte.service.web.errors import answer
-from kohorte.service.web.routes.project_bodies import RiskConfig
-from kohorte.service.web.synchronous import Prefer, is_small, job_in_time, location_of_job
+from kohorte.service.web.execution.synchronous import Prefer, is_small, job_in_time, location_of_job
+from kohorte.service.web.models.projects import RiskConfig
+from kohorte.service.web.models.responses import JobAnswer
 
 router = APIRouter(tags=["risk"])
 
 
 class Generalization(BaseModel):
-    """How vague an attribute became."""
+    """The level to which an attribute was generalized."""
 
     attribute_name: str
     generalization_level: int
 
 
 class RiskAnswer(BaseModel):
-    """The risk that is left, in the measures of PRIORI."""
+    """The remaining risk, in the measures of PRIORI."""
 
     attribute_generalization: list[Generalization]
     risk_profile: dict[str, Any]
 
 
 class WeightedRiskAnswer(BaseModel):
-    """The measures weighted as the service's policy says."""
+    """The measures, weighted by the policy of the service."""
 
     risk: float = Field(examples=[0.19393939393939394])
     limit: float | None
@@ -46,7 +47,7 @@ class WeightedRiskAnswer(BaseModel):
 
 
 class AssessedLater(BaseModel):
-    """The job in which the risk is being assessed; its result is the answer."""
+    """The job that assesses the risk; it will contain the result."""
 
     job: JobAnswer
 
@@ -55,7 +56,7 @@ LATER: dict[int | str, dict[str, Any]] = {
     202: {
         "description": "The risk is being assessed; the result will be in the job",
         "model": AssessedLater,
-        "headers": {"Location": {"description": "Where the job is.", "schema": {"type": "string"}}},
+        "headers": {"Location": {"description": "The URL of the job.", "schema": {"type": "string"}}},
     }
 }
 
@@ -66,20 +67,20 @@ LATER: dict[int | str, dict[str, Any]] = {
 async def analyze_risk(
     dataset_id: Number, body: RiskConfig, service: ServiceDep, actor: ActorDep, prefer: Prefer = None
 ) -> JSONResponse:
-    """Anonymize a dataset and say how likely people are found in the result; the result itself is not kept."""
+    """Anonymize a dataset and assess the risk of re-identification in the result; the result is not kept."""
     return await _assessed(service, actor, dataset_id, body, prefer=prefer, parts=tuple(RiskAnswer.model_fields))
 
 
 @router.post(
     "/datasets/{dataset_id}/calculate-weighted-risk",
-    summary="Weigh the risk",
+    summary="Calculate the weighted risk",
     response_model=WeightedRiskAnswer,
     responses=LATER,
 )
 async def calculate_weighted_risk(
     dataset_id: Number, body: RiskConfig, service: ServiceDep, actor: ActorDep, prefer: Prefer = None
 ) -> JSONResponse:
-    """Weigh the measures of the risk as the policy of the service says."""
+    """Weight the measures of risk by the policy of the service."""
     return await _assessed(service, actor, dataset_id, body, prefer=prefer, parts=())
 
 
@@ -92,11 +93,11 @@ async def _assessed(
     prefer: str | None,
     parts: tuple[str, ...],
 ) -> JSONResponse:
-    """Answer with parts of the result, or with the weighted risk where none are named."""
+    """Return the named parts of the result, or the weighted risk if none are named."""
     job_id, rows = await run_in_threadpool(begin_risk, service, actor, dataset_id, body.plain())
     row = await job_in_time(service, job_id, small=is_small(service, rows), prefer=prefer)
     if row.state in (State.FAILED, State.CANCELLED):
-        return answer(row.problem)
+        return answer(problem_for_actor(row, actor) or {})
     if row.state != State.DONE:
         return JSONResponse({"job": job_to_dict(row)}, 202, location_of_job(job_id))
     shown = {part: row.result[part] for part in parts} if parts else row.result["weighted_risk"]

@@ -1,0 +1,108 @@
+"""One server process: answers requests on a socket that it inherits."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+from pathlib import Path
+from types import TracebackType
+
+import uvicorn
+
+from kohorte.errors import KohorteError
+from kohorte.service.context import Service
+from kohorte.service.settings import Settings
+from kohorte.service.web.app import create_app
+from kohorte.service.web.connections.connection_limits import MOST_PER_ADDRESS, LimitedListener, most_connections
+from kohorte.service.web.connections.slow_clients import SlowClientProtocol
+
+IDLE_SECONDS = 15
+STOP_SECONDS = 5
+WAITING_CONNECTIONS = 2048
+
+
+class WithoutMessages(logging.Formatter):
+    """Logs only the type of an exception; its message could quote data."""
+
+    def formatException(  # noqa: N802 - the name of the base class
+        self, ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+    ) -> str:
+        """Return the type."""
+        return ei[0].__name__ if ei[0] is not None else ""
+
+
+def main() -> int:
+    """Serve until SIGTERM or SIGINT, and return the exit code."""
+    options = _options()
+    log_to_standard_error()
+    try:
+        serve(options)
+    except KohorteError as error:
+        logging.getLogger("kohorte.service").error("%s (%s)", error.message, error.code)
+        return error.exit_code
+    return 0
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Answer requests on the socket."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _ignore)  # uvicorn takes over while it runs, and sends the signal again when it has ended
+    settings = Settings.load(options.folder, behind_proxy=options.behind_proxy or None)
+    per_address = None if settings.behind_proxy else MOST_PER_ADDRESS  # all come from the proxy then
+    with (
+        Service.opened(settings, create=False) as service,
+        LimitedListener(options.socket, most=most_connections(), most_per_address=per_address) as listening,
+    ):
+        uvicorn.Server(configuration(service, options.certificate, options.key)).run(sockets=[listening])
+
+
+def configuration(service: Service, certificate: Path | None, key: Path | None) -> uvicorn.Config:
+    """Return the configuration of uvicorn: our own log, no trust in headers, small headers, no WebSockets, limits."""
+    return uvicorn.Config(
+        create_app(service),
+        http=SlowClientProtocol,
+        ws="none",
+        loop="asyncio",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
+        backlog=WAITING_CONNECTIONS,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+
+
+def log_to_standard_error() -> None:
+    """Send warnings and the request log to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(WithoutMessages("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(WithoutMessages("%(message)s"))
+    requests = logging.getLogger("kohorte.requests")
+    requests.setLevel(logging.INFO)
+    requests.addHandler(lines)
+    requests.propagate = False
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--socket", type=int, required=True)
+    parser.add_argument("--certificate", type=Path)
+    parser.add_argument("--key", type=Path)
+    parser.add_argument("--behind-proxy", action="store_true")
+    return parser.parse_args()
+
+
+def _ignore(number: int, frame: object) -> None:
+    del number, frame
+
+
+if __name__ == "__main__":
+    sys.exit(main())

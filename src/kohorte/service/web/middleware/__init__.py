@@ -1,0 +1,1 @@
+"""Layers around all routes: log, headers, limits, strict JSON."""

@@ -1,0 +1,109 @@
+"""Limits on the size of request bodies, by declared length and by bytes received; compressed bodies are refused."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kohorte.errors import AccessDenied
+from kohorte.service.accounts.tokens import Type, claims_of
+from kohorte.service.context import Service
+from kohorte.service.problems import problem
+from kohorte.service.settings import MEBIBYTE
+from kohorte.service.web.errors import answer, framework_answer
+
+UPLOADS = "/api/v1/datasets"
+FOR_STRANGERS = ("/api/v1/login", "/api/v1/refresh", "/api/v1/setup")
+STRANGERS_LIMIT = 64 * 1024
+
+
+class BodyTooLarge(HTTPException):
+    """The body exceeds its limit; an HTTPException, because FastAPI passes on no other error while reading a body."""
+
+
+class BodyLimit:
+    """Refuses a body that is too large; limits are lower without a valid token, and higher for uploads."""
+
+    def __init__(self, app: ASGIApp, *, service: Service) -> None:
+        self.app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            refused = problem(415, code="body-content-encoding", detail="send the body uncompressed")
+            await answer(refused)(scope, receive, send)
+            return
+        allowance = Allowance(self._service, scope, headers)
+        try:
+            allowance.refuse_more_than(_announced(headers))
+            await self.app(scope, _counted(receive, allowance), send)
+        except BodyTooLarge as error:
+            await framework_answer(error)(scope, receive, send)
+
+
+class Allowance:
+    """The limit for one request; the token is checked only when the limit without a token is exceeded."""
+
+    def __init__(self, service: Service, scope: Scope, headers: Headers) -> None:
+        self._service = service
+        self._headers = headers
+        self._path = scope["path"]
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        self._is_upload = (scope["method"], self._path, kind) == ("POST", UPLOADS, "multipart/form-data")
+
+    def refuse_more_than(self, size: int) -> None:
+        """Refuse a body of this size if it is too large."""
+        if size <= STRANGERS_LIMIT:
+            return
+        if not self._is_ours and self._path not in FOR_STRANGERS:
+            raise BodyTooLarge(401)
+        if size > self._most:
+            raise BodyTooLarge(413)
+
+    @property
+    def _most(self) -> int:
+        if self._path in FOR_STRANGERS:
+            return STRANGERS_LIMIT
+        settings = self._service.settings
+        if self._is_upload:
+            return settings.upload_limit + MEBIBYTE  # the route limits the file itself; the rest of the body is small
+        return settings.body_limit
+
+    @cached_property
+    def _is_ours(self) -> bool:
+        """Whether the request has a token with a valid signature that has not expired; the session is checked later."""
+        scheme, token = get_authorization_scheme_param(self._headers.get("authorization"))
+        try:
+            claims_of(self._service, Type.ACCESS, token)
+        except AccessDenied:
+            return False
+        return scheme.lower() == "bearer"
+
+
+def _announced(headers: Headers) -> int:
+    try:
+        return int(headers.get("content-length", "0"))
+    except ValueError:
+        return 0
+
+
+def _counted(receive: Receive, allowance: Allowance) -> Receive:
+    arrived = 0
+
+    async def count() -> Message:
+        nonlocal arrived
+        message = await receive()
+        arrived += len(message.get("body", b""))
+        allowance.refuse_more_than(arrived)
+        return message
+
+    return count
