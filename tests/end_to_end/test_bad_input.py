@@ -261,7 +261,7 @@ def test_an_error_that_nobody_foresaw_ends_with_3_and_without_its_words(
     def broken(*_: object, **__: object) -> None:
         raise pl.exceptions.ComputeError("cannot parse 'Uta'")
 
-    monkeypatch.setattr("kohorte.release.find_release", broken)
+    monkeypatch.setattr("kohorte.release.find_candidate", broken)
     arguments = ("anonymize", "patients.csv", "--plan", "plan.yaml", "--output", "out.csv")
     message = refused(run, hospital, snapshot, arguments, codes=(3,))
     assert "unexpected ComputeError in " in message

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.models import KAnonymity
 
 Run = Callable[..., Any]
 
@@ -100,9 +101,7 @@ def test_awkward_column_names_pass_through_files(folder: Path, run: Run) -> None
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(AWKWARD)
         writer.writerows([[f"{row % 2}" for _ in AWKWARD] for row in range(6)])
-    plan = ko.Plan(
-        attributes={name: ko.Attribute("quasi-identifying") for name in AWKWARD}, models=[ko.KAnonymity(k=3)]
-    )
+    plan = ko.Plan(attributes={name: ko.Attribute("quasi-identifying") for name in AWKWARD}, models=[KAnonymity(k=3)])
     (folder / "plan.yaml").write_text(plan.to_yaml(), encoding="utf-8")
     arguments = ("--plan", "plan.yaml", "--separator", ",")
     ran = run("anonymize", "in.csv", *arguments, "--output", "out.csv")

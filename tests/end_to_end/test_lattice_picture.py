@@ -111,6 +111,6 @@ def test_names_of_columns_are_escaped(folder: Path, run: Run) -> None:
         text = (folder / name).read_text(encoding="utf-8")
         assert "<i>" not in text
         assert "&lt;i&gt;&amp;amp; 0" in text
-        assert "a&quot;b&#x27;" in text
+        assert "a&#34;b&#39;" in text
     root = ET.fromstring((folder / "out.svg").read_text(encoding="utf-8"))
     assert any("<i>&amp;" in "".join(item.itertext()) for item in root.iter("{http://www.w3.org/2000/svg}text"))

@@ -23,8 +23,12 @@ import pytest
 
 import kohorte as ko
 from kohorte.errors import KohorteError
-from kohorte.release import find_release, profile, write_release
-from kohorte.release.anonymization import prepare
+from kohorte.hierarchies import Hierarchy, Redaction, check_hierarchy
+from kohorte.plans import profile
+from kohorte.release import find_candidate, write_release
+from kohorte.release.anonymization import set_up_search
+from kohorte.release.preparation import encode_problem
+from kohorte.sources import FrameSource
 
 Run = Callable[..., Any]
 CANARY = "canary"
@@ -241,11 +245,11 @@ def test_library_errors_in_the_middle_tell_nothing(
     cage: Path, run: Run, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = (
-        ("kohorte.release.find_release", pl.exceptions.ComputeError),
+        ("kohorte.release.find_candidate", pl.exceptions.ComputeError),
         ("kohorte.release.preparation.encode", ValueError),
-        ("kohorte.release.write.fill_table", OSError),
-        ("kohorte.release.write.fill_table", pl.exceptions.ComputeError),
-        ("kohorte.release.write.verify_table", KeyError),
+        ("kohorte.sources.frame.fill_table", OSError),
+        ("kohorte.sources.frame.fill_table", pl.exceptions.ComputeError),
+        ("kohorte.release.release.verify_source", KeyError),
         ("kohorte.release.write.certify", UnicodeError),
         ("kohorte.data.read_table", MemoryError),
         ("kohorte.data.csv.pl.read_csv", pl.exceptions.ComputeError),
@@ -303,11 +307,11 @@ CALLS: dict[str, Callable[[], object]] = {
     "nested arrow": lambda: ko.anonymize(pa.table({"zip": [[CANARY]]}), plan_with()),
     "no table": lambda: ko.anonymize([[CANARY]], plan_with()),
     "lazy error": lambda: ko.anonymize(table().lazy().select(pl.all().cast(pl.Int64)), plan_with()),
-    "hierarchy not monotone": lambda: ko.Hierarchy.from_columns(
+    "hierarchy not monotone": lambda: Hierarchy.from_columns(
         [[CANARY, "b"], ["x", "x"], [CANARY, "z"], ["*", "*"]], attribute="zip"
     ),
-    "hierarchy with a value twice": lambda: ko.Hierarchy.from_columns([[CANARY, CANARY], ["*", "*"]], attribute="zip"),
-    "too long for redaction": lambda: ko.Redaction().build([CANARY * 30], attribute="zip"),
+    "hierarchy with a value twice": lambda: Hierarchy.from_columns([[CANARY, CANARY], ["*", "*"]], attribute="zip"),
+    "too long for redaction": lambda: Redaction().build([CANARY * 30], attribute="zip"),
     "solution space": lambda: ko.solution_space(table(), plan_with("{redaction: {}}", "{dates: {}}")),
 }
 
@@ -324,7 +328,9 @@ def test_nothing_that_is_shown_tells_a_value(cage: Path) -> None:
     plan = plan_with()
     release = ko.anonymize(table(), plan)
     source = ko.read_table("in.csv")
-    certificate = write_release(find_release(source.frame, plan), cage / "out.csv", source=source, force=False)
+    certificate = write_release(
+        find_candidate(FrameSource(source.frame), plan), cage / "out.csv", source=source, force=False
+    )
     shown = [
         release,
         release.evaluation,
@@ -336,10 +342,10 @@ def test_nothing_that_is_shown_tells_a_value(cage: Path) -> None:
         ko.verify(table(), plan),
         ko.verify(table(), plan).to_dict(),
         ko.solution_space(table(), plan),
-        prepare(table(), plan),
+        set_up_search(encode_problem(FrameSource(table()), plan)),
         profile.profile(table()),
         release.to_dict(),
-        ko.check_hierarchy(ko.Redaction(), table()["zip"], attribute="zip"),
+        check_hierarchy(Redaction(), table()["zip"], attribute="zip"),
     ]
     for item in shown:
         assert CANARY not in repr(item), type(item)
@@ -347,7 +353,7 @@ def test_nothing_that_is_shown_tells_a_value(cage: Path) -> None:
 
 
 def test_tables_and_hierarchies_do_not_show_their_values_either(cage: Path) -> None:
-    hierarchy = ko.Redaction().build(sorted(set(table()["zip"])), attribute="zip")
-    encoded = prepare(table(), plan_with()).table
+    hierarchy = Redaction().build(sorted(set(table()["zip"])), attribute="zip")
+    encoded = set_up_search(encode_problem(FrameSource(table()), plan_with())).encoded.table
     for item in (ko.read_table("in.csv"), hierarchy, encoded):
         assert CANARY not in repr(item), type(item)

@@ -69,7 +69,7 @@ def test_the_example_of_the_source_has_its_form(run: Run) -> None:
 def test_the_budget_is_spent_asked_for_and_refused(run: Run) -> None:
     assert ask(run, AVERAGE).code == 0
     again = ask(run, AVERAGE)
-    assert "nothing: the same question was answered before" in again.out
+    assert "nothing: the same query was answered before" in again.out
     shown = run("query", "budget", "--metadata", "metadata.yaml", "--json").json
     assert (shown["spent"]["epsilon"], shown["remaining"]["epsilon"]) == (0.5, 0.5)
     assert keys(shown) <= documented("query budget")

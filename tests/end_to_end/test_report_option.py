@@ -22,7 +22,7 @@ def test_risk_writes_a_report_and_says_where(hospital: Path, run: Run) -> None:
     assert ran.code == 0
     assert ran.out.endswith("report: report.html\n")
     page = (hospital / "report.html").read_text(encoding="utf-8")
-    assert "Does not hold what the plan asks" in page
+    assert "Does not meet the plan" in page
     assert "INTERNAL" not in page
 
 
@@ -102,7 +102,7 @@ def test_a_report_that_fails_in_the_end_does_not_hide_that_the_release_is_there(
     def full(path: Path, text: str, *, force: bool) -> None:
         raise EngineError(f"{path}: no space left to write the file; nothing was written", code="disk-full")
 
-    monkeypatch.setattr("kohorte.drawing.write_text", full)
+    monkeypatch.setattr("kohorte.pages.write_text", full)
     ran = run(*ANONYMIZE, "--output", "release.csv", "--report", "report.html", "--json")
     assert (ran.code, ran.json["error"]) == (3, "report-not-written")
     assert "nothing was written" not in ran.err

@@ -12,6 +12,9 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.attacks import read_knowledge, run_attacks
+from kohorte.models import KAnonymity
+from kohorte.risks import compare_risks
 
 Run = Callable[..., Any]
 
@@ -124,7 +127,7 @@ def test_many_columns_are_looked_at_in_smaller_sets(folder: Path, run: Run, monk
     monkeypatch.setattr("kohorte.risks.attribute_sets.MOST_SETS", 20)
     columns = [f"c{number}" for number in range(5)]
     pl.DataFrame({name: [*"ab"] for name in columns}).write_csv("wide.csv")
-    plan = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in columns}, models=[ko.KAnonymity(2)])
+    plan = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in columns}, models=[KAnonymity(2)])
     Path("plan.yaml").write_text(plan.to_yaml())
     ran = run("risk", "wide.csv", "--plan", "plan.yaml", "--report", "report.html")
     assert ran.code == 0
@@ -227,8 +230,11 @@ def test_nothing_that_is_said_is_a_value(folder: Path, run: Run) -> None:
         profile.special_uniques,
         profile.telling_sets,
     ]
-    objects += [profile.suspected_identifiers, ko.compare_risks(profile, profile)]
-    objects += [*ko.run_attacks(rows, plan, register=rows, other_release=rows), ko.read_knowledge("knowledge.yaml")]
+    objects += [profile.suspected_identifiers, compare_risks(profile, profile)]
+    objects += [
+        *run_attacks(rows, plan, register=rows, other_release=rows),
+        read_knowledge("knowledge.yaml"),
+    ]
     for shown in objects:
         assert CANARY not in repr(shown), type(shown)
         assert CANARY not in str(shown), type(shown)

@@ -171,7 +171,7 @@ def test_one_row_is_not_called_rows(registry: Path, run: Run) -> None:
     ko.write_table(patients(300)[1:], registry / "without-one.csv", like=None, force=False)
     made = run("series", "release", "s", "without-one.csv", "--output", "release-2.csv")
     assert made.code == 0
-    assert "note: 1 row withdrawn; what was released stays in the world" in made.out
+    assert "note: 1 row withdrawn; what was released remains public" in made.out
     assert "1 rows" not in re.sub(r"[\d,]+1 rows", "", made.out)
 
 

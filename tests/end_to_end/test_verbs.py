@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -148,7 +147,7 @@ def test_a_release_is_written_verified_and_summed_up(hospital: Path, run: Run, r
     ran = run("anonymize", "patients.csv", "--plan", "plan.yaml", "--output", "out.csv")
     assert ran.code == 0
     assert ran.err == ""
-    assert "5 rows, 1 of them suppressed (20.00%)" in ran.out
+    assert "5 rows, 1 of them suppressed (20 %)" in ran.out
     assert "optimal" in ran.out
     assert "written and verified: out.csv; certificate: out.certificate.txt" in ran.out
     table = ko.read_table("out.csv").frame
@@ -316,16 +315,8 @@ def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_the_command_starts_quickly() -> None:
-    def seconds() -> float:
-        started = time.perf_counter()
-        assert command("--help").returncode == 0
-        return time.perf_counter() - started
-
-    assert min(seconds() for _ in range(3)) < 1.0  # 0.06 s where nothing else runs; `make bench` asks for 0.3 s
-
-
 def test_help_loads_no_heavy_library() -> None:
+    """How quick the command starts, `make bench` measures."""
     code = "import sys; from kohorte.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
     code += "print(sorted({'polars', 'numpy', 'yaml', 'pandas', 'pyarrow'} & set(sys.modules)), file=sys.stderr)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -22,7 +22,7 @@ from kohorte.errors import InternalError, KohorteError
 
 VERBS = (
     "demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms",
-    "survey", "series", "query", "serve", "worker", "user", "audit",
+    "survey", "series", "query", "serve", "worker", "user", "audit", "service",
 )  # fmt: skip
 
 INTERRUPTED = 130
@@ -30,7 +30,7 @@ STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 EPILOG = """\
 first steps:
-  kohorte demo                                  a small story on made-up data
+  kohorte demo                                  all steps on synthetic data
   kohorte profile patients.csv --write-plan plan.yaml
   kohorte anonymize patients.csv --plan plan.yaml --output release.csv
   kohorte verify release.csv --plan plan.yaml
@@ -39,7 +39,7 @@ exit codes: 0 done, 1 the goal was not met, 2 wrong use or bad input, 3 somethin
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong use ends with exit code 2; help texts stay as they are written, options are written out."""
+    """A parser that keeps the layout of help texts and accepts no abbreviated options."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="store_true", help="print the versions and the kernels in use")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
     for verb in VERBS:
-        import_module(f"kohorte.cli.{verb}").add_parser(verbs)
+        import_module(f"kohorte.cli.verbs.{verb}").add_parser(verbs)
     return top
 
 
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = _handle_signals()
     options = argparse.Namespace(json=False)
     try:
-        _never_fail_on_letters()
+        _replace_unprintable_characters()
         top = parser()
         options = top.parse_args(arguments, options)
         code = _run(top, options)
@@ -79,10 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("kohorte: interrupted; no file is half written", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        _close_output()  # whoever read our output has gone, and wants no more
+        _close_output()  # the reader of our output, such as `head`, has ended
         return 0
-    except Exception as error:  # noqa: BLE001 - the words of a library could quote data
-        if isinstance(error.__cause__, KeyboardInterrupt):  # Python wraps it while a class is being made
+    except Exception as error:  # noqa: BLE001 - the message of a library could contain data
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python wraps it if it is raised while a class is created
             print("kohorte: interrupted; no file is half written", file=sys.stderr)
             return INTERRUPTED
         _close_output()
@@ -94,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _never_fail_on_letters() -> None:
-    """A terminal that cannot show a letter must not end the command."""
+def _replace_unprintable_characters() -> None:
+    """Replace characters that the terminal cannot show, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -113,7 +113,7 @@ def _run(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _handle_signals() -> dict[int, Any]:
-    """Let SIGTERM end the command as Ctrl-C does; return the handlers that were there before."""
+    """Let SIGTERM and SIGHUP end the command as Ctrl-C does; return the previous handlers."""
     if threading.current_thread() is not threading.main_thread():
         return {}
     found = {number: signal.getsignal(number) for number in STOPPING}
@@ -124,9 +124,9 @@ def _handle_signals() -> dict[int, Any]:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Stop once, whatever comes after: temporary files are being removed.
+    """Stop at the first signal and ignore further ones while temporary files are removed.
 
-    Polars raises KeyboardInterrupt by itself while it works, so that the signal may arrive here after its effect.
+    Polars can raise KeyboardInterrupt itself before this handler runs; then it is not raised again.
     """
     del number, frame
     for other in STOPPING:
@@ -136,7 +136,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _unexpected(error: Exception) -> InternalError:
-    """Say what happened and where, without the words of the error."""
+    """Name the type of an unexpected error and its line, without its message, which could contain data."""
     places = traceback.extract_tb(error.__traceback__)
     ours = [place for place in places if "kohorte" in Path(place.filename).parts] or places
     place = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
@@ -146,7 +146,7 @@ def _unexpected(error: Exception) -> InternalError:
 
 
 def _close_output() -> None:
-    """Send what is left of the output nowhere, so that Python does not try again at its end."""
+    """Discard the rest of the output, so that Python does not try to write it at exit."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # there may be no standard output
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

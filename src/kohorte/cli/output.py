@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 
 from kohorte.errors import KohorteError
+from kohorte.in_words import cost, count, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 def print_json(data: object) -> None:
     """Print one JSON object."""
-    print(json.dumps(data, ensure_ascii=not _speaks_unicode()))
+    print(json.dumps(data, ensure_ascii=not _supports_unicode()))
 
 
-def _speaks_unicode() -> bool:
+def _supports_unicode() -> bool:
     return str(getattr(sys.stdout, "encoding", None)).lower().startswith("utf")
 
 
@@ -33,9 +34,9 @@ def print_error(error: KohorteError, *, as_json: bool) -> None:
         print_json({"error": error.code, "message": error.message})
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print an aligned table; numbers to the right."""
-    cells = [[str(cell) for cell in row] for row in rows]
+def print_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, data: bool = False) -> None:
+    """Print an aligned table; numbers are right-aligned, and formatted for people unless the cells are `data`."""
+    cells = [[str(cell) if data else _in_words(cell) for cell in row] for row in rows]
     widths = [max(len(line[column]) for line in [list(header), *cells]) for column in range(len(header))]
     numeric = [all(isinstance(row[column], int | float) for row in rows) for column in range(len(header))]
     for line in [list(header), *cells]:
@@ -46,18 +47,23 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> None
         print("  ".join(text).rstrip())
 
 
+def _in_words(cell: object) -> str:
+    """An integer with separated thousands, any other number as a cost, a text unchanged."""
+    return count(cell) if isinstance(cell, int) else cost(cell) if isinstance(cell, float) else str(cell)
+
+
 def class_sizes(classes: int, smallest: int | None) -> str:
-    """Say how many classes there are and how small they get."""
+    """The number of classes and the size of the smallest, as text."""
     if smallest is None:
         return "no classes: every row is suppressed"
-    rows = f"{smallest:,} row{'' if smallest == 1 else 's'}"
-    return f"1 class of {rows}" if classes == 1 else f"{classes:,} classes, the smallest with {rows}"
+    rows = count(smallest, "row")
+    return f"1 class of {rows}" if classes == 1 else f"{count(classes)} classes, the smallest with {rows}"
 
 
 def service_action(
     actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, epilog: str
 ) -> argparse.ArgumentParser:
-    """Add an action on the service of a folder, with --folder and --json."""
+    """Add an action on a service, with --folder and --json."""
     parser = actions.add_parser(name, help=text, description=text, epilog=epilog)
     parser.add_argument("--folder", metavar="FOLDER", required=True, help="folder of the service")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
@@ -67,7 +73,7 @@ def service_action(
 def add_table_options(
     parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True, required: bool = True
 ) -> None:
-    """Add what most verbs take: a table, how to read it, a plan, and --json."""
+    """Add the options of most verbs: a table and how to read it, a plan, and --json."""
     parser.add_argument("data", metavar="DATA", nargs=None if required else "?", help="CSV or Parquet file")
     if plan:
         parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
@@ -85,7 +91,7 @@ def read_data(options: argparse.Namespace) -> TableFile:
 
 
 class TerminalProgress:
-    """Shows how a search is going, on a terminal only, in one line that is overwritten."""
+    """Shows the progress of a search in one line, on a terminal only."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
@@ -93,13 +99,13 @@ class TerminalProgress:
         self._width = 0
 
     def __call__(self, progress: Progress) -> None:
-        """Show where the search is."""
+        """Show the progress."""
         if not self._shown or time.monotonic() - self._started < 0.5:
             return
-        best = "none yet" if progress.best_cost is None else f"{progress.best_cost:.6g}"
+        best = "none yet" if progress.best_cost is None else cost(progress.best_cost)
         self._show(
-            f"{progress.settled / progress.nodes:6.1%} settled, {progress.checked:,} counted, "
-            f"best cost {best}, at least {progress.lower_bound:.6g}"
+            f"{percent(progress.settled / progress.nodes)} settled, {count(progress.checked)} counted, "
+            f"best cost {best}, at least {cost(progress.lower_bound)}"
         )
 
     def _show(self, text: str) -> None:

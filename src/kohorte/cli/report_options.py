@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kohorte.errors import InputError
-from kohorte.report.figures import View
+from kohorte.report.view import View
 
 
 def add_report_options(parser: argparse.ArgumentParser, text: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.cli import main as cli
-from kohorte.cli.anonymize import ALGORITHMS
 from kohorte.cli.output import TerminalProgress, print_error, print_json, print_table
 from kohorte.errors import InputError
 from kohorte.recoding import RECODERS
@@ -33,16 +33,16 @@ def test_the_command_can_run_outside_the_main_thread(capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("verb", cli.VERBS)
 def test_every_verb_is_one_module(verb: str) -> None:
-    assert (Path(cli.__file__).parent / f"{verb}.py").is_file()
+    assert (Path(cli.__file__).parent / "verbs" / f"{verb}.py").is_file()
 
 
 def test_the_help_of_anonymize_names_every_algorithm() -> None:
-    assert [algorithm.name for algorithm in (*SEARCHES, *RECODERS)] == list(ALGORITHMS)
+    assert [algorithm.name for algorithm in (*SEARCHES, *RECODERS)] == list(ALGORITHM_NAMES)
 
 
-def test_the_modules_beside_the_frame_are_the_verbs() -> None:
-    modules = {path.stem for path in Path(cli.__file__).parent.glob("*.py")}
-    assert modules - {"__init__", "main", "output", "report_options"} == set(cli.VERBS)
+def test_the_modules_of_the_verbs_are_the_verbs() -> None:
+    modules = {path.stem for path in (Path(cli.__file__).parent / "verbs").glob("*.py")}
+    assert modules - {"__init__"} == set(cli.VERBS)
 
 
 def test_an_unforeseen_error_is_told_by_kind_and_place_only() -> None:
@@ -71,9 +71,14 @@ def test_json_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out) == {"größe": ["a\nb", None, True]}
 
 
+def test_values_of_data_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["year", "n"], [(2024, 10_000.0)], data=True)
+    assert capsys.readouterr().out == "year        n\n2024  10000.0\n"
+
+
 def test_numbers_stand_to_the_right(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["name", "count"], [("a", 5), ("bcdef", 1000)])
-    assert capsys.readouterr().out == "name   count\na          5\nbcdef   1000\n"
+    assert capsys.readouterr().out == "name   count\na          5\nbcdef  1,000\n"
 
 
 PROGRESS = Progress(checked=3, nodes=10, settled=5, best_cost=0.5, lower_bound=0.25)
@@ -86,7 +91,7 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -
         progress._started -= 1
         progress(PROGRESS)
         progress.done()
-        assert ("50.0% settled" in stream.getvalue()) == shown
+        assert ("50 % settled" in stream.getvalue()) == shown
         if shown:
             assert stream.getvalue().endswith("\r")
         else:

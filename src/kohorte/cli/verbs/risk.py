@@ -1,4 +1,4 @@
-"""`kohorte risk`: how likely the people of a table are found, and who stands out."""
+"""`kohorte risk`: how likely people can be found in a table, and which rows stand out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from kohorte.cli.output import add_table_options, class_sizes, print_json, print_table, read_data
 from kohorte.cli.report_options import add_report_options, report_view
 from kohorte.errors import InputError
-from kohorte.report.figures import counted, percent
+from kohorte.in_words import count, number, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
-    from kohorte.release import Plan
+    from kohorte.plans import Plan
     from kohorte.risks import RiskComparison, RiskPolicy, RiskProfile
     from kohorte.risks.uniqueness import Uniqueness
 
@@ -45,10 +45,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add_table_options(parser)
     people = parser.add_mutually_exclusive_group()
-    people.add_argument("--population", metavar="FILE", help="a table of everybody of whom the table is a part")
-    people.add_argument("--population-size", type=float, metavar="N", help="how many people they are")
-    people.add_argument("--sampling-fraction", type=float, metavar="F", help="or the share of them in the table")
-    parser.add_argument("--threshold", type=float, default=0.2, metavar="R", help="too high a risk (default 0.2)")
+    people.add_argument("--population", metavar="FILE", help="a table of the whole population that DATA is a part of")
+    people.add_argument("--population-size", type=float, metavar="N", help="number of people in the population")
+    people.add_argument("--sampling-fraction", type=float, metavar="F", help="share of the population that is in DATA")
+    parser.add_argument("--threshold", type=float, default=0.2, metavar="R", help="highest accepted risk (default 0.2)")
     parser.add_argument(
         "--sets", type=int, metavar="N", help="largest set of attributes (default 4, or what is feasible; 0: none)"
     )
@@ -65,7 +65,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(options: argparse.Namespace) -> int:
     """Read, measure, print."""
     from kohorte.data import read_table
-    from kohorte.release import Plan
+    from kohorte.plans import Plan
     from kohorte.risks import RiskPolicy, compare_risks, risk
 
     if options.rows < 0:
@@ -110,10 +110,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:
-    """Refuse, before any work is done, a report that could not be written."""
+    """Refuse a report that cannot be written, before any work is done."""
     if options.report is None:
         return
-    from kohorte.drawing import refuse_page
+    from kohorte.pages import refuse_page
 
     read = (options.data, options.plan, options.policy, options.population, options.compare)
     needed = (*(path for path in read if path is not None), *plan.files())
@@ -126,7 +126,7 @@ def _write_report(
     data: tuple[TableFile, RiskProfile],
     after: tuple[TableFile, RiskProfile] | None,
 ) -> None:
-    from kohorte.drawing import write_text
+    from kohorte.pages import write_text
     from kohorte.report.facts import Facts, Measured, view_named
     from kohorte.report.page import to_html
 
@@ -154,11 +154,11 @@ def _print_comparison(comparison: RiskComparison, *, as_json: bool, rows: int) -
 
 
 def _figure(figure: int | float | None) -> str:
-    return f"{figure:,}" if isinstance(figure, int) else percent(figure)
+    return count(figure) if isinstance(figure, int) else percent(figure)
 
 
 def _print_profile(profile: RiskProfile, *, rows: int, cut: bool) -> None:
-    rows_in_all = f"{counted(profile.rows, 'row')}, {profile.suppressed:,} suppressed"
+    rows_in_all = f"{count(profile.rows, 'row')}, {count(profile.suppressed)} suppressed"
     print(f"{rows_in_all}; {class_sizes(profile.classes, profile.smallest_class)}")
     print(f"rows are alike if they show the same in {', '.join(profile.quasi_identifiers)}")
     _print_attackers(profile)
@@ -180,9 +180,9 @@ def _print_attackers(profile: RiskProfile) -> None:
             attacker.name,
             percent(attacker.success_rate),
             percent(attacker.highest_risk),
-            f"{attacker.rows_at_highest_risk:,}",
+            count(attacker.rows_at_highest_risk),
             percent(attacker.lowest_risk),
-            f"{attacker.rows_above_threshold:,}",
+            count(attacker.rows_above_threshold),
         )
         for attacker in three
     ]
@@ -197,7 +197,7 @@ def _print_attackers(profile: RiskProfile) -> None:
 
 def _print_uniqueness(found: Uniqueness) -> None:
     alone = "is the only one of its kind" if found.sample_uniques == 1 else "are the only ones of their kind"
-    print(f"\nunique rows: {found.sample_uniques:,} ({percent(found.sample_share)}) {alone}")
+    print(f"\nunique rows: {count(found.sample_uniques)} ({percent(found.sample_share)}) {alone}")
     if found.population_size is None:
         print("people unique in the population: unknown (give --population-size, --sampling-fraction or --population)")
         return
@@ -207,17 +207,18 @@ def _print_uniqueness(found: Uniqueness) -> None:
         known = {"population": "counted in its table", "count": "nothing had to be estimated"}
         how = known.get(str(found.by), f"estimated by {found.by}")
         print(
-            f"people unique in the population of {found.population_size:,.0f}: {found.population_uniques:,.0f} "
-            f"({percent(found.population_share)}), {how}; {found.rows_unique_in_population:,.0f} of them in the table"
+            f"people unique in the population of {number(found.population_size)}: "
+            f"{number(round(found.population_uniques))} ({percent(found.population_share)}), {how}; "
+            f"{number(round(found.rows_unique_in_population))} of them in the table"
         )
     for estimate in found.estimates:
         if estimate.estimator != "dankar":
-            figure = f"no estimate: {estimate.reason}" if estimate.uniques is None else f"{estimate.uniques:,.0f}"
+            figure = f"no estimate: {estimate.reason}" if estimate.uniques is None else number(round(estimate.uniques))
             print(f"  {estimate.estimator}: {figure}")
 
 
 def _print_sets(profile: RiskProfile, *, cut: bool) -> None:
-    """The sets of attributes that single people out; `cut` where nobody said how large they may be."""
+    """Print the attribute sets that single people out; `cut` if no largest size was given."""
     from kohorte.risks.attribute_sets import USUAL_SIZE
 
     special = profile.special_uniques
@@ -225,8 +226,8 @@ def _print_sets(profile: RiskProfile, *, cut: bool) -> None:
         return
     if cut and special.largest < min(USUAL_SIZE, len(profile.quasi_identifiers)):
         print(f"\nattribute sets up to {special.largest}: more would be too many (--sets)")
-    most = counted(special.largest, "attribute")
-    print(f"\n{counted(special.rows, 'row')} can be singled out by at most {most}")
+    most = count(special.largest, "attribute")
+    print(f"\n{count(special.rows, 'row')} can be singled out by at most {most}")
     if special.dis is not None:
         print(f"a match with a row that is unique in the table is right with probability {percent(special.dis)} (DIS)")
     telling = [found for found in profile.telling_sets if found.singled_out][:SHOWN_SETS]
@@ -247,7 +248,7 @@ def _print_suspected(profile: RiskProfile) -> None:
         print(f"  {warning}{found.attribute!r} ({found.role}) looks like {found.identifier}: {found.why}")
 
 
-def _print_rows(profile: RiskProfile, count: int) -> None:
+def _print_rows(profile: RiskProfile, most: int) -> None:
     print("\nrows at the highest risk (1 is the first row below the header)")
     dis = profile.special_uniques.dis is not None
     lines = [
@@ -255,11 +256,11 @@ def _print_rows(profile: RiskProfile, count: int) -> None:
             row.row,
             row.class_size,
             percent(row.risk),
-            f"{row.score:g}",
-            *(["-" if row.dis_suda is None else percent(row.dis_suda)] if dis else []),
+            number(row.score),
+            *([percent(row.dis_suda)] if dis else []),
             "; ".join(" + ".join(names) for names in row.singled_out_by) or "nothing smaller than all",
         )
-        for row in profile.riskiest_rows(count)
+        for row in profile.riskiest_rows(most)
     ]
     header = ["row", "alike", "risk", "score", *(["DIS-SUDA"] if dis else []), "singled out by"]
     print_table(header, lines)

@@ -1,4 +1,4 @@
-"""`kohorte lattice`: the whole solution space, each combination of levels with its verdict and cost."""
+"""`kohorte lattice`: evaluate all combinations of levels, each with its verdict and cost."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import TerminalProgress, add_table_options, print_json, print_table, read_data
+from kohorte.in_words import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.release import SolutionSpace
+    from kohorte.space import SolutionSpace
 
 EPILOG = """\
 examples:
@@ -33,8 +34,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read and evaluate all nodes."""
-    from kohorte.release import Plan, solution_space
-    from kohorte.release.picture import refuse_picture, write_picture
+    from kohorte.plans import Plan
+    from kohorte.space import refuse_picture, solution_space, write_picture
 
     plan = Plan.from_yaml(options.plan)
     picture = Path(options.picture) if options.picture is not None else None
@@ -59,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _print_best(space: SolutionSpace, *, show: int) -> None:
     solutions = space.solutions()
-    print(f"{len(space.nodes):,} combinations of levels, {len(solutions):,} of them satisfy the plan")
+    print(f"{count(len(space.nodes), 'combination')} of levels, {count(len(solutions))} of them satisfy the plan")
     if solutions:
         header = [*space.attributes, space.plan.metric.name, "suppressed", "classes"]
         shown = solutions[: max(0, show)]
-        rows = [(*space.levels(node.node), float(f"{node.cost:.8g}"), node.suppressed, node.classes) for node in shown]
+        rows = [(*space.levels(node.node), node.cost, node.suppressed, node.classes) for node in shown]
         print_table(header, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
+from kohorte.in_words import count
 
 EPILOG = """\
 examples:
@@ -12,9 +13,9 @@ examples:
   kohorte verify release.csv --plan plan.yaml --json
   kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan releases a subset
 
-The table is counted as it stands, independently of how it was made. Rows whose quasi-identifiers are all *
+The table is counted from its text, independently of how it was made. Rows whose quasi-identifiers are all *
 are suppressed rows and exempt, as long as the plan's suppression limit allows that many.
-Exit code 1 when a model does not hold."""
+Exit code 1 if a model does not hold."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,7 +33,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run(options: argparse.Namespace) -> int:
     """Read and verify."""
     from kohorte.data import read_table
-    from kohorte.release import Plan, verify
+    from kohorte.plans import Plan
+    from kohorte.release import verify
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options)
@@ -48,6 +50,6 @@ def run(options: argparse.Namespace) -> int:
     for problem in verification.problems:
         print(f"problem: {problem}")
     sizes = class_sizes(verification.classes, verification.smallest_class)
-    print(f"{verification.rows:,} rows, {verification.suppressed:,} suppressed; {sizes}")
+    print(f"{count(verification.rows, 'row')}, {count(verification.suppressed)} suppressed; {sizes}")
     print("the table satisfies the plan" if verification.satisfied else "the table does NOT satisfy the plan")
     return 0 if verification.satisfied else 1

@@ -1,4 +1,4 @@
-"""`kohorte audit`: the audit log of the research service, and whether it is whole."""
+"""`kohorte audit`: show and verify the audit log of the research service."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from kohorte.cli.output import print_json, print_table, service_action
 from kohorte.errors import InputError
-from kohorte.service.opening import opened
+from kohorte.in_words import count
+from kohorte.service.processes.opening import opened
 
 EPILOG = """\
 examples:
@@ -15,8 +16,8 @@ examples:
   kohorte audit verify --folder service --head "$(cat head.txt)"        a head that was noted before
   kohorte audit show --folder service --limit 50
 
-Note the head that `verify` prints, somewhere else than on this machine. Entries that were changed, added or taken out
-are seen by their codes; that the last ones were cut off is seen by a head that was noted before."""
+Note the head that `verify` prints on another machine. Entries that were changed, added or removed are detected by their
+codes; if the last entries were cut off, comparison with a head noted before shows it (--head)."""
 MOST_SHOWN = 1_000_000
 
 
@@ -24,7 +25,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Add the verb and its two actions."""
     parser = verbs.add_parser("audit", help="the audit log of the research service", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    verify = service_action(actions, "verify", "walk the whole log and say whether it is whole", EPILOG)
+    verify = service_action(actions, "verify", "verify every entry of the log", EPILOG)
     verify.add_argument("--head", metavar="HEAD", help="a head noted before (NUMBER:CODE), which must still be in it")
     show = service_action(actions, "show", "print the last entries, the newest first", EPILOG)
     show.add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
@@ -33,7 +34,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run_verify(options: argparse.Namespace) -> int:
-    """Walk the chain; exit code 1 if it is not whole."""
+    """Verify the chain; exit code 1 if it is not whole."""
     with opened(options.folder) as service:
         from kohorte.service.audit import verify_log
         from kohorte.service.audit_reading import noted_head
@@ -43,12 +44,12 @@ def run_verify(options: argparse.Namespace) -> int:
     if options.json:
         print_json(found.to_dict())
     elif found.whole:
-        print(f"the log is whole: {found.entries:,} {'entry' if found.entries == 1 else 'entries'}")
+        print(f"the log is whole: {count(found.entries, 'entry', 'entries')}")
         print(f"head {found.head}")
     elif found.first_wrong is not None:
-        print(f"THE LOG IS NOT WHOLE: entry {found.first_wrong} was changed, added or taken out")
+        print(f"THE LOG IS NOT WHOLE: entry {found.first_wrong} was changed, added or removed")
     else:
-        print("THE ACCOUNTS DO NOT FIT: they hold something else than the log says was spent")
+        print("THE ACCOUNTS DO NOT AGREE WITH THE LOG of what was spent")
     return 0 if found.whole else 1
 
 

@@ -1,9 +1,11 @@
-"""`kohorte demo`: a small story from a raw table to a checked release, on made-up data."""
+"""`kohorte demo`: the steps from a raw table to a verified release, on synthetic data."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+
+from kohorte.in_words import count
 
 EPILOG = """\
 examples:
@@ -11,7 +13,7 @@ examples:
   kohorte demo --folder try-it --rows 100000 --seed 7
 
 Everybody in the table is invented. The folder holds the table, the plan with its hierarchies, the release and
-its certificate; the commands that are shown work there as they stand."""
+its certificate; the commands shown can be repeated."""
 
 
 OTHER_FILES = ("patients.csv", "first-plan.yaml", "release.csv", "release.certificate.json", "release.certificate.txt")
@@ -19,21 +21,21 @@ OTHER_FILES = ("patients.csv", "first-plan.yaml", "release.csv", "release.certif
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the verb."""
-    parser = verbs.add_parser("demo", help="a small story on made-up data", description=__doc__, epilog=EPILOG)
+    parser = verbs.add_parser("demo", help="all steps on synthetic data", description=__doc__, epilog=EPILOG)
     parser.add_argument("--folder", default="kohorte-demo", metavar="F", help="where to put the files (kohorte-demo)")
     parser.add_argument("--rows", type=int, default=10_000, metavar="N", help="size of the cohort (10000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="another seed, other people (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="random seed of the cohort (1)")
     parser.add_argument("--force", action="store_true", help="replace the files of an earlier demo")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Tell the story."""
+    """Run the steps."""
     folder = Path(options.folder)
     _write_files(folder, options)
     data, plan, release = (str(folder / name) for name in ("patients.csv", "plan.yaml", "release.csv"))
     force = ["--force"] if options.force else []
-    print(f"\n1. A hospital has a table of {options.rows:,} admissions (made up). What is in it?\n")
+    print(f"\n1. A hospital has a table of {count(options.rows)} admissions (made up). What is in it?\n")
     _command("profile", data, "--write-plan", str(folder / "first-plan.yaml"), *force)
     print("\n2. A data steward wrote a plan: plan.yaml. Does the raw table satisfy it?\n")
     _command("verify", data, "--plan", plan)
@@ -41,15 +43,15 @@ def run(options: argparse.Namespace) -> int:
     _command("anonymize", data, "--plan", plan, "--output", release, *force)
     print("\n4. The release, as a researcher sees it:\n")
     _head(Path(release))
-    print("\n5. Whoever receives it can check it:\n")
+    print("\n5. Anyone who receives it can check it:\n")
     _command("verify", release, "--plan", plan)
     print(f"\nEverything is in {folder}. Read {folder / 'release.certificate.txt'} next.")
     return 0
 
 
 def _write_files(folder: Path, options: argparse.Namespace) -> None:
+    from kohorte.cohorts import cohort, hierarchy_files, plan_text
     from kohorte.data import atomic_write, write_table
-    from kohorte.data.cohort import cohort, hierarchy_files, plan_text
     from kohorte.data.files import refuse_output
     from kohorte.errors import EngineError
 
@@ -85,4 +87,4 @@ def _head(release: Path) -> None:
     from kohorte.data import read_table
 
     frame = read_table(release).frame.head(6)
-    print_table(frame.columns, [["" if cell is None else cell for cell in row] for row in frame.iter_rows()])
+    print_table(frame.columns, [["" if cell is None else cell for cell in row] for row in frame.iter_rows()], data=True)

@@ -7,42 +7,18 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.report_options import add_report_options, report_view
 from kohorte.errors import EngineError, KohorteError
+from kohorte.in_words import cost, count, percent, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
-    from kohorte.release import Plan, Release
+    from kohorte.plans import Plan
+    from kohorte.release import Candidate
     from kohorte.report.facts import Facts
-
-ALGORITHMS = (
-    "optimal",
-    "flash",
-    "flash_depth_first",
-    "flash_two_phase",
-    "flash_parallel",
-    "ola",
-    "incognito",
-    "incognito_cube",
-    "samarati",
-    "breadth_first",
-    "depth_first",
-    "exhaustive",
-    "mingen",
-    "datafly",
-    "mondrian",
-    "mondrian_relaxed",
-    "local_recoding",
-    "cell_suppression",
-    "k_optimize",
-    "hill_climbing",
-    "mingen_cells",
-    "mu_argus",
-    "mu_argus_complete",
-)
-"""The names of the searches and recodings, written out: importing these would make the help slow."""
 
 EPILOG = """\
 examples:
@@ -51,7 +27,7 @@ examples:
   kohorte anonymize patients.csv --plan plan.yaml --dry-run          search, but write nothing
   kohorte anonymize patients.csv --plan plan.yaml --output release.csv --json
 
-Beside the output a certificate is written, as release.certificate.json and release.certificate.txt.
+A certificate is written next to the output, as release.certificate.json and release.certificate.txt.
 The output file is read again and verified before it gets its name."""
 
 
@@ -62,10 +38,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add_table_options(parser)
     goal = parser.add_mutually_exclusive_group(required=True)
-    goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
+    goal.add_argument("--output", metavar="OUT", help="output file of the release (.csv or .parquet)")
     goal.add_argument("--dry-run", action="store_true", help="search and report, but write nothing")
-    parser.add_argument("--algorithm", metavar="A", help=f"instead of the plan's: {', '.join(ALGORITHMS)}")
-    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds after which the best found is taken")
+    parser.add_argument(
+        "--algorithm", metavar="A", help=f"use this instead of the plan's: {', '.join(ALGORITHM_NAMES)}"
+    )
+    parser.add_argument(
+        "--time-limit", type=float, metavar="S", help="seconds after which the best found so far is used"
+    )
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     add_report_options(parser, "also write a report for people, as one HTML page")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
@@ -76,8 +56,9 @@ def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
     from kohorte.data import refuse_same_file
     from kohorte.data.files import refuse_output
-    from kohorte.drawing import refuse_page
-    from kohorte.release import certificate_paths, find_release, write_release
+    from kohorte.pages import refuse_page
+    from kohorte.release import certificate_paths, find_candidate, write_release
+    from kohorte.sources import FrameSource
 
     started = time.perf_counter()
     options.report_view = report_view(options)
@@ -95,36 +76,38 @@ def run(options: argparse.Namespace) -> int:
     read = time.perf_counter()
     progress = TerminalProgress(quiet=options.json)
     try:
-        release = find_release(table.frame, plan, progress=progress)
+        release = find_candidate(FrameSource(table.frame), plan, progress=progress)
     finally:
         progress.done()
     facts = None if options.report is None else _report(options, table, release)
-    table = replace(table, frame=table.frame.clear())  # the original rows are not needed any more
+    table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
     searched = time.perf_counter()
     if output is not None:
         write_release(release, output, source=table, force=options.force)
     if facts is not None:
         _write_last(Path(options.report), facts, output, force=options.force)
     ended = time.perf_counter()
-    seconds = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
+    spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
     if options.json:
-        print_json(release.to_dict() | {"seconds": seconds})
+        print_json(release.to_dict() | {"seconds": spans})
     else:
         _print_summary(release, output, ended - started, report=options.report)
     return 0
 
 
-def _report(options: argparse.Namespace, table: TableFile, release: Release) -> Facts:
-    """Measure the risk before and after, while the original rows are at hand."""
+def _report(options: argparse.Namespace, table: TableFile, candidate: Candidate) -> Facts:
+    """Measure the risk before and after; this needs the original rows."""
+    from kohorte.release import Release
     from kohorte.release.certificate import FileFacts
     from kohorte.report.write import report_of
 
+    release = Release.verified(candidate)
     facts = report_of(table.frame, release.plan, release=release, view=options.report_view)
     return replace(facts, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
 
 
 def _write_last(path: Path, facts: Facts, output: Path | None, *, force: bool) -> None:
-    """Write the report; if that fails after the release was written, say that the release is there."""
+    """Write the report; if that fails, the error says whether the release was written."""
     try:
         _write_report(path, facts, output, force=force)
     except KohorteError as error:
@@ -138,9 +121,9 @@ def _write_last(path: Path, facts: Facts, output: Path | None, *, force: bool) -
 
 
 def _write_report(path: Path, facts: Facts, output: Path | None, *, force: bool) -> None:
-    """Write the report, with the hash of the release where that was written."""
+    """Write the report, with the hash of the release if it was written."""
     from kohorte.data import sha256_of
-    from kohorte.drawing import write_text
+    from kohorte.pages import write_text
     from kohorte.release.certificate import FileFacts
     from kohorte.report.page import to_html
 
@@ -150,8 +133,8 @@ def _write_report(path: Path, facts: Facts, output: Path | None, *, force: bool)
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    """The plan with what the command line says instead."""
-    from kohorte.release import Plan
+    """The plan, with the options of the command line."""
+    from kohorte.plans import Plan
 
     plan = Plan.from_yaml(options.plan)
     search = plan.search
@@ -164,19 +147,19 @@ def _plan(options: argparse.Namespace) -> Plan:
     return replace(plan, search=search)
 
 
-def _print_summary(release: Release, output: Path | None, seconds: float, *, report: str | None) -> None:
+def _print_summary(release: Candidate, output: Path | None, duration: float, *, report: str | None) -> None:
     from kohorte.release import certificate_paths, warnings
 
-    share = release.suppressed / release.rows
-    print(f"{release.rows:,} rows, {release.suppressed:,} of them suppressed ({share:.2%})")
+    share = percent(release.suppressed / release.rows)
+    print(f"{count(release.rows, 'row')}, {count(release.suppressed)} of them suppressed ({share})")
     print(class_sizes(release.classes, release.smallest_class))
     for name, level in release.levels.items():
         print(f"  {name:<24} level {level} of {release.hierarchies[name].top}")
     for name, cells in release.recoded.items():
         levels = f"levels {cells['lowest_level']} to {cells['highest_level']} of {release.hierarchies[name].top}"
         print(f"  {name:<24} {cells['cells']:,} kinds of cells, {levels}")
-    print(f"{release.plan.metric.name} {release.cost:.6g} ({release.verdict})")
-    print(f"{release.effort}, {seconds:.2f} s in all")
+    print(f"{release.plan.metric.name} {cost(release.cost)} ({release.verdict})")
+    print(f"{release.effort}, {seconds(duration)} in all")
     for warning in warnings(release):
         print(f"note: {warning}")
     if output is None:

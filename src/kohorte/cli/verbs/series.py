@@ -9,18 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
-from kohorte.report.figures import counted
+from kohorte.in_words import cost, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.series import ReleaseVerdict, Series, SeriesVerification
-    from kohorte.series.growing import Figures
+    from kohorte.series.drafting.growing_table import Figures
 
 EPILOG = """\
 examples:
   kohorte series start registry --plan plan.yaml --settings series.yaml
   kohorte series release registry patients-2026.csv --output release-1.csv
-  kohorte series status registry patients-2027.csv                    what the next would be, and what is missing
+  kohorte series status registry patients-2027.csv                    what the next one would be, and what is missing
   kohorte series status registry --picture registry.html              the releases and their regions, drawn
   kohorte series release registry patients-2027.csv --output release-2.csv
   kohorte series verify registry patients-2027.csv release-1.csv release-2.csv
@@ -29,22 +29,20 @@ examples:
 series.yaml:
   kohorte: 1
   kind: regions                            or full-domain: each attribute at one level, and levels only go down
-  regions:                                 the domain of each quasi-identifier whose hierarchy does not tell it
+  regions:                                 the domain of each quasi-identifier whose hierarchy does not define it
     age: {lower: 0, upper: 120, step: 1}
     zip: {digits: 5}
   identified_by: patient_id                so that corrected and withdrawn rows can be told apart
-  arrivals: unknown                        or known: protects against who knows since when somebody is in the table
+  arrivals: unknown                        or known: also protects people whose time of arrival an attacker knows
 
-The folder holds a secret key and fingerprints of all rows. Keep it, keep it secret, and copy it after every release:
-without its latest state the series cannot go on. Rows that cannot be shown yet are held back, and shown by
-a later release."""
+The folder contains a secret key and fingerprints of all rows. Keep it secret, and make a copy after every release:
+without its latest state the series cannot continue. Rows that cannot be shown yet are held back, and shown by a later
+release."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the verb and its four actions."""
-    parser = verbs.add_parser(
-        "series", help="release a growing table again and again", description=__doc__, epilog=EPILOG
-    )
+    parser = verbs.add_parser("series", help="release a growing table repeatedly", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     start = _action(actions, "start", "begin a series in a new folder")
     start.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
@@ -55,13 +53,13 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     add_table_options(release, plan=False)
     _add_release_options(release)
     release.set_defaults(run=run_release)
-    status = _action(actions, "status", "show the releases so far, and with a table what the next one would be")
+    status = _action(actions, "status", "show the releases so far and, with a table, what the next one would be")
     add_table_options(status, plan=False, required=False)
     status.add_argument("--top", type=int, default=10, metavar="N", help="how many regions to name (default 10)")
     status.add_argument("--picture", metavar="OUT", help="draw the releases and their regions (.html)")
     status.add_argument("--force", action="store_true", help="replace an existing picture")
     status.set_defaults(run=run_status)
-    verify = _action(actions, "verify", "replay all releases and prove what the series promises")
+    verify = _action(actions, "verify", "replay all releases and check what the series promises")
     add_table_options(verify, plan=False)
     verify.add_argument("releases", metavar="RELEASE", nargs="*", help="files of releases, compared with the series")
     verify.set_defaults(run=run_verify)
@@ -78,7 +76,9 @@ def _action(
 def _add_release_options(parser: argparse.ArgumentParser) -> None:
     goal = parser.add_mutually_exclusive_group(required=True)
     goal.add_argument("--output", metavar="OUT", help="where the release goes (.csv or .parquet)")
-    goal.add_argument("--dry-run", action="store_true", help="say what the release would be, but make and write none")
+    goal.add_argument(
+        "--dry-run", action="store_true", help="show what the release would be, without making or writing it"
+    )
     parser.add_argument("--again", type=int, metavar="N", help="write release N again instead of making a new one")
     parser.add_argument("--plan", metavar="PLAN", help="refuse a series that was started with another plan")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
@@ -86,7 +86,7 @@ def _add_release_options(parser: argparse.ArgumentParser) -> None:
 
 def run_start(options: argparse.Namespace) -> int:
     """Begin a series."""
-    from kohorte.release import Plan
+    from kohorte.plans import Plan
     from kohorte.series import Series, SeriesSettings
 
     settings = None if options.settings is None else SeriesSettings.from_yaml(options.settings)
@@ -98,12 +98,12 @@ def run_start(options: argparse.Namespace) -> int:
     print(f"series started in {options.folder}; from now on these domains are fixed:")
     for name, words in axes.items():
         print(f"  {name:<24} {words}")
-    print("keep the folder secret, and keep copies of it: without its key the series cannot go on")
+    print("keep the folder secret, and keep copies of it: without its key the series cannot continue")
     return 0
 
 
 def run_release(options: argparse.Namespace) -> int:
-    """Make the next release, try it, or write an earlier one again."""
+    """Make the next release, preview it, or write an earlier one again."""
     from kohorte.data.files import refuse_output
     from kohorte.release import certificate_paths
 
@@ -164,8 +164,8 @@ def run_verify(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _opened(options: argparse.Namespace) -> Iterator[Series]:
-    """The series of the folder; what the user must know besides goes to standard error in any case."""
-    from kohorte.release import Plan
+    """Open the series; print its notices to standard error, also after a failure."""
+    from kohorte.plans import Plan
     from kohorte.series import Series
 
     plan = getattr(options, "plan", None)
@@ -179,28 +179,28 @@ def _opened(options: argparse.Namespace) -> Iterator[Series]:
 
 def _print_release(release: Figures, series: Series) -> None:
     print(
-        f"release {release.number}: {counted(release.rows, 'row')}, {release.shown:,} shown ({release.new:,} for the "
-        f"first time), {release.held:,} held back"
+        f"release {release.number}: {count(release.rows, 'row')}, {count(release.shown)} shown "
+        f"({count(release.new)} for the first time), {count(release.held)} held back"
     )
-    smallest = f"the smallest with {counted(release.smallest_region, 'row')}"
+    smallest = f"the smallest with {count(release.smallest_region, 'row')}"
     if release.levels is None:
-        print(f"{counted(release.regions, 'region')}, {smallest}; {counted(release.splits, 'split')}")
+        print(f"{count(release.regions, 'region')}, {smallest}; {count(release.splits, 'split')}")
     else:
         levels = ", ".join(f"{name} {level}" for name, level in release.levels.items())
-        print(f"levels {levels}: {release.regions:,} class{'' if release.regions == 1 else 'es'}, {smallest}")
+        print(f"levels {levels}: {count(release.regions, 'class', 'classes')}, {smallest}")
     before = [entry.loss for entry in series.history[: release.number - 1]]
-    print(f"loss {release.loss:.6g}" + (f" (before: {before[-1]:.6g})" if before else ""))
+    print(f"loss {cost(release.loss)}" + (f" (before: {cost(before[-1])})" if before else ""))
     if release.waited:
         wait = "waits" if release.waited == 1 else "wait"
-        print(f"{counted(release.waited, 'region')} {wait} for rows that allow a split towards the target")
+        print(f"{count(release.waited, 'region')} {wait} for rows that allow a split towards the target")
     gone = (("corrected", release.corrected), ("withdrawn", release.withdrawn), ("no longer shown", release.withheld))
-    for what, count in gone:
-        if count:
-            print(f"note: {counted(count, 'row')} {what}; what was released stays in the world")
+    for what, rows in gone:
+        if rows:
+            print(f"note: {count(rows, 'row')} {what}; what was released remains public")
     if series.settings.arrivals == "unknown" and release.smallest_arrival < series.plan.smallest_class:
         print(
-            "note: whoever knows which release was the first to show somebody, and recognises rows, is left with as "
-            f"few as {counted(release.smallest_arrival, 'row')} (arrivals: known protects against it)"
+            "note: an attacker who knows which release first showed a person, and recognises rows, is left with as few "
+            f"as {count(release.smallest_arrival, 'row')} (arrivals: known protects against it)"
         )
 
 
@@ -216,7 +216,7 @@ def _print_history(series: Series) -> None:
             entry.new,
             entry.regions,
             entry.smallest_region,
-            f"{entry.loss:.6g}",
+            cost(entry.loss),
         )
         for entry in series.history
     ]
@@ -243,8 +243,8 @@ def _verdict_in_words(release: ReleaseVerdict) -> str:
         return "FAILS"
     finer = "finer than before, or the same"
     if release.models is None:
-        return f"{finer}; {counted(release.gone, 'row')} gone since, so that the models cannot be asked again"
+        return f"{finer}; {count(release.gone, 'row')} gone since, so that the models cannot be checked again"
     return (
         f"models hold, {finer}; linked with all before, every person has at least {release.candidates:,} candidates "
-        f"({release.candidates_by_arrival:,} for whoever knows the arrival)"
+        f"({release.candidates_by_arrival:,} if the arrival is known)"
     )

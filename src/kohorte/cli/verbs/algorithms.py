@@ -1,4 +1,4 @@
-"""`kohorte algorithms`: all algorithms on one table, compared by time, cost and what their releases are good for."""
+"""`kohorte algorithms`: compare all algorithms on one table, by time, cost and usefulness of their releases."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.in_words import count, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.release.comparison import Comparison, Outcome
+    from kohorte.comparison import Comparison, Outcome
 
 EPILOG = """\
 examples:
@@ -19,8 +20,8 @@ examples:
   kohorte algorithms patients.csv --plan plan.yaml --task diagnosis               with the accuracy of a classifier
   kohorte algorithms patients.csv --plan plan.yaml --page comparison.html         with plots
 
-The plan says what is asked of all; its algorithm is not used. Nothing is released: to get one of the releases, name its
-algorithm in the plan, or with kohorte anonymize --algorithm."""
+All algorithms get the same plan; the algorithm that it names is ignored. No release is written: to get one, name its
+algorithm in the plan, or use kohorte anonymize --algorithm."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,10 +30,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "algorithms", help="compare all algorithms on one table", description=__doc__, epilog=EPILOG
     )
     add_table_options(parser)
-    parser.add_argument("--only", metavar="A,B", help="these algorithms instead of all")
+    parser.add_argument("--only", metavar="A,B", help="compare only these algorithms")
     parser.add_argument("--task", metavar="COLUMN", help="column that a classifier learns to predict from each release")
     parser.add_argument("--queries", type=int, default=1000, metavar="N", help="random count queries (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="other queries and test rows (default 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="random seed of queries and test rows (default 0)"
+    )
     parser.add_argument(
         "--time-limit", type=float, metavar="S", help="seconds for each algorithm (default: the plan's, or 60)"
     )
@@ -43,8 +46,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, run all algorithms, print and write."""
-    from kohorte.release import Plan
-    from kohorte.release.comparison import compare_algorithms, refuse_page, write_page
+    from kohorte.comparison import compare_algorithms, refuse_page, write_page
+    from kohorte.plans import Plan
 
     plan = Plan.from_yaml(options.plan)
     page = Path(options.page) if options.page is not None else None
@@ -72,20 +75,20 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show_progress(algorithm: str, outcome: Outcome | None) -> None:
-    """A line for each algorithm, begun when it begins."""
+    """Print a line for each algorithm when it starts, and complete it when it ends."""
     if outcome is None:
         print(f"{algorithm} ...", end="", file=sys.stderr, flush=True)
         return
-    spent = "" if outcome.seconds is None else f", {outcome.seconds:.2f} s"
+    spent = "" if outcome.seconds is None else f", {seconds(outcome.seconds)}"
     print(f"\r{algorithm}: {outcome.verdict}{spent}", file=sys.stderr, flush=True)
 
 
 def _print(comparison: Comparison) -> None:
-    from kohorte.release.comparison import words
+    from kohorte.comparison import words
 
     print(
-        f"{comparison.rows:,} rows, {len(comparison.outcomes)} algorithms, at most {comparison.time_limit:g} s each; "
-        f"{comparison.queries:,} count queries"
+        f"{count(comparison.rows, 'row')}, {count(len(comparison.outcomes), 'algorithm')}, at most "
+        f"{seconds(comparison.time_limit)} each; {count(comparison.queries, 'count query', 'count queries')}"
     )
     if comparison.released:
         lines = [_line(comparison, outcome) for outcome in comparison.released]
@@ -97,13 +100,13 @@ def _print(comparison: Comparison) -> None:
 
 
 def _line(comparison: Comparison, outcome: Outcome) -> dict[str, object]:
-    """The figures of a release by the names of their columns."""
+    """The figures of a release, by column name."""
     metric = comparison.plan.metric.name
     line: dict[str, object] = {
         "algorithm": outcome.algorithm,
         "seconds": _rounded(outcome.seconds, 3),
-        "loss": _rounded(outcome.costs.get("loss"), 4),
-        metric: _rounded(outcome.cost, 4 if metric == "loss" else 6),
+        "loss": _rounded(outcome.costs.get("loss"), 6),
+        metric: _rounded(outcome.cost, 6),
         "classes": outcome.classes,
         "suppressed": outcome.suppressed,
     }

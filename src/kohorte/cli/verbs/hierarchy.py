@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, read_data
+from kohorte.in_words import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import polars as pl
 
-    from kohorte.hierarchy import Builder
+    from kohorte.hierarchies import Builder
 
 EPILOG = """\
 examples:
@@ -27,7 +28,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Add the verb and its three actions."""
     parser = verbs.add_parser("hierarchy", help="build, check and show hierarchies", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = _action(actions, "check", "how many values are missed, are the levels monotone, do labels collide")
+    check = _action(actions, "check", "count values that are not covered; check levels and labels")
     check.add_argument("--attribute", metavar="A", help="only this column")
     check.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     show = _action(actions, "show", "print the levels of every value")
@@ -54,7 +55,7 @@ def _action(
 
 def run_check(options: argparse.Namespace) -> int:
     """Check the hierarchies of all quasi-identifiers, or of one column."""
-    from kohorte.hierarchy import check_hierarchy
+    from kohorte.hierarchies import check_hierarchy
 
     columns = _columns(options, options.attribute)
     checks = [check_hierarchy(builder, text, attribute=text.name) for text, builder in columns]
@@ -68,7 +69,7 @@ def run_check(options: argparse.Namespace) -> int:
 
 def run_show(options: argparse.Namespace) -> int:
     """Print a hierarchy."""
-    from kohorte.hierarchy import show
+    from kohorte.hierarchies import show
 
     [(text, builder)] = _columns(options, options.attribute)
     print(show(builder.build(_values(text), attribute=text.name), limit=options.limit))
@@ -78,7 +79,7 @@ def run_show(options: argparse.Namespace) -> int:
 def run_build(options: argparse.Namespace) -> int:
     """Write a hierarchy to a file."""
     from kohorte.data import atomic_write, refuse_same_file
-    from kohorte.hierarchy import to_csv
+    from kohorte.hierarchies import to_csv
 
     output = Path(options.output)
     for source in (options.data, options.plan):
@@ -87,7 +88,7 @@ def run_build(options: argparse.Namespace) -> int:
     hierarchy = builder.build(_values(text), attribute=text.name)
     with atomic_write(output, force=options.force) as temporary:
         temporary.write_text(to_csv(hierarchy), encoding="utf-8")
-    print(f"{len(hierarchy.values):,} values on {hierarchy.top + 1} levels: {output}")
+    print(f"{count(len(hierarchy.values), 'value')} on {hierarchy.top + 1} levels: {output}")
     return 0
 
 
@@ -99,9 +100,9 @@ def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.S
     """The columns of the table that have a hierarchy in the plan, as text."""
     from kohorte.data import as_text
     from kohorte.errors import InputError, nearest
-    from kohorte.release import Plan
-    from kohorte.release.columns import check_columns
-    from kohorte.release.hierarchies import hierarchies
+    from kohorte.plans import Plan
+    from kohorte.plans.columns import check_columns
+    from kohorte.plans.hierarchies import hierarchies
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options)

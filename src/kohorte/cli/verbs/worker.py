@@ -1,4 +1,4 @@
-"""`kohorte worker`: does the jobs of a service, one after the other."""
+"""`kohorte worker`: run the jobs of a service, one after the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 
-from kohorte.service.opening import opened
+from kohorte.service.processes.opening import opened
 
 EPILOG = """\
 examples:
@@ -26,7 +26,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run(options: argparse.Namespace) -> int:
-    """Work until a signal comes."""
+    """Work until a signal is received."""
     with opened(options.folder) as service:
         from kohorte.service.jobs.worker import Worker
 

@@ -9,12 +9,14 @@ from typing import Any
 
 from kohorte.cli.output import print_json, print_table, service_action
 from kohorte.errors import InputError
-from kohorte.service.opening import opened
+from kohorte.service.permissions import Role
+from kohorte.service.processes.opening import opened
 
 EPILOG = """\
 examples:
   kohorte user create john@example.com --name "John Doe" --steward --folder service
   kohorte user create jane@example.com --name "Jane Doe" --password-stdin --folder service < password.txt
+  kohorte user create joe@example.com --name "Joe Doe" --role data-protection-officer --role approver --folder service
   kohorte user list --folder service
   kohorte user password jane@example.com --folder service
   kohorte user disable jane@example.com --folder service
@@ -28,10 +30,18 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Add the verb and its four actions."""
     parser = verbs.add_parser("user", help="the users of the research service", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    create = service_action(actions, "create", "create a user: a researcher, or a data steward", EPILOG)
+    create = service_action(actions, "create", "create a user with one or more roles", EPILOG)
     create.add_argument("--name", metavar="NAME", required=True, help="name of the user")
     create.add_argument("--institution", metavar="I", default="", help="institution that the user belongs to")
-    create.add_argument("--steward", action="store_true", help="a data steward, who may create users and upload data")
+    create.add_argument("--steward", action="store_true", help="the same as --role steward")
+    create.add_argument(
+        "--role",
+        metavar="ROLE",
+        action="append",
+        choices=[str(role) for role in Role],
+        default=[],
+        help="a role of the user, may be repeated: %(choices)s; without it a researcher",
+    )
     shown = service_action(actions, "list", "list the users", EPILOG)
     disable = service_action(
         actions, "disable", "keep a user from signing in, and end all sessions of the user", EPILOG
@@ -58,7 +68,7 @@ def run_create(options: argparse.Namespace) -> int:
             name=options.name,
             institution=options.institution,
             password=_password(options),
-            privileged=options.steward,
+            roles=_roles(options),
             by=None,
         )
     _print_done(options, row, f"user {row.id} created")
@@ -80,13 +90,13 @@ def run_list(options: argparse.Namespace) -> int:
             row.email_address,
             row.name,
             row.institution,
-            "steward" if row.privileged else "researcher",
+            ", ".join(users.user_to_dict(row)["roles"]),
             "disabled" if row.disabled_at is not None else "",
         )
         for row in rows
     ]
     if lines:
-        print_table(["id", "e-mail address", "name", "institution", "role", ""], lines)
+        print_table(["id", "e-mail address", "name", "institution", "roles", ""], lines)
     else:
         print("the service has no users yet")
     return 0
@@ -111,6 +121,11 @@ def run_password(options: argparse.Namespace) -> int:
         row = users.change_by_hand(service, options.email_address, changes)
     _print_done(options, row, f"password of user {row.id} set, all sessions ended")
     return 0
+
+
+def _roles(options: argparse.Namespace) -> set[Role]:
+    named = set(map(Role, options.role)) | ({Role.STEWARD} if options.steward else set())
+    return named or {Role.RESEARCHER}
 
 
 def _password(options: argparse.Namespace) -> str:

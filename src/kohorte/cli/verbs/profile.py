@@ -7,13 +7,14 @@ import os
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.in_words import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import polars as pl
 
-    from kohorte.release.plan import Plan
-    from kohorte.release.profile import ColumnProfile
+    from kohorte.plans.plan import Plan
+    from kohorte.plans.profile import ColumnProfile
 
 EPILOG = """\
 examples:
@@ -28,15 +29,15 @@ read the plan before you use it."""
 HEAD = """\
 # A first plan, guessed from names and contents. Go through every attribute:
 #   identifying        names the person: removed from the release
-#   quasi-identifying  others may know it: made vaguer along its hierarchy (without one: the value or *)
-#   sensitive          what nobody shall learn about a person: kept as it is
+#   quasi-identifying  others may know it: generalized along its hierarchy (without one: the value or *)
+#   sensitive          what no one should learn about a person: kept as it is
 #   insensitive        kept as it is
 """
 SAFE_HARBOR_HEAD = """\
-# A plan for HIPAA Safe Harbor (45 CFR 164.514(b)(2)), guessed from names and contents. Go through every attribute: what
-# is no identifier although it looks like one goes into the list `allow` of the model, as in
+# A plan for HIPAA Safe Harbor (45 CFR 164.514(b)(2)), guessed from names and contents. Go through every attribute. If a
+# column looks like an identifier but is not one, add it to the list `allow` of the model, as in
 #   - {model: safe-harbor, allow: [center, visit_no]}
-# Safe Harbor is a rule on columns: a person can still stand alone in the release. To prevent that, add a model:
+# Safe Harbor is a rule about columns: a person can still be unique in the release. To prevent that, add a model:
 #   - {model: k-anonymity, k: 5}
 # minimum_level: 1 keeps the raw value out of the release. Free text has to be removed, or read by people.
 """
@@ -55,13 +56,13 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--zip-populations", metavar="FILE", help="with --safe-harbor: CSV file with ZIP codes and their populations"
     )
     parser.add_argument(
-        "--as-of", metavar="DATE", help="with --safe-harbor: the day at which no birth year may tell an age over 89"
+        "--as-of", metavar="DATE", help="with --safe-harbor: the date on which no birth year may reveal an age over 89"
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read and look."""
+    """Profile the table and propose a plan."""
     from kohorte.data import atomic_write, refuse_same_file
 
     if options.write_plan is not None:
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         facts = {"rows": table.frame.height, "columns": [column.to_dict() for column in columns]}
         print_json(facts | {"plan": plan.to_dict() if plan else None})
         return 0
-    print(f"{table.frame.height:,} rows, {len(columns)} columns")
+    print(f"{count(table.frame.height, 'row')}, {count(len(columns), 'column')}")
     rows = [(c.name, c.kind, c.distinct, c.missing, str(c.role), c.why) for c in columns]
     print_table(["column", "type", "distinct", "missing", "suspected role", "why"], rows)
     if text is None:
@@ -92,10 +93,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _look(frame: pl.DataFrame, options: argparse.Namespace) -> tuple[tuple[ColumnProfile, ...], Plan | None]:
-    """What the columns are, and the plan for them; None where every column looks like an identifier."""
+    """The profile of the columns, and a plan; None if there is no quasi-identifying column."""
     from kohorte.errors import InputError
-    from kohorte.release.profile import first_plan, profile
-    from kohorte.release.safe_harbor_proposal import plan_of, safe_harbor_profile
+    from kohorte.plans.profile import first_plan, profile
+    from kohorte.plans.safe_harbor_proposal import plan_of, safe_harbor_profile
 
     if options.safe_harbor:
         folder = Path(options.write_plan or "").parent
@@ -110,7 +111,7 @@ def _look(frame: pl.DataFrame, options: argparse.Namespace) -> tuple[tuple[Colum
 
 
 def _relative(file: str | None, folder: Path) -> str | None:
-    """The name of a file as a plan in a folder writes it."""
+    """The path of a file, relative to the folder of the plan."""
     return file if file is None or Path(file).is_absolute() else Path(os.path.relpath(file, folder)).as_posix()
 
 
@@ -120,12 +121,12 @@ def _refuse_stray_options(options: argparse.Namespace) -> None:
     for option in ("zip_populations", "as_of"):
         if getattr(options, option) is not None and not options.safe_harbor:
             raise InputError(
-                f"--{option.replace('_', '-')} has a meaning with --safe-harbor only", code="safe-harbor-option"
+                f"--{option.replace('_', '-')} can only be used with --safe-harbor", code="safe-harbor-option"
             )
 
 
 def _with_reasons(text: str, columns: tuple[ColumnProfile, ...]) -> str:
-    """Put the reason for its role behind each attribute of a plan's text."""
+    """Add the reason for its role to each attribute of a plan, as a comment."""
     reasons = {f"  {column.name}:": column.why for column in columns}
     lines = [f"{line}    # {reasons[line]}" if line in reasons else line for line in text.splitlines()]
     return "\n".join(lines) + "\n"

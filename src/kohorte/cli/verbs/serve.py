@@ -1,8 +1,9 @@
-"""`kohorte serve`: the research service, with everything that it needs, in one command."""
+"""`kohorte serve`: run the research service, servers and workers, in one command."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from kohorte.errors import InputError
@@ -52,12 +53,12 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make what is missing, say where the service is, and keep it running."""
+    """Make what is missing, print the address, and keep the service running."""
     _refuse_numbers(options)
-    from kohorte.service.opening import refuse_missing_libraries
+    from kohorte.service.processes.opening import refuse_missing_libraries
 
     refuse_missing_libraries()
-    from kohorte.service.serving import Place, keep_running
+    from kohorte.service.processes.serving import Endpoint, keep_running
     from kohorte.service.settings import Settings
 
     settings = Settings.load(
@@ -70,19 +71,19 @@ def run(options: argparse.Namespace) -> int:
         _prepare(settings)
         print(f"{options.folder}: up to date")
         return 0
-    place = Place(
+    endpoint = Endpoint(
         host=options.host,
         port=options.port,
         certificate=_path(options.tls_certificate),
         key=_path(options.tls_key),
         behind_proxy=settings.behind_proxy,
     )
-    with place.listening() as listening:
+    with endpoint.listening() as listening:
         token = _prepare(settings)
-        _announce(place.address(listening), token)
+        _announce(endpoint.address(listening), token)
         keep_running(
             settings,
-            place,
+            endpoint,
             listening,
             processes=options.processes,
             workers=options.workers,
@@ -95,15 +96,19 @@ def _prepare(settings: Settings) -> str | None:
     """Make or update folder, key and tables; return a set-up token when there is no steward yet."""
     from kohorte.service.accounts.setup import fresh_token
     from kohorte.service.context import Service
-    from kohorte.service.serving import refuse_unreachable_database
+    from kohorte.service.processes.serving import refuse_unreachable_database
+    from kohorte.service.projects.spendings import enter_all
 
     refuse_unreachable_database(settings)
     with Service.opened(settings, create=True) as service:
+        problem = enter_all(service).problem
+        if problem is not None:
+            print(f"kohorte: {problem}", file=sys.stderr)
         return fresh_token(service)
 
 
 def _announce(address: str, token: str | None) -> None:
-    """Say where the service is, after the token of a first start."""
+    """Print the address of the service, and at the first start the set-up token."""
     if token is not None:
         print(FIRST_START.format(token=token, address=address))
     print(f"serving on {address} (documentation: {address}/docs); Ctrl-C ends it", flush=True)

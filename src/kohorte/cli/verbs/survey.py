@@ -1,4 +1,4 @@
-"""`kohorte survey`: how many people could be recognized by their answers, before anybody was asked."""
+"""`kohorte survey`: how many people could be recognized by their answers, before the survey takes place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kohorte query`: questions in SQL, answered with noise from a privacy budget."""
+"""`kohorte query`: queries in SQL, answered with noise from a privacy budget."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kohorte.cli.output import print_json, print_table, read_data
 from kohorte.errors import InputError
+from kohorte.in_words import count, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,14 +38,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "query", help="ask in SQL, get answers with noise from a budget", description=__doc__, epilog=EPILOG
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    ask = _action(actions, "ask", "answer a question with noise, and pay for it from the budget")
+    ask = _action(actions, "ask", "answer a query with noise, and pay for it from the budget")
     ask.add_argument("data", metavar="DATA", help="CSV or Parquet file")
-    _add_question(ask)
-    ask.add_argument("--dry-run", action="store_true", help="ask made-up data; nothing is read, nothing is spent")
+    _add_query(ask)
+    ask.add_argument("--dry-run", action="store_true", help="answer from made-up data; nothing is read or spent")
     ask.add_argument("--separator", metavar="S", help="separator of a CSV file (detected if not given): , ; | tab")
     ask.add_argument("--encoding", metavar="E", help="encoding of a CSV file (UTF-8 if not given), e.g. cp1252")
-    estimate = _action(actions, "estimate", "say what a question would cost and how far its answer would be off")
-    _add_question(estimate)
+    estimate = _action(actions, "estimate", "say what a query would cost and how far its answer would be off")
+    _add_query(estimate)
     dummy = _action(actions, "dummy", "write made-up data that fits the metadata, to develop queries on")
     dummy.add_argument("--rows", metavar="N", type=int, default=1000, help="how many rows (1000)")
     dummy.add_argument("--seed", metavar="N", type=int, default=0, help="another seed gives another table (0)")
@@ -66,9 +67,9 @@ def _action(
     return parser
 
 
-def _add_question(parser: argparse.ArgumentParser) -> None:
+def _add_query(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sql", metavar="SQL", help="one SELECT with aggregates")
-    parser.add_argument("--epsilon", metavar="E", type=float, required=True, help="what the question may cost")
+    parser.add_argument("--epsilon", metavar="E", type=float, required=True, help="what the query may cost")
     parser.add_argument(
         "--delta", metavar="D", type=float, default=0.0, help="for GROUP BY with keys that are not public"
     )
@@ -83,7 +84,7 @@ def _add_account(parser: argparse.ArgumentParser) -> None:
 
 
 def run_ask(options: argparse.Namespace) -> int:
-    """Answer a question; exit code 1 if the budget does not suffice."""
+    """Answer a query; exit code 1 if the budget is not sufficient."""
     from kohorte.dp import dummy_table, query
 
     metadata = _metadata(options)
@@ -107,7 +108,7 @@ def run_ask(options: argparse.Namespace) -> int:
 
 
 def run_estimate(options: argparse.Namespace) -> int:
-    """Say what a question would cost; exit code 1 if the budget does not suffice."""
+    """Estimate the cost of a query; exit code 1 if the budget is not sufficient."""
     from kohorte.dp import estimate_query
 
     path = _ledger(options)
@@ -136,18 +137,18 @@ def run_dummy(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"output": options.output, "rows": frame.height, "columns": frame.columns})
     else:
-        print(f"{frame.height:,} made-up rows written to {options.output}")
+        print(f"{count(frame.height, 'made-up row')} written to {options.output}")
     return 0
 
 
 def run_budget(options: argparse.Namespace) -> int:
     """Show what was spent and what remains."""
-    from kohorte.dp.budget import NOTHING
-    from kohorte.dp.ledger import Account, SqliteLedger
+    from kohorte.dp import Account, SqliteLedger
+    from kohorte.dp.budget.budget import NOTHING
 
     metadata, path = _metadata(options), _ledger(options)
     account = Account(metadata.project, options.researcher)
-    spent = SqliteLedger(path).spent(account) if path.exists() else NOTHING
+    spent = SqliteLedger(path).of(account).spent() if path.exists() else NOTHING
     budget = metadata.budget
     if options.json:
         shown = {"spent": spent, "remaining": budget.limit - spent, "limit": budget.limit}
@@ -168,7 +169,7 @@ def _metadata(options: argparse.Namespace) -> QueryMetadata:
     if getattr(options, "plan", None) is None:
         return metadata
     from kohorte.data import Role
-    from kohorte.release import Plan
+    from kohorte.plans import Plan
 
     return metadata.protecting(Plan.from_yaml(options.plan).names(Role.IDENTIFYING))
 
@@ -185,15 +186,15 @@ def _print_answer(answer: QueryAnswer) -> None:
     for column in answer.columns:
         header += [column.name] if column.aggregate is None or column.rank_error is not None else [column.name, "+/-"]
     rows = []
-    for number, row in enumerate(answer.rows):
+    for position, row in enumerate(answer.rows):
         cells: list[object] = []
         for value, column in zip(row, answer.columns, strict=True):
             cells.append(_shown(value))
             if column.aggregate is not None and column.rank_error is None:
-                cells.append(_shown(column.half_widths[number]))
+                cells.append(_shown(column.half_widths[position]))
         rows.append(cells)
     if rows:
-        print_table(header, rows)
+        print_table(header, rows, data=True)
     else:
         print("no rows")
     print()
@@ -201,36 +202,34 @@ def _print_answer(answer: QueryAnswer) -> None:
         for note in column.notes:
             print(f"{column.name}: {note}")
         if column.rank_error is not None:
-            print(f"{column.name}: off by at most {column.rank_error:,.0f} ranks with 95 % confidence")
+            print(f"{column.name}: off by at most {number(column.rank_error)} ranks with 95 % confidence")
     for note in answer.notes:
         print(note)
     print("+/-: how far the noise may have moved a value, with 95 % confidence")
-    price = (
-        "nothing: the same question was answered before" if answer.from_record else answer.budget.in_words(answer.cost)
-    )
+    price = "nothing: the same query was answered before" if answer.from_record else answer.budget.in_words(answer.cost)
     print(f"cost       {price}")
     print(f"remaining  {answer.budget.in_words(answer.remaining)}")
 
 
 def _shown(value: object) -> object:
-    """A number with six digits, anything else as it is; nothing for what is not known."""
+    """A number with six digits, other values unchanged; None is unknown."""
     if value is None:
         return "unknown"
-    return f"{value:.6g}" if isinstance(value, float) else value
+    return number(value, 6) if isinstance(value, float) else value
 
 
 def _print_estimate(estimate: QueryEstimate) -> None:
     sizes = [rows for rows, _ in estimate.columns[0].half_width_at]
-    header = ["column", "aggregate", *(f"+/- at {rows:,} rows" for rows in sizes)]
+    header = ["column", "aggregate", *(f"+/- at {count(rows, 'row')}" for rows in sizes)]
     rows = []
     for column in estimate.columns:
-        ranks = None if column.rank_error is None else f"{column.rank_error:,.0f} ranks"
+        ranks = None if column.rank_error is None else f"{number(column.rank_error)} ranks"
         widths = [ranks or _shown(width) for _, width in column.half_width_at]
         rows.append([column.name, column.aggregate, *widths])
     print_table(header, rows)
     print()
     if estimate.groups is not None and estimate.groups > 1:
-        print(f"{estimate.groups:,} groups, each with this noise")
+        print(f"{count(estimate.groups)} groups, each with this noise")
     for note in estimate.notes:
         print(note)
     print(

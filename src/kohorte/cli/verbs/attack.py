@@ -6,10 +6,11 @@ import argparse
 from textwrap import fill
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.in_words import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.risks.attacks import Attack, Attacks
+    from kohorte.attacks import Attack, Attacks
 
 EPILOG = """\
 examples:
@@ -37,9 +38,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read all tables, attack, print."""
+    from kohorte.attacks import read_knowledge, run_attacks
     from kohorte.data import read_table
-    from kohorte.release import Plan
-    from kohorte.risks.attacks import read_knowledge, run_attacks
+    from kohorte.plans import Plan
 
     def read(path: str | None) -> object:
         return None if path is None else read_table(path, separator=options.separator, encoding=options.encoding).frame
@@ -80,6 +81,6 @@ def _print(attacks: Attacks) -> None:
 
 
 def _people(attack: Attack) -> int | str:
-    """How many people are hurt; a range where the table does not tell who is of the kind that is hurt."""
+    """The number of people harmed; a range if the table leaves it open."""
     at_most = attack.facts.get("at_most", attack.people_hurt)
-    return attack.people_hurt if at_most == attack.people_hurt else f"{attack.people_hurt} to {at_most}"
+    return attack.people_hurt if at_most == attack.people_hurt else f"{count(attack.people_hurt)} to {at_most:,}"

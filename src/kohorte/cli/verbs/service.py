@@ -1,0 +1,139 @@
+"""`kohorte service`: the operation of the research service: its key, its backups, and its log of spendings."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from kohorte.cli.output import print_json, service_action
+from kohorte.service.processes.opening import opened, refuse_missing_libraries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.service.projects.spendings import Standing
+
+EPILOG = """\
+examples:
+  kohorte service status --folder service
+  kohorte service rotate-key --folder service
+  kohorte service backup --folder service --output /backups/monday
+  kohorte service restore --folder service --from /backups/monday
+  kohorte service confirm-spent --folder service --reason "the disk with spent.log was lost on Monday"
+
+A backup holds neither the key (keys/master.key) nor spent.log: copy both to other places. When a backup is restored,
+spent.log has to be the newest one: it tells what was spent after the backup was made."""
+
+
+def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the verb and its five actions."""
+    parser = verbs.add_parser("service", help="key and backups of the service", description=__doc__, epilog=EPILOG)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    status = service_action(actions, "status", "print the state of key, locked files and log of spendings", EPILOG)
+    rotate = service_action(actions, "rotate-key", "replace the master key, or finish replacing it", EPILOG)
+    backup = service_action(actions, "backup", "copy database and locked files, while the service goes on", EPILOG)
+    backup.add_argument("--output", metavar="DIR", required=True, help="a new folder for the backup")
+    restore = service_action(actions, "restore", "put a backup into an empty folder", EPILOG)
+    restore.add_argument("--from", metavar="DIR", required=True, dest="source", help="folder of the backup")
+    restore.add_argument("--old-key", metavar="F", help="key file of the backup, if the key was replaced since")
+    confirm = service_action(actions, "confirm-spent", "begin a new spent.log when the old one is lost", EPILOG)
+    confirm.add_argument("--reason", metavar="TEXT", required=True, help="why; goes into the audit log")
+    runs = (run_rotate_key, run_backup, run_restore, run_status, run_confirm_spent)
+    for action, run in zip((rotate, backup, restore, status, confirm), runs, strict=True):
+        action.set_defaults(run=run)
+
+
+def run_rotate_key(options: argparse.Namespace) -> int:
+    """Replace the master key."""
+    with opened(options.folder) as service:
+        from kohorte.service.key_rotation import rotate
+
+        done = rotate(service, _silent if options.json else _progress)
+    if options.json:
+        print_json(asdict(done))
+        return 0
+    sealed = f"{done.texts:,} texts, {done.accounts:,} accounts and {done.files:,} files"
+    print(f"the key is now {done.key}; {sealed} were sealed again")
+    if done.damaged:
+        print(f"{done.damaged:,} were damaged before and cannot be opened with any key")
+    print(f"Copy {service.settings.key_path} to where you keep the key. All users must sign in again.")
+    return 0
+
+
+def run_backup(options: argparse.Namespace) -> int:
+    """Make a backup."""
+    with opened(options.folder) as service:
+        from kohorte.service.backup import make_backup
+
+        made = make_backup(service, Path(options.output))
+    if options.json:
+        print_json(asdict(made))
+    else:
+        print(f"{options.output}: the database and {made.files:,} locked files, without key ({made.key}) and spent.log")
+        print(f"audit head {made.audit_head}")
+    return 0
+
+
+def run_restore(options: argparse.Namespace) -> int:
+    """Restore a backup; exit code 1 if queries are refused afterwards."""
+    refuse_missing_libraries()
+    from kohorte.service.backup import restore
+    from kohorte.service.settings import Settings
+
+    old_key = None if options.old_key is None else Path(options.old_key)
+    done = restore(Settings.load(Path(options.folder)), Path(options.source), old_key=old_key)
+    if options.json:
+        print_json(asdict(done))
+    else:
+        print(f"{options.folder}: the backup of {done.backup.made_at} was restored")
+        if done.spendings.problem is None:
+            print(f"spendings after the backup, entered from spent.log: {done.spendings.missing:,}")
+        _print_problem(done.spendings)
+    return 0 if done.spendings.problem is None else 1
+
+
+def run_status(options: argparse.Namespace) -> int:
+    """Print the state; exit code 1 if something has to be done."""
+    with opened(options.folder) as service:
+        from kohorte.service.key_rotation import is_unfinished
+        from kohorte.service.projects.spendings import standing
+
+        key, unfinished, log = service.vault.ring.current.id.hex(), is_unfinished(service.vault.ring), standing(service)
+        files = len(service.vault.names())
+    if options.json:
+        print_json({"key": key, "rotation_unfinished": unfinished, "files": files, "spent_log": asdict(log)})
+    else:
+        print(f"key {key}" + (", being replaced: run kohorte service rotate-key again" if unfinished else ""))
+        print(f"locked files {files:,}")
+        print(f"spent.log head {log.head}" + (f", {log.missing:,} not in the database yet" if log.missing else ""))
+        _print_problem(log)
+    return int(unfinished or log.problem is not None)
+
+
+def run_confirm_spent(options: argparse.Namespace) -> int:
+    """Begin a new log of spendings."""
+    with opened(options.folder) as service:
+        from kohorte.service.projects.spendings import confirm, standing
+
+        entered = confirm(service, reason=options.reason)
+        head = standing(service).head
+    if options.json:
+        print_json({"head": head, "entered": entered})
+    else:
+        print(f"spendings entered from the readable part of the old log: {entered:,}")
+        print(f"a new spent.log begins with the spendings in the database\nspent.log head {head}")
+    return 0
+
+
+def _print_problem(log: Standing) -> None:
+    if log.problem is not None:
+        print(f"QUERIES ARE REFUSED: {log.problem}")
+
+
+def _progress(part: str, done: int, of: int) -> None:
+    print(f"{part}: {done:,} of {of:,}", file=sys.stderr)
+
+
+def _silent(part: str, done: int, of: int) -> None:
+    del part, done, of
