@@ -1,4 +1,4 @@
-"""What all tests share: `support` can be imported, hypothesis has no deadline, the benchmark tables are found."""
+"""What all tests share: the import paths, the settings of hypothesis, the folder of the public tables."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 settings.register_profile("kohorte", deadline=None, print_blob=True)
 settings.load_profile("kohorte")
