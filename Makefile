@@ -2,41 +2,60 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
 NATIVE := $(wildcard native/*.cpp native/src/*.hpp native/CMakeLists.txt)
-PACKAGES := $(wildcard src/kohorte/*/__init__.py src/kohorte/*/*/__init__.py)
+# An editable installation knows the files that were there when it was made, so that a new or moved module needs a new
+# one: the stamp carries the checksum of the list of files.
+FILES := $(shell find src/kohorte -type f ! -name '*.pyc' ! -name '*.so' | LC_ALL=C sort | cksum | cut -d ' ' -f 1)
+STAMP := $(VENV)/.installed-$(FILES)
+SOURCES := src tests testbed benchmarks
 WORKERS ?= 2
+# Workers get neighbouring tests, so that fixtures of modules are made once, and take over from each other at the end.
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-.PHONY: setup demo test quick check check-native native-test postgresql reference-test fix bench reproduce clean
+.PHONY: setup demo test test-long quick check check-native native-test postgresql reference-smoke reference-test fix \
+  bench reproduce clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml $(NATIVE) $(PACKAGES)
+$(STAMP): pyproject.toml $(NATIVE)
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	@$(BIN)/python -c "from kohorte.kernels import KERNELS; print('kohorte installed, kernels:', KERNELS)"
+	@rm -f $(VENV)/.installed*
 	@touch $@
 
 demo: setup
 	$(BIN)/kohorte demo --force
 
+# Within ten minutes on two cores: everything but the tests marked slow, and a few on the NumPy kernels.
 test: check native-test postgresql
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
-	$(MAKE) --no-print-directory reference-test
+	$(PYTEST) -m "not slow"
+	@$(MAKE) --no-print-directory reference-smoke
 
-# The suite again on the NumPy kernels, without the slow tests, which are about large tables, and without what knows no
-# kernels: the service, questions with noise, the project itself.
+# What needs longer: the tests marked slow, and the suite on the NumPy kernels.
+test-long: setup postgresql
+	$(PYTEST) -m slow
+	@$(MAKE) --no-print-directory reference-test
+
+# The twins are compared call by call in tests/unit/kernels; this shows that whole releases work on the NumPy kernels.
+reference-smoke: setup
+	KOHORTE_KERNELS=reference $(PYTEST) -m "not slow" \
+	  tests/unit/kernels/test_choice.py tests/cases/test_worked_example.py tests/cases/test_published_searches.py
+
+# The suite again on the NumPy kernels, without the slow tests, which are about large tables, and without what does not
+# depend on kernels: the service, queries with noise, the project itself.
 reference-test: setup
-	KOHORTE_KERNELS=reference $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow" \
+	KOHORTE_KERNELS=reference $(PYTEST) -m "not slow" \
 	  --ignore tests/unit/service --ignore tests/end_to_end/service --ignore tests/unit/dp --ignore tests/meta
 
+# The tests of `make test` alone, on the compiled kernels.
 quick: setup postgresql
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q -m "not slow"
+	$(PYTEST) -m "not slow"
 
 check: setup
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory check-native
@@ -67,13 +86,13 @@ postgresql:
 	else echo "PostgreSQL is not installed: the tests on it are skipped"; fi
 
 fix: setup
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
 
 bench: setup
 	$(BIN)/python -m benchmarks
 
-# The evaluation of the source anew, into docs/benchmarks; ARGS=--full runs the slow searches, too.
+# The published evaluations repeated, into docs/benchmarks; ARGS=--full runs the slow searches, too.
 reproduce: setup
 	@$(BIN)/python -c "import matplotlib" 2>/dev/null || $(BIN)/python -m pip install --quiet "matplotlib>=3.9"
 	$(BIN)/python -m benchmarks reproduce $(ARGS)

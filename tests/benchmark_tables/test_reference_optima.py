@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from kohorte.data import read_table
-from kohorte.engines import Missing, encode
-from kohorte.hierarchy import CsvFile
+from kohorte.hierarchies import CsvFile
 from kohorte.models import model_from_dict
 from kohorte.search import Flash, FlashDepthFirst, FlashTwoPhase, Optimal
+from kohorte.sources import Missing, encode_rows
 from support.problems import problem_of
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"  # only to name the cases; the fixture skips
@@ -48,7 +48,7 @@ def tables(benchmark_folder):
             names = [*attributes, *([sensitive] if sensitive else [])]
             files = {a: CsvFile(f"{name}_hierarchy_{a}.csv", folder=benchmark_folder / "hierarchies") for a in names}
             protected = {sensitive: files.pop(sensitive)} if sensitive else {}
-            known[key] = encode(frame, files, missing=Missing.REFUSE, sensitive=protected)
+            known[key] = encode_rows(frame, files, missing=Missing.REFUSE, sensitive=protected)
         return known[key]
 
     return table

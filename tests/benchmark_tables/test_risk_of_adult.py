@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.models import KAnonymity
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def adult(benchmark_folder: Path) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def plan(adult: pl.DataFrame) -> ko.Plan:
     attributes = {name: {"role": "quasi-identifying"} for name in adult.columns}
-    return ko.Plan(attributes=attributes, models=[ko.KAnonymity(5)])
+    return ko.Plan(attributes=attributes, models=[KAnonymity(5)])
 
 
 def uniques_by(frame: pl.DataFrame, names: list[str] | tuple[str, ...]) -> pl.Series:
@@ -52,7 +53,7 @@ def test_the_risk_of_a_sample_is_near_the_truth(
 ) -> None:
     """The errors that docs/how-to/measure-risk.md states: too low by up to a third for 2 %, small for 10 % and more."""
     names = adult.columns[:columns]
-    some = ko.Plan(attributes={name: plan.attributes[name] for name in names}, models=[ko.KAnonymity(5)])
+    some = ko.Plan(attributes={name: plan.attributes[name] for name in names}, models=[KAnonymity(5)])
     everybody = adult.select(names)
     sample = everybody.sample(fraction=fraction, seed=1)
     counted = ko.risk(sample, some, population=everybody, largest_set=0)

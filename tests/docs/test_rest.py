@@ -1,4 +1,4 @@
-"""docs/rest.md lists the operations of the service: all of them, no others, with who may call them."""
+"""docs/rest.md lists the operations, permissions and roles of the service: all of them, and no others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from fastapi.routing import iter_route_contexts
 
-from kohorte.service.access import RULES, Who
+from kohorte.service.permissions import ROLES_WITH, RULES, TWO_PEOPLE, Role
 from kohorte.service.settings import Settings
 from kohorte.service.web.app import create_app
 
@@ -39,14 +39,27 @@ def test_every_operation_is_listed_and_no_other() -> None:
     assert set(routes()) == set(LISTED)
 
 
-def test_the_list_says_who_may_call_an_operation() -> None:
-    words = {Who.ANYONE: "anyone", Who.SIGNED_IN: "signed in", Who.STEWARD: "steward"}
-    wrong = [
-        name
-        for operation, name in routes().items()
-        if not LISTED[operation].startswith(words[RULES[name]]) and "oneself" not in LISTED[operation]
-    ]
-    assert wrong == []
+def test_the_list_says_which_permission_an_operation_needs() -> None:
+    assert {name: re.split("[:,]", LISTED[operation])[0] for operation, name in routes().items()} == {
+        name: permission for name, permission in RULES.items() if name != "show_documentation_asset"
+    }
+
+
+def test_the_table_says_which_roles_have_a_permission() -> None:
+    lines = PAGE[PAGE.index("| permission | steward") :].split("\n\n")[0].splitlines()
+    roles = [cell.strip().replace(" ", "-") for cell in lines[0].split("|")[2:-1]]
+    assert roles == list(Role)
+    found = {}
+    for line in lines[2:]:
+        permission, *cells = (cell.strip() for cell in line.split("|")[1:-1])
+        found[permission] = tuple(role for role, cell in zip(roles, cells, strict=True) if cell == "yes")
+    assert found == dict(ROLES_WITH)
+
+
+def test_every_role_is_described_and_every_operation_for_two_people_named() -> None:
+    assert [role for role in Role if f"| `{role}` |" not in PAGE] == []
+    section = PAGE[PAGE.index("## Two people") :]
+    assert [name for name in TWO_PEOPLE if f"`{name}`" not in section] == []
 
 
 def test_every_setting_is_documented() -> None:

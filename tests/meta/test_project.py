@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kohorte.data import Role
-from kohorte.engines import Missing
+from kohorte.sources import Missing
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "kohorte"
@@ -32,7 +32,7 @@ def codes_in_source() -> Iterator[tuple[str, str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 for keyword in node.keywords:
-                    if keyword.arg == "code":
+                    if keyword.arg in ("code", "duplicate_key_code", "too_deep_code"):
                         yield from ((code, name_of(path)) for code in codes_of(keyword.value, name_of(path)))
 
 
@@ -45,7 +45,7 @@ def codes_of(value: ast.expr, module: str) -> set[str]:
             return codes_of(value.body, module) | codes_of(value.orelse, module)
         case ast.JoinedStr():
             return {pattern_of(value)}
-        case ast.Attribute(attr="code") | ast.Name(id="code"):
+        case ast.Attribute(attr="code") | ast.Name(id="code" | "duplicate_key_code" | "too_deep_code"):
             return set()
     raise AssertionError(f"{module}, line {value.lineno}: a code must be a literal")
 
@@ -74,7 +74,7 @@ def all_codes() -> set[str]:
 
 
 def test_the_codes_made_of_a_key_are_those_of_the_choices_of_a_plan() -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "release").glob("plan*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "plans").glob("*.py"))
     keys = set(re.findall(r'choice\("(\w+)"', source))
     assert {f"plan-{key}" for key in keys} == POSSIBLE["plan-{key}"]
     assert Role
@@ -109,7 +109,7 @@ def test_no_module_is_too_long() -> None:
 
 
 def texts() -> Iterator[Path]:
-    for folder in ("src", "docs", "tests", "benchmarks", "native"):
+    for folder in ("src", "docs", "tests", "testbed", "benchmarks", "native"):
         for path in sorted((ROOT / folder).rglob("*")):
             parts = set(path.relative_to(ROOT).parts)
             if path.is_file() and path.suffix in KINDS and not parts & {"build", "__pycache__", ".venv"}:

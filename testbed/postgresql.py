@@ -1,0 +1,145 @@
+"""A PostgreSQL for tests and measurements, from Debian's packages, which nothing else uses.
+
+A small shell process watches over the server: when its standard input ends, because `stop` closed it or because
+its process was killed, it ends the server and removes the folder.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import itertools
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+ROLE = "kohorte"
+SECONDS_TO_START = 60
+TEMPLATE = "migrated"
+WATCH = """
+folder=$1; shift
+"$@" >"$folder/log" 2>&1 &
+server=$!
+cat >/dev/null
+kill -QUIT "$server"
+wait "$server"
+rm -rf "$folder"
+"""
+
+
+class Cluster:
+    """A running server that listens on a Unix socket only."""
+
+    def __init__(self, programs: Path, *, fsync: bool = False) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kohorte-postgresql-"))
+        self._numbers = itertools.count(1)
+        self._owner = _owner()
+        if self._owner:
+            shutil.chown(self.folder, **self._owner)
+        self._watch = self._start(programs, fsync=fsync)
+        atexit.register(self.stop)
+        self._wait()
+
+    def address(self, database: str) -> str:
+        """Return the address of a database, as the service's settings take it."""
+        return f"postgresql://{ROLE}@/{database}?host={self.folder}"
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Run one statement outside a transaction."""
+        with psycopg.connect(host=str(self.folder), user=ROLE, dbname=database, autocommit=True) as connection:
+            connection.execute(statement)  # type: ignore[arg-type, unused-ignore]
+
+    @contextlib.contextmanager
+    def database(self, template: str = "template0") -> Iterator[str]:
+        """Make a database and return its address; it is removed afterwards."""
+        name = f"test_{next(self._numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        try:
+            yield self.address(name)
+        finally:
+            self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    @functools.cached_property
+    def migrated(self) -> str:
+        """The name of a template with the tables of the service."""
+        from kohorte.service.storage.database import Database
+        from kohorte.service.storage.migration import migrate
+
+        self.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
+        database = Database(self.address(TEMPLATE))
+        migrate(database)
+        database.close()
+        return TEMPLATE
+
+    def stop(self) -> None:
+        """End the server and remove its folder; once is enough."""
+        if self._watch.stdin and not self._watch.stdin.closed:
+            self._watch.stdin.close()
+            self._watch.wait(timeout=SECONDS_TO_START)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _start(self, programs: Path, *, fsync: bool) -> subprocess.Popen[bytes]:
+        data = self.folder / "data"
+        creation = [programs / "initdb", "-D", data, "-U", ROLE, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        subprocess.run(creation, check=True, capture_output=True, cwd=self.folder, **self._owner_of_process)
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.folder),
+            "max_connections": "300",
+            "shared_buffers": "64MB",
+            "fsync": "on" if fsync else "off",
+            "full_page_writes": "on" if fsync else "off",
+        }
+        server = [programs / "postgres", "-D", data, *(f"--{name}={value}" for name, value in settings.items())]
+        return subprocess.Popen(
+            ["/bin/sh", "-c", WATCH, "watch", self.folder, *server],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder,
+            start_new_session=True,
+            **self._owner_of_process,
+        )
+
+    @property
+    def _owner_of_process(self) -> dict[str, Any]:
+        return {**self._owner, "extra_groups": []} if self._owner else {}
+
+    def _wait(self) -> None:
+        end = time.monotonic() + SECONDS_TO_START
+        while True:
+            try:
+                return self.execute("SELECT 1")
+            except psycopg.OperationalError:
+                if time.monotonic() > end:
+                    log = (self.folder / "log").read_text(errors="replace")
+                    self.stop()
+                    raise RuntimeError(f"PostgreSQL did not start:\n{log}") from None
+                time.sleep(0.05)
+
+
+def _owner() -> dict[str, str]:
+    """As whom the server runs: it refuses root."""
+    if os.geteuid() != 0:
+        return {}
+    with contextlib.suppress(KeyError):
+        found = pwd.getpwnam("postgres")
+        return {"user": found.pw_name, "group": "postgres"}
+    return {"user": "nobody", "group": "nogroup"}
+
+
+def programs() -> Path | None:
+    """Return the folder of initdb and postgres, the newest of Debian's, or None."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
+    on_path = shutil.which("initdb")
+    found = debian[-1] if debian else Path(on_path).resolve() if on_path else None
+    return found.parent if found and (found.parent / "postgres").exists() else None

@@ -1,0 +1,115 @@
+"""A service that runs: `kohorte serve` as a process of its own, and clients that are signed in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+PASSWORD = "a password for made-up data"  # noqa: S105 - nothing real is behind it
+STEWARD = {"email_address": "john@example.com", "institution": "Fraunhofer IOSB", "name": "John Doe"}
+RESEARCHER = {"email_address": "jane@example.com", "institution": "Fraunhofer IOSB", "name": "Jane Doe"}
+START_SECONDS = 300.0  # only ends a start that hangs
+
+
+@dataclass
+class Running:
+    """A server that answers."""
+
+    url: str
+    process: subprocess.Popen[str]
+    output: list[str] = field(default_factory=list)
+
+    @property
+    def setup_token(self) -> str:
+        """The token that the first start prints."""
+        found = re.search(r'"token":\s*"([^"]+)"', "".join(self.output))
+        assert found is not None, "the first start prints a set-up token"
+        return found.group(1)
+
+    def client(self, headers: dict[str, str] | None = None) -> httpx.Client:
+        """A client of the service."""
+        return httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=120)
+
+    def set_up(self) -> None:
+        """Make the first steward."""
+        with self.client() as client:
+            body = {**STEWARD, "password": PASSWORD, "token": self.setup_token}
+            client.post("/setup", json=body).raise_for_status()
+
+    def signed_in(self, email_address: str = STEWARD["email_address"], password: str = PASSWORD) -> httpx.Client:
+        """A client that is signed in."""
+        with self.client() as client:
+            answer = client.post("/login", json={"email_address": email_address, "password": password})
+        answer.raise_for_status()
+        return self.client({"Authorization": f"Bearer {answer.json()['access_token']}"})
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End the server, and return its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=120)
+
+
+@contextlib.contextmanager
+def running(
+    folder: Path, *, database: str | None = None, port: int | None = None, options: Sequence[str] = ()
+) -> Iterator[Running]:
+    """Start `kohorte serve` and wait until it answers."""
+    number = port or free_port()
+    command = [sys.executable, "-m", "kohorte.cli.main", "serve", "--folder", str(folder), "--port", str(number)]
+    environment = os.environ | ({} if database is None else {"KOHORTE_DATABASE": database})
+    with (folder.parent / f"{folder.name}.log").open("a") as log:
+        process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.PIPE, stderr=log, env=environment, text=True, bufsize=1
+        )
+        service = Running(f"http://127.0.0.1:{number}", process)
+        try:
+            _wait(service)
+            yield service
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=20)
+                process.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def _wait(service: Running) -> None:
+    """Collect what is printed until the server answers."""
+    import threading
+
+    def collect() -> None:
+        assert service.process.stdout is not None
+        with contextlib.suppress(ValueError):
+            service.output.extend(iter(service.process.stdout.readline, ""))
+
+    threading.Thread(target=collect, daemon=True).start()
+    give_up = time.monotonic() + START_SECONDS
+    while time.monotonic() < give_up and service.process.poll() is None:
+        with contextlib.suppress(httpx.TransportError):
+            health: dict[str, Any] = httpx.get(f"{service.url}/api/v1/health", timeout=60).json()
+            if health.get("database") and health.get("worker"):
+                return
+        time.sleep(0.05)
+    raise RuntimeError("the service did not start")
+
+
+def free_port() -> int:
+    """A port that nobody uses."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

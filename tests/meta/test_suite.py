@@ -1,0 +1,53 @@
+"""Every test runs: in `make test`, or in `make test-long` when it is marked slow; CI runs both."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+PYTEST = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+
+
+def recipe(target: str) -> list[str]:
+    """The commands of a target of the Makefile, long lines put together."""
+    text = MAKEFILE.replace("\\\n", "")
+    found = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", text, re.MULTILINE)
+    assert found is not None, target
+    return [line.strip() for line in found[1].splitlines()]
+
+
+def test_both_commands_together_run_every_test_on_the_compiled_kernels() -> None:
+    assert recipe("test")[0] == '$(PYTEST) -m "not slow"'
+    assert recipe("test-long")[0] == "$(PYTEST) -m slow"
+    assert recipe("quick") == ['$(PYTEST) -m "not slow"']
+
+
+def test_no_setting_leaves_a_test_out() -> None:
+    options = re.search(r"^PYTEST = \S+ -m pytest (.*)$", MAKEFILE, re.MULTILINE)
+    assert options is not None
+    assert not re.search(r"(^| )(-m|-k|--ignore|--deselect)", f"{options[1]} {PYTEST['addopts']}")
+    assert PYTEST["testpaths"] == ["tests"]
+    assert [marker.partition(":")[0] for marker in PYTEST["markers"]] == ["slow"]
+
+
+def test_the_long_tests_include_the_suite_on_the_numpy_kernels() -> None:
+    assert recipe("test-long")[-1].endswith("reference-test")
+    [command] = recipe("reference-test")
+    assert command.startswith("KOHORTE_KERNELS=reference $(PYTEST)")
+    left_out = re.findall(r"--ignore (\S+)", command)
+    assert left_out == ["tests/unit/service", "tests/end_to_end/service", "tests/unit/dp", "tests/meta"]
+    assert all((ROOT / folder).is_dir() for folder in left_out)
+
+
+def test_ci_runs_both() -> None:
+    commands = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert [line for line in commands if line.startswith("make")] == ["make test", "make test-long"]
+
+
+def test_every_file_with_tests_is_one_that_pytest_collects() -> None:
+    modules = [path for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith("test_")]
+    found = [path for path in modules if re.search(r"^\s*(async )?def test_", path.read_text("utf-8"), re.MULTILINE)]
+    assert found == []
