@@ -1,6 +1,6 @@
 """`make bench`: all benchmarks, each with its expected answer; `make bench` fails on a wrong answer.
 
-`make reproduce` (`python -m benchmarks reproduce`): the evaluation of the source anew, as pages of the documentation.
+`make reproduce` (`python -m benchmarks reproduce`): published evaluations repeated, as pages of the documentation.
 `python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
 `python -m benchmarks service`: the research service over HTTP, as a page of the documentation.
 `python -m benchmarks load`: many clients at once, on SQLite and PostgreSQL (some 5 minutes).
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series, tables
+from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series_over_time
 from benchmarks.reproduction import command
 from benchmarks.service import figures, load, page
 from kohorte.release import versions
+from testbed import tables
 
 
 def main() -> int:
@@ -22,7 +23,7 @@ def main() -> int:
     print("  ".join(f"{name} {value}" for name, value in versions().items()))
     # Commands first: the peak memory of a child counts what this process had when it was started.
     benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads, recodings.million, risk.million]
-    benchmarks += [series.simulation, figures.lines]
+    benchmarks += [series_over_time.simulation, figures.lines]
     if tables.available():
         on_tables = [optima.run, optima.exhaustive, models.run, models.fewer_checks, recodings.run, risk.adult]
         benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
@@ -44,5 +45,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["load"]:
         sys.exit(load.main())
     if sys.argv[1:2] == ["series"]:
-        sys.exit(series.main())
+        sys.exit(series_over_time.main())
     sys.exit(command.main(sys.argv[2:]) if sys.argv[1:2] == ["reproduce"] else main())

@@ -8,11 +8,12 @@ import sys
 from dataclasses import replace
 
 import kohorte as ko
-from benchmarks import tables
 from benchmarks.reproduction.markdown import page, picture, table
-from kohorte.release.comparison import Outcome
-from kohorte.release.comparison.page import plots
-from kohorte.release.comparison.words import compact, families, findings, percent
+from kohorte.comparison import Comparison, Outcome
+from kohorte.comparison.drawing import plots
+from kohorte.comparison.words import families, findings
+from kohorte.in_words import compact, percent
+from testbed import tables
 
 FOLDER = tables.ROOT / "docs" / "benchmarks"
 NAME = "algorithms"
@@ -52,7 +53,7 @@ def _tell(algorithm: str, outcome: Outcome | None) -> None:
         print(f"{algorithm}: {outcome.verdict}{spent}", flush=True)
 
 
-def render(some: ko.Comparison, none: ko.Comparison) -> str:
+def render(some: Comparison, none: Comparison) -> str:
     """The page: with suppression in all detail, without it as a table."""
     assert some.task is not None
     shown = [
@@ -62,33 +63,33 @@ def render(some: ko.Comparison, none: ko.Comparison) -> str:
     return page(
         "All algorithms on one table",
         f"ADULT, {some.rows:,} rows, eight quasi-identifiers, 5-anonymity, at most 5 % of the rows suppressed, metric "
-        f"`loss`. Every algorithm got the same question and at most {some.time_limit:g} seconds; every release was "
+        f"`loss`. Every algorithm got the same plan and at most {some.time_limit:g} seconds; every release was "
         "verified from its rows. [How to compare algorithms on your own table](../how-to/compare-algorithms.md).",
         _findings(some),
         some.to_markdown().rstrip(),
         "The *query error* is the median relative error of "
         f"{some.queries:,} random count queries about one to three quasi-identifiers. The *accuracy* is that of a "
-        f"logistic regression which learns from the release what {some.task.training_rows:,} people look like and "
+        f"logistic regression that learns from the released rows of {some.task.training_rows:,} people and "
         f"predicts the salary class of {some.task.test_rows:,} others; learning from the original rows gives "
         f"{percent(some.task.original)}, guessing the most frequent class {percent(some.task.majority)}.",
         *shown,
         "## The cost in every metric",
-        "Less is better. Each algorithm optimizes what it optimizes; these are the costs of what it made.",
+        "Lower is better. The algorithms optimize different measures; this table gives the costs of their releases.",
         _costs(some),
         "## Without suppression",
-        "Now `loss` is monotone, and the searches that need that can take part.",
+        "Now `loss` is monotone, and the searches that need a monotone metric can take part.",
         _findings(none),
         none.to_markdown().rstrip(),
-        "**How.** `python -m benchmarks compare` computes everything anew and writes this page. Times are those of the "
-        f"algorithm alone, below 0.1 s of the fastest of three runs. Machine of this run: {_machine()}.",
+        "**How.** `python -m benchmarks compare` computes everything again and writes this page. Times are those of "
+        f"the algorithm alone; below 0.1 s the fastest of three runs counts. Machine of this run: {_machine()}.",
     )
 
 
-def _findings(comparison: ko.Comparison) -> str:
+def _findings(comparison: Comparison) -> str:
     return "\n".join(f"- {finding}" for finding in findings(comparison))
 
 
-def _costs(comparison: ko.Comparison) -> str:
+def _costs(comparison: Comparison) -> str:
     metrics = list(comparison.released[0].costs)
     rows = [
         [", ".join(f"`{outcome.algorithm}`" for outcome in same), *(compact(same[0].costs[name]) for name in metrics)]

@@ -8,11 +8,13 @@ from time import perf_counter
 import polars as pl
 
 import kohorte as ko
-from benchmarks import tables
 from benchmarks.report import Line
-from kohorte.quality import metric_named
-from kohorte.release.anonymization import prepare, search
+from kohorte.metrics import metric_named
+from kohorte.release.anonymization import search, set_up_search
+from kohorte.release.preparation import encode_problem
 from kohorte.search import SearchResult
+from kohorte.sources import FrameSource
+from testbed import tables
 
 REPETITIONS = 9
 SECONDS = {"adult": 0.2, "cup": 0.8}
@@ -75,7 +77,7 @@ def _case(case: Case, frame: pl.DataFrame) -> Line:
 
 
 def _timed(frame: pl.DataFrame, plan: ko.Plan) -> tuple[float, SearchResult]:
-    setting = prepare(frame, plan)
+    setting = set_up_search(encode_problem(FrameSource(frame), plan))
     started = perf_counter()
     result = search(setting)
     return perf_counter() - started, result

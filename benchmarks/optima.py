@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 import kohorte as ko
-from benchmarks import tables
 from benchmarks.report import Line
-from kohorte.release.anonymization import prepare, search
+from kohorte.release.anonymization import search, set_up_search
+from kohorte.release.preparation import encode_problem
+from kohorte.sources import FrameSource
+from testbed import tables
 
 REPETITIONS = 9
 
@@ -47,7 +49,7 @@ def _case(case: Case, frame: object) -> Line:
     plan = tables.plan(case.table, k=5, limit=case.limit, metric=case.metric)
     best, checked, seconds = None, 0, []
     for _ in range(REPETITIONS):
-        setting = prepare(frame, plan)  # type: ignore[arg-type]
+        setting = set_up_search(encode_problem(FrameSource(frame), plan))  # type: ignore[arg-type]
         started = perf_counter()
         result = search(setting)
         seconds.append(perf_counter() - started)
@@ -68,7 +70,7 @@ def exhaustive() -> list[Line]:
     frame = ko.read_table(tables.DATA / "adult.csv").frame
     case = CASES[0]
     plan = tables.plan("adult", k=5, limit=case.limit, metric=case.metric, algorithm="exhaustive")
-    setting = prepare(frame, replace(plan))
+    setting = set_up_search(encode_problem(FrameSource(frame), replace(plan)))
     started = perf_counter()
     result = search(setting)
     seconds = perf_counter() - started

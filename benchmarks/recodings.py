@@ -8,8 +8,8 @@ from time import perf_counter
 import polars as pl
 
 import kohorte as ko
-from benchmarks import tables
 from benchmarks.report import Line
+from testbed import tables
 
 REPETITIONS = 5
 K_OPTIMIZE = {1000: 46_071_298, 500: 28_910_194, 250: 17_030_826, 100: 12_812_556}

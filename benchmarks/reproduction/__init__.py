@@ -1,1 +1,1 @@
-"""The evaluation of the dissertation (chapter 3) anew, with this engine, as pages of the documentation."""
+"""The evaluation of Kohlmayer (2015), chapter 3, repeated with this engine, as pages of the documentation."""

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 import kohorte as ko
-from benchmarks import tables
+from testbed import tables
 
 SENSITIVE = {"adult": "occupation", "cup": "RAMNTALL"}
 SUBSET = "in_subset"
@@ -32,8 +32,8 @@ Model = Mapping[str, Any]
 class Case:
     """One problem: a table, models as entries of a plan, a suppression limit and a metric.
 
-    `sensitive`: that attribute is no quasi-identifier, as in table 3.1 and cases 2 to 6 of the source. `name` is what
-    the pages call the models, `seed` draws the subset of delta-presence.
+    `sensitive`: this attribute is not a quasi-identifier, as in table 3.1 and cases 2 to 6 of Kohlmayer (2015). `name`
+    is what the pages call the models, `seed` draws the subset of delta-presence.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""`python -m benchmarks reproduce`: computes the evaluation of the source anew and writes docs/benchmarks."""
+"""`python -m benchmarks reproduce`: repeat the evaluation of Kohlmayer (2015) and write docs/benchmarks."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks import tables
-from benchmarks.reproduction import page_checks, page_run_times, page_table_3_1
+from benchmarks.reproduction.claims import RESULTS, check, pages
 from benchmarks.reproduction.compute import compute
 from benchmarks.reproduction.results import Results, read_results
+from testbed import tables
 
 FOLDER = tables.ROOT / "docs" / "benchmarks"
-RESULTS = "results.json"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command; exit code 1 where something it needs is not there."""
+    """Run the command; exit code 1 if something that it needs is missing."""
     options = _parser().parse_args(arguments)
+    if options.check:
+        return check(read_results(FOLDER / RESULTS), FOLDER)
     reason = _missing(render_only=options.render_only)
     if reason is not None:
         print(f"benchmarks: {reason}", file=sys.stderr)
@@ -32,7 +33,8 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks reproduce", description=__doc__)
     parser.add_argument("--full", action="store_true", help="run the slow searches on CUP, too: some ten minutes more")
-    parser.add_argument("--render-only", action="store_true", help="write the pages anew from results.json")
+    parser.add_argument("--render-only", action="store_true", help="only write the pages again from results.json")
+    parser.add_argument("--check", action="store_true", help="check results.json and the pages, and write nothing")
     return parser
 
 
@@ -44,15 +46,6 @@ def _missing(*, render_only: bool) -> str | None:
     if not render_only and not tables.available():
         return "the public benchmark tables are not there"
     return None
-
-
-def pages(results: Results) -> dict[str, str]:
-    """The pages by their file names."""
-    return {
-        "table-3-1.md": page_table_3_1.render(results),
-        "checks.md": page_checks.render(results),
-        "run-times.md": page_run_times.render(results),
-    }
 
 
 def write(results: Results, folder: Path) -> None:

@@ -34,7 +34,7 @@ ALL = tuple(search.name for search in SEARCHES if search.name not in BESIDE)
 SLOW = ("samarati", "breadth_first", "exhaustive")
 """They count so many nodes that CUP takes minutes."""
 MARKED = (5, 100)
-"""The values of k for which the source gives numbers; the slowest searches are run for these alone."""
+"""The values of k with published numbers; the slowest searches run only for these."""
 
 OTHER_SEEDS = (1, 2, 3)
 PRESENCE_ROWS = ("d", "k,d", "l,d", "t,d")
@@ -45,7 +45,7 @@ VARIANTS = {
     "discernibility": ("discernibility", "discernibility_monotone"),
     "aecs": ("aecs",),
 }
-"""What the source can have meant by the metrics of table 3.1; what reproduces it comes first."""
+"""Possible readings of the metrics of table 3.1; the one that reproduces the published numbers comes first."""
 
 CASES: tuple[tuple[str, str, float, tuple[str, ...]], ...] = (
     ("case 1", NUE, 0.0, ("k", "l", "t", "d", "k,d", "k,t", "k,l", "l,d", "t,d", "k,t,d", "k,l,d")),

@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 from benchmarks.reproduction.results import Results
 
 COMMAND = "make reproduce"
-SOURCE = "Kohlmayer, dissertation, 2015"
+SOURCE = (
+    "Kohlmayer, *Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität*, dissertation, "
+    "Technische Universität München, 2015"
+)
 UNMEASURED = "–"
 
 
@@ -29,11 +32,11 @@ def picture(name: str, text: str) -> str:
 
 
 def made_by(results: Results) -> str:
-    """How the page came about."""
+    """How the page was made."""
     with_all = " `--full` was given." if results.full else ""
     return (
-        f"**How.** `{COMMAND}` (`python -m benchmarks reproduce`) computes everything anew, writes "
-        f"[results.json](results.json) and this page from it; `--render-only` does only the last step.{with_all} "
+        f"**How.** `{COMMAND}` (`python -m benchmarks reproduce`) computes everything again and writes "
+        f"[results.json](results.json) and, from it, this page; `--render-only` does only the last step.{with_all} "
         f"Machine of this run: {results.machine}."
     )
 

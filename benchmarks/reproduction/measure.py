@@ -10,9 +10,11 @@ from time import perf_counter
 
 from benchmarks.reproduction.cases import Case
 from benchmarks.reproduction.results import Entry, Run
-from kohorte.engines import LocalEngine
-from kohorte.release.anonymization import Setting, prepare, search
+from kohorte.engines import engine_for
+from kohorte.release.anonymization import SearchSetup, search, set_up_search
+from kohorte.release.preparation import encode_problem
 from kohorte.search import SearchResult, search_named
+from kohorte.sources import FrameSource
 
 ENOUGH_SECONDS = 0.1
 """A search is not repeated any more when it ran so long altogether."""
@@ -30,12 +32,12 @@ def measure(part: str, case: Case, algorithms: Iterable[str], *, repetitions: in
     Each runs at most so many times, fewer where it is slow. Reading and encoding the table is not timed, as in the
     source.
     """
-    setting = prepare(case.frame(), case.plan("optimal"))
+    setup = set_up_search(encode_problem(FrameSource(case.frame()), case.plan("optimal")))
     runs: list[Run] = []
     answers: set[Answer] = set()
     for name in algorithms:
-        if search_named(name).refuse(setting.problem) is None:
-            run, answer = _timed(case, setting, name, repetitions)
+        if search_named(name).refuse(setup.problem) is None:
+            run, answer = _timed(case, setup, name, repetitions)
             runs.append(run)
             answers.add(answer)
     if len(answers) != 1:
@@ -47,8 +49,8 @@ def measure(part: str, case: Case, algorithms: Iterable[str], *, repetitions: in
         models=case.name,
         limit=case.limit,
         metric=case.metric,
-        quasi_identifiers=len(setting.table.columns),
-        lattice=setting.problem.lattice.size,
+        quasi_identifiers=len(setup.encoded.table.columns),
+        lattice=setup.problem.lattice.size,
         cost=cost,
         suppressed=suppressed,
         classes=classes,
@@ -56,11 +58,11 @@ def measure(part: str, case: Case, algorithms: Iterable[str], *, repetitions: in
     )
 
 
-def _timed(case: Case, setting: Setting, algorithm: str, repetitions: int) -> tuple[Run, Answer]:
-    setting = replace(setting, plan=case.plan(algorithm))
+def _timed(case: Case, setup: SearchSetup, algorithm: str, repetitions: int) -> tuple[Run, Answer]:
+    setup = replace(setup, encoded=replace(setup.encoded, plan=case.plan(algorithm)))
     seconds: list[float] = []
     while len(seconds) < repetitions and sum(seconds) < ENOUGH_SECONDS:
-        fresh = _fresh(setting)
+        fresh = _fresh(setup)
         started = perf_counter()
         result = search(fresh)
         seconds.append(perf_counter() - started)
@@ -74,12 +76,11 @@ def _answer(result: SearchResult) -> Answer:
     return (None, 0, 0) if best is None else (best.cost, best.suppressed, best.classes)
 
 
-def _fresh(setting: Setting) -> Setting:
-    """The same setting with an engine that remembers nothing of earlier searches."""
-    engine = LocalEngine(setting.table)
-    evaluator = replace(setting.evaluator, engine=engine)
-    problem = replace(setting.problem, count=evaluator, begin=evaluator.begin, best=None, checked=0)
-    return replace(setting, engine=engine, evaluator=evaluator, problem=problem)
+def _fresh(setup: SearchSetup) -> SearchSetup:
+    """The same setup with an engine that remembers nothing of earlier searches."""
+    evaluator = replace(setup.evaluator, engine=engine_for(setup.encoded.table))
+    problem = replace(setup.problem, count=evaluator, begin=evaluator.begin, best=None, checked=0)
+    return replace(setup, evaluator=evaluator, problem=problem)
 
 
 def compare_cost(entry: Entry, known: float) -> None:

@@ -25,10 +25,10 @@ def render(results: Results) -> str:
     """The page."""
     return markdown.page(
         "How many nodes each search counts",
-        "**What.** Counting a node (a *check*) is what a search spends its time with. Here are the checks of every "
-        "search, the roll-ups (checked nodes that were built from a finer one) and the tags (nodes that were settled "
-        f"without a check), as figures 3.15 and 3.16 of the source ({markdown.SOURCE}) show them; and `optimal` "
-        "against `flash_two_phase` and ARX.",
+        "**What.** A search spends most of its time counting nodes (*checks*). This page gives the checks of every "
+        "search, the roll-ups (checked nodes that were built from a finer one) and the tags (nodes that were decided "
+        f"without a check), as in figures 3.15 and 3.16 of {markdown.SOURCE}. It also compares `optimal` "
+        "with `flash_two_phase` and ARX.",
         markdown.made_by(results) + " All numbers of this page are the same in every run.",
         "## k-anonymity",
         f"All 9 and 8 quasi-identifiers, lattices of 12,960 and 45,000 nodes, `{NUE}` (`samarati`: `height`). In every "
@@ -53,12 +53,12 @@ def render(results: Results) -> str:
 def _left_out(results: Results) -> str:
     marked = " and ".join(map(str, MARKED))
     cup = (
-        f"on CUP `samarati`, `breadth_first` and `exhaustive` ran for k = {marked} alone."
+        f"on CUP `samarati`, `breadth_first` and `exhaustive` ran only for k = {marked}."
         if results.full
         else "`samarati`, `breadth_first` and `exhaustive` are left out on CUP, where they take minutes; `--full` runs "
         "them."
     )
-    return f"`exhaustive` counts all nodes whatever k is, and ran for k = {marked} alone; {cup}"
+    return f"`exhaustive` counts all nodes for every k and ran only for k = {marked}; {cup}"
 
 
 def sweep_run(results: Results, table: str, limit: float, k: int, algorithm: str) -> Run | None:
@@ -85,8 +85,8 @@ def _tags(results: Results) -> str:
     complete = all(run.checks + run.tagged == entry.lattice for entry, run in runs)
     assert complete, "a search left nodes unsettled"
     return (
-        f"### Tags\n\nIn all {len(runs):,} runs of this reproduction every node was either checked or tagged: tags are "
-        "the size of the lattice less the checks. For k = 5 these shares of the lattice were tagged:\n\n"
+        f"### Tags\n\nIn all {len(runs):,} runs of this reproduction every node was either checked or tagged: the tags "
+        "are the size of the lattice minus the checks. For k = 5 these shares of the lattice were tagged:\n\n"
         + _tag_table(results)
     )
 
@@ -111,9 +111,9 @@ def _flash(results: Results) -> str:
     head = ["no suppression", "published (section 4.6.4.3)", "`flash`", "ARX, recorded"]
     return (
         markdown.table(head, rows) + "\n\nThree of the four are lower by one; perhaps one node (the top or the bottom) "
-        "is checked beforehand there, which cannot be told from the text. On ADULT with k = 5 the difference is not "
-        "explained. The order of section 3.8 leaves ties, but breaking them at random moved the number between 174 and "
-        "192 (20 runs), and the number recorded for ARX itself is not the published one either."
+        "was checked beforehand; the text does not say. On ADULT with k = 5 the difference is not "
+        "explained. The order of section 3.8 leaves ties, but breaking them at random gave between 174 and 192 checks "
+        "(20 runs), and the number recorded for ARX differs from the published one, too."
     )
 
 
@@ -166,7 +166,8 @@ def _references(results: Results) -> str:
             f"{sum(value > 1 for value in arx)}."
         )
     return (
-        "64 problems that ARX 3.9 solved; the cost of its optimum was found in each. Its checks were recorded then. "
+        "64 problems that ARX 3.9 solved; in each case `optimal` finds the cost of its optimum. The checks of ARX "
+        "were recorded. "
         "For some metrics (`precision` above all) ARX counts fewer nodes than two-phase Flash as published can, so it "
         "prunes by more than monotonicity.\n\n" + "\n".join(lines)
     )

@@ -23,16 +23,16 @@ def render(results: Results) -> str:
     """The page."""
     return markdown.page(
         "How long each search takes",
-        f"**What.** The evaluation of section 3.9 of the source ({markdown.SOURCE}, figures 3.12 to 3.27), on "
+        f"**What.** The evaluation of section 3.9 (figures 3.12 to 3.27) of {markdown.SOURCE}, on "
         "two of its five tables, with its eleven combinations of models: 5-anonymity (k), recursive-(3,4)-diversity "
         "(l), 0.2-closeness with the hierarchical distance (t), (0, 0.2)-presence of a random tenth of the rows (d).",
         markdown.made_by(results)
-        + f" Times are in milliseconds, the median of up to {TIMED} runs (fewer where one takes long), all on the same "
-        "engine in one process. Reading and encoding the table is not counted, as in the source.",
+        + f" Times are in milliseconds, the median of up to {TIMED} runs (fewer if one takes long), all on the same "
+        "engine in one process. Reading and encoding the table is not counted, as in the publication.",
         _compared(results),
-        "The source gives its times as plots without numbers, taken on another machine with Java; what can be compared "
-        "is the order of the searches. Its DFS and BFS of cases 2 to 6 tag nothing. Here `depth_first` leaves out what "
-        "lies below a node that fails for good, and with a monotone metric both leave out what lies above a solution.",
+        "The published times are charts without numbers, measured on another machine with Java; only the order of the "
+        "searches can be compared. The published DFS and BFS of cases 2 to 6 tag nothing. Here `depth_first` skips the "
+        "nodes below a node that fails permanently, and with a monotone metric both skip the nodes above a solution.",
         "## Case 1: k-anonymity, monotone metric (figures 3.12 and 3.13)",
         f"Arithmetic mean over k = {', '.join(map(str, SWEEP))}, all 9 and 8 quasi-identifiers, `{NUE}`. "
         "[Checks](checks.md) of the same runs.",
@@ -52,7 +52,7 @@ def _compared(results: Results) -> str:
         return "With `--full`, `breadth_first` and `exhaustive` ran on CUP, too: `exhaustive` for two values of k."
     return (
         "`breadth_first` and `exhaustive` are left out on CUP, where they take minutes; `--full` runs them. `samarati` "
-        "works with the metric `height` alone, and is on the page on [checks](checks.md)."
+        "supports only the metric `height` and is on the page on [checks](checks.md)."
     )
 
 
@@ -92,10 +92,10 @@ def _mean_reading(results: Results) -> str:
     return (
         "From fast to slow:\n\n"
         + "\n".join(lines)
-        + "\n\nThe source's order is Flash, OLA, depth-first Flash, Incognito, "
-        "breadth-first, with depth-first Flash before OLA on ADULT. Here OLA comes later though it counts few nodes: "
-        "it jumps, so fewer nodes are rolled up, and between its checks it looks whether whole sublattices are tagged. "
-        "How much of its time is which was not measured."
+        + "\n\nThe published order is Flash, OLA, depth-first Flash, Incognito, "
+        "breadth-first, with depth-first Flash before OLA on ADULT. Here OLA comes later although it counts few nodes: "
+        "it jumps, so fewer nodes are rolled up, and between its checks it tests whether whole sublattices are tagged. "
+        "How its time is divided between the two was not measured."
     )
 
 
@@ -172,7 +172,8 @@ def _arx(results: Results) -> str:
                 ]
             )
     return (
-        "ARX 3.9 was timed warm (Java) on a two-core machine, not on this one: for orientation only. Times of ARX per "
-        "time of `optimal`, over the 64 [reference cases](checks.md#the-reference-cases-and-arx):\n\n"
-        + markdown.table(["", "cases", "mean (geometric)", "least", "most"], rows)
+        "ARX 3.9 was timed warm (Java) on a two-core machine, not on this one: for orientation only. Time of ARX "
+        "divided "
+        "by the time of `optimal`, over the 64 [reference cases](checks.md#the-reference-cases-and-arx):\n\n"
+        + markdown.table(["", "cases", "mean (geometric)", "smallest", "largest"], rows)
     )

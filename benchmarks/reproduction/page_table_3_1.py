@@ -55,7 +55,7 @@ def _cost(entry: Entry, variant: str) -> float:
 
 
 def cells(results: Results, metric: str, variant: str, part: str = "table 3.1") -> Iterator[Cell]:
-    """The numbers of a metric of the source, as a variant of it gives them."""
+    """The published numbers of a metric, and ours as a variant of it gives them."""
     for models, published in SHARES[metric].items():
         for number, table in zip(published, TABLES, strict=True):
             ours = share(results, part, table, models, variant)
@@ -72,12 +72,14 @@ NOTES = {
     ("discernibility", "k", "adult"): (
         "not explained. 16.80 % would round to 17. It is the optimum: counting all 4,320 nodes finds no cheaper one, "
         "and the cost without suppression is the same as in the next line, which agrees. Neither the monotone variant "
-        "(4.9 %) nor the table with all nine columns (21.5 %) gives 16. The source may have cut off the decimals here"
+        "(4.9 %) nor the table with all nine columns (21.5 %) gives 16. The decimals may have been cut off in the "
+        "publication"
     ),
     ("aecs", "t", "adult"): (
-        "it fits if the source does not count the suppressed rows as a class. Five classes without suppression, 24 "
-        "with it: 5 / 24 = 20.8 %. With the class of `*` rows, as ARX 3.9 and this package count, it is 5 / 25 = 20.0 "
-        "%. The release is the same"
+        "the published number fits if suppressed rows do not count as a class. There are five classes without "
+        "suppression and 24 with it: 5 / 24 = 20.8 %. With the class of `*` rows, which ARX 3.9 and this package "
+        "count, "
+        "it is 5 / 25 = 20.0 %. The release is the same"
     ),
     ("aecs", "k,t", "adult"): "as (t): 5 / 24 against 5 / 25",
 }
@@ -90,13 +92,14 @@ def render(results: Results) -> str:
     agreeing = sum(cell.agrees for cell in fixed)
     return markdown.page(
         "Table 3.1: what suppressing 5 % of the rows saves",
-        f"**What.** Table 3.1 of the source ({markdown.SOURCE}) gives the information loss of the optimum at 5 % "
-        "suppression in percent of that without, for five tables. Two of them are at hand here: ADULT "
+        f"**What.** Table 3.1 of {markdown.SOURCE}, gives the information loss of the optimum with 5 % "
+        "suppression as a percentage of the loss without suppression, for five tables. Two of them are public: ADULT "
         "and CUP. Models: 5-anonymity (k), recursive-(3,4)-diversity (l), 0.2-closeness with the hierarchical distance "
-        "(t), (0.05, 0.15)-presence (d), and combinations. Sensitive: `occupation`, `RAMNTALL`.",
+        "(t), (0.05, 0.15)-presence (d), and combinations. Sensitive attributes: `occupation` and `RAMNTALL`.",
         markdown.made_by(results),
         f"**Result.** {agreeing} of the {len(fixed)} numbers that do not depend on chance are the published ones after "
-        "rounding. The variants were chosen by what fits ([below](#which-variant)): the sensitive attribute is *not* "
+        "rounding. The variants were chosen by how well they fit ([below](#which-variant)): the sensitive attribute "
+        "is *not* "
         f"among the quasi-identifiers, *entropy* is `{NUE_SUPPRESSION}`, *precision* is `precision` and not PM\\*, "
         "which the text names.",
         markdown.picture("table-3-1", "Published and own numbers side by side, for four metrics and two tables"),
@@ -111,13 +114,13 @@ def render(results: Results) -> str:
         _variants(results),
         _reading_of_variants(),
         "## With delta-presence",
-        "These rows depend on which tenth of the rows is the subset, and the source does not say which. Ours is drawn "
+        "These rows depend on which tenth of the rows is the subset, and this was not published. Ours is drawn "
         f"with the seed {SUBSET_SEED}, and flagged in a column that is added to the table. Population classes without "
         "a subset row are ignored (`empty_classes: ignore`), as in ARX. k-anonymity, suppression, the other models and "
         "the metric look at the subset alone, a tenth of the rows.",
         _presence_reading(results),
-        "How much chance there is: the least and the most for three other subsets, with the bounds that table 3.1 "
-        "names and with those that section 3.9.4 names for the run times. **Bold**: the published number is outside.",
+        "How much the numbers vary: the smallest and the largest for three other subsets, with the bounds of table 3.1 "
+        "and with those of section 3.9.4 for the run times. **Bold**: the published number is outside.",
         _subsets(results),
         _subset_reading(results),
     )
@@ -154,7 +157,7 @@ def _variants(results: Results) -> str:
     for metric, variants in VARIANTS.items():
         found = list(cells(results, metric, variants[0], "table 3.1, equal distance"))
         rows.append(_variant_row(metric, f"`{variants[0]}`, equal distance", found))
-    return markdown.table(["metric of the source", "computed as", "agree", "largest difference"], rows)
+    return markdown.table(["published metric", "computed as", "agree", "largest difference"], rows)
 
 
 def _variant_row(metric: str, name: str, found: list[Cell]) -> list[str]:
@@ -171,11 +174,11 @@ def _reading_of_variants() -> str:
         "- **Precision.** PM counts suppressed cells, PM\\* does not. The numbers are those of PM.\n"
         "- **Discernibility.** With the penalty for suppressed rows (2.25); without it 5 % suppression would save far "
         "more.\n"
-        "- **AECS.** p divides both sides and cancels out. With suppressed rows as no class, all ten numbers agree.\n"
-        "- **Quasi-identifiers.** Over all nine and eight columns (row (k) alone, since a sensitive attribute cannot "
+        "- **AECS.** p divides both sides and cancels out. If suppressed rows are not a class, all ten numbers agree.\n"
+        "- **Quasi-identifiers.** Over all nine and eight columns (only row (k), because a sensitive attribute cannot "
         "be a quasi-identifier here) entropy and precision do not agree.\n"
-        "- **Distance.** t-closeness with the equal distance does not agree; the source says that it used the "
-        "hierarchical one."
+        "- **Distance.** t-closeness with the equal distance does not agree; Kohlmayer (2015) used the "
+        "hierarchical distance."
     )
 
 
@@ -192,7 +195,7 @@ def _presence_reading(results: Results) -> str:
 
 
 def _ranges(results: Results, presence: tuple[float, float]) -> Iterator[tuple[Cell, float, float]]:
-    """The rows with delta-presence: the least and the most of the shares over the other subsets."""
+    """The rows with delta-presence: the smallest and the largest share over the other subsets."""
     for metric in ("entropy", "precision"):
         parts = [subset_part(presence, seed) for seed in OTHER_SEEDS]
         for same in zip(*(cells(results, metric, VARIANTS[metric][0], part) for part in parts), strict=True):
@@ -225,7 +228,8 @@ def _subset_reading(results: Results) -> str:
         if not first and not second
     ]
     return (
-        f"Inside are {counts[0]} of {len(inside[0])} published numbers with the first bounds and {counts[1]} with the "
-        "second. Chance alone moves single numbers by ten points and more, so three subsets prove little. Outside with "
-        f"both bounds, and not explained: {'; '.join(outside)}."
+        f"{counts[0]} of {len(inside[0])} published numbers are inside with the first bounds and {counts[1]} with the "
+        "second. Chance alone changes single numbers by ten points and more, so three subsets prove little. Outside "
+        "with "
+        f"both bounds and not explained: {'; '.join(outside)}."
     )

@@ -1,4 +1,8 @@
-"""What the source printed: Kohlmayer, dissertation, 2015."""
+"""Published numbers.
+
+Source: Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation,
+Technische Universität München, 2015.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +62,7 @@ SHARES: dict[str, dict[str, tuple[int, int]]] = {
         "k,l,d": (15, 2),
     },
 }
-"""Table 3.1: information loss at 5 % suppression, in percent of that without, for the columns of `TABLES`."""
+"""Table 3.1: information loss at 5 % suppression, as a percentage of that without, for the columns of `TABLES`."""
 
 FLASH_CHECKS = {("adult", 5): 169, ("adult", 100): 62, ("cup", 5): 40, ("cup", 100): 31}
 """Section 4.6.4.3: checks of basic Flash without suppression, by table and k, over all quasi-identifiers."""

@@ -1,4 +1,4 @@
-"""PRIORI's evaluation anew (figures 5.1 to 5.4), over HTTP: `python -m benchmarks service`.
+"""The evaluation of Leitner (2020, figures 5.1 to 5.4), repeated over HTTP: `python -m benchmarks service`.
 
 Writes docs/benchmarks/service.md with its pictures. Fails when an answer is wrong or a target is missed.
 """
@@ -19,8 +19,8 @@ import polars as pl
 
 import kohorte as ko
 from benchmarks.report import Line
-from benchmarks.service import patients, story
-from benchmarks.service.running import RESEARCHER, Running, running
+from testbed import patients, story
+from testbed.running import RESEARCHER, Running, running
 
 SIZES = (1, 10, 100, 1_000, 5_000, 25_000, 50_000, 100_000, 175_000, 250_000)
 LARGEST = SIZES[-1]
@@ -128,7 +128,8 @@ def _check(answer: httpx.Response, *, k: int, rows: int) -> None:
 def lines() -> Iterator[Line]:
     """A short evaluation, as a part of `make bench`."""
     with tempfile.TemporaryDirectory() as folder, running(Path(folder) / "service") as service:
-        yield from judged([Evaluation(service).measure(rows) for rows in (25_000, LARGEST)])
+        evaluation = Evaluation(service)
+        yield from judged([evaluation.measure(rows) for rows in (25_000, LARGEST)])
 
 
 def judged(measured: list[Measured]) -> Iterator[Line]:

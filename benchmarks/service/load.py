@@ -16,10 +16,10 @@ import httpx
 import numpy as np
 
 from benchmarks.report import Line
-from benchmarks.service import patients, story
 from benchmarks.service.postgresql import postgresql
-from benchmarks.service.running import RESEARCHER, Running, running
 from kohorte.release import versions
+from testbed import patients, story
+from testbed.running import RESEARCHER, Running, running
 
 ROWS = 10_000
 EPSILON = 0.001
@@ -31,10 +31,10 @@ TEXT = """\
 # The research service with many clients at once
 
 Written by `python -m benchmarks load` ({used}; two cores for server, worker, database and clients together; one server
-process). Every client asks one small question after the other, `SELECT COUNT(*) ... WHERE ...` on 10,000 rows, each
-different from all others, for 60 s (50 clients) or 30 s (200 clients). PostgreSQL waits for its disk, SQLite too. In
-the end the ledger is compared with what clients were told: every epsilon is accounted for, none is spent twice. The
-time within which 99 of 100 answers came:
+process). Every client sends one small query after the other, `SELECT COUNT(*) ... WHERE ...` on 10,000 rows, each
+different from all others, for 60 s (50 clients) or 30 s (200 clients). PostgreSQL and SQLite both wait for the disk. At
+the end the ledger is compared with the answers to the clients: every epsilon is accounted for, none is spent twice. The
+table gives the time within which 99 of 100 answers arrived:
 
 | | p99 | answers, by status; what was paid |
 |---|---|---|

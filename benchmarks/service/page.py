@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.service import patients, story
 from benchmarks.service.figures import KS, MIDDLE, RUNS, SIZES, Evaluation, Measured, judged
-from benchmarks.service.running import running
-from kohorte.drawing.lines import Line, line_chart
-from kohorte.drawing.svg import Drawing, Heading
+from kohorte.pages.charts.lines import Line, line_chart
+from kohorte.pages.charts.svg import Drawing, Heading
 from kohorte.release import versions
+from testbed import patients, story
+from testbed.running import running
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 NAME = "service"
@@ -22,14 +22,16 @@ TEXT = """\
 
 Written by `python -m benchmarks service` ({used}; two cores, server, worker and client on one machine, SQLite).
 
-The evaluation of PRIORI (the prototype whose interface the service keeps): made-up tables with social security number,
-postal code, age, sex and blood group. *A project* is its creation with 5-anonymity and distinct 2-diversity of the
-blood group, until the answer 201, with the release verified and stored. *A question* is
-`SELECT blood_type, AVG(age) FROM PRIORI GROUP BY blood_type` with epsilon 3 and delta 1e-12, the first of its project.
-A single row cannot be 5-anonymous: there it is the refusal. Means of {runs} tables each; every release is downloaded
-and verified anew, and the answers are compared with the truth.
+This page repeats the evaluation of the prototype PRIORI, whose interface the service keeps (Leitner,
+*Datenschutzgerechte Forschungsschnittstelle für medizinische Daten*, bachelor's thesis, Karlsruher Institut für
+Technologie, 2020, figures 5.1 to 5.4). The tables are synthetic: social security number, postal code, age, sex and
+blood group. *A project* is the time to create a project with 5-anonymity and distinct 2-diversity of the blood group,
+until the answer 201, with the release verified and stored. *A query* is the time of `SELECT blood_type, AVG(age) FROM
+PRIORI GROUP BY blood_type` with epsilon 3 and delta 1e-12, the first of its project. A single row cannot be
+5-anonymous; for one row it is the time of the refusal. The times are means of {runs} tables; every release is
+downloaded and verified again, and the answers are compared with the truth.
 
-| rows | a project | a question |
+| rows | a project | a query |
 |---|---|---|
 {rows}
 
@@ -71,7 +73,7 @@ def _figures(found: Measured) -> str:
 def _times(measured: Sequence[Measured]) -> tuple[Drawing, Drawing]:
     large = [one for one in measured if one.rows >= 25_000]
     sizes = Heading(
-        "sizes", "How long a project and a question take (figure 5.1)", "Means over HTTP; rows as powers of ten."
+        "sizes", "How long a project and a query take (figure 5.1)", "Means over HTTP; rows as powers of ten."
     )
     growth = Heading("growth", "The same for large tables (figure 5.2)", "Means; the time grows with the rows.")
     return (
@@ -84,7 +86,7 @@ def _lines(measured: Sequence[Measured], place: object) -> list[Line]:
     assert callable(place)
     return [
         Line(label, tuple((place(one.rows), statistics.fmean(getattr(one, what))) for one in measured))
-        for label, what in (("a project", "anonymization"), ("a question", "question"))
+        for label, what in (("a project", "anonymization"), ("a query", "question"))
     ]
 
 
@@ -98,7 +100,7 @@ def _epsilons(counts: Sequence[tuple[float, Sequence[float]]]) -> Drawing:
     heading = Heading(
         "epsilon",
         f"COUNT(*) of {MIDDLE:,} rows: how far answers are off (figure 5.4)",
-        "The least and the largest of five.",
+        "The smallest and the largest of five answers.",
     )
     lines = [
         Line(label, tuple((math.log10(epsilon), pick(answers) - MIDDLE) for epsilon, answers in counts))

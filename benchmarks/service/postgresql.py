@@ -1,13 +1,11 @@
-"""A PostgreSQL for a measurement, the same that the tests start."""
+"""A PostgreSQL for a measurement."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+from testbed.postgresql import Cluster, programs
 
 
 @contextlib.contextmanager
@@ -16,8 +14,6 @@ def postgresql(database: str) -> Iterator[str | None]:
     if database == "sqlite":
         yield None
         return
-    from support.postgres import Cluster, programs
-
     found = programs()
     if found is None:
         raise RuntimeError("PostgreSQL is not installed (make postgresql)")
