@@ -2,13 +2,17 @@
 
 from kohorte.engines.base import Engine
 from kohorte.engines.local import LocalEngine
+from kohorte.engines.people import PeopleEngine
+from kohorte.engines.person_sets import PersonSetsEngine
 from kohorte.sources import EncodedTable
 
-ENGINES: tuple[type[Engine], ...] = (LocalEngine,)
+ENGINES: tuple[type[Engine], ...] = (LocalEngine, PeopleEngine, PersonSetsEngine)
 
-__all__ = ["ENGINES", "Engine", "LocalEngine", "engine_for"]
+__all__ = ["ENGINES", "Engine", "LocalEngine", "PeopleEngine", "PersonSetsEngine", "engine_for"]
 
 
 def engine_for(table: EncodedTable) -> Engine:
     """Create the engine of a table. Engines are created only here."""
-    return LocalEngine(table)
+    if table.persons is None:
+        return LocalEngine(table)
+    return PersonSetsEngine(table) if table.persons.by_sets else PeopleEngine(table)

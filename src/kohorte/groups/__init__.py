@@ -1,8 +1,22 @@
 """Equivalence classes: all that models and metrics see of a table."""
 
-from kohorte.groups.groups import Groups, Population
+from kohorte.groups.counting import different_people, people_with_values, rows_with_values
+from kohorte.groups.groups import Groups, JudgedPeople, Population
 from kohorte.groups.histogram import Domain, Histogram
 from kohorte.groups.marginals import Column, Marginals
 from kohorte.groups.recoded import Recoded, RecodedColumn
 
-__all__ = ["Column", "Domain", "Groups", "Histogram", "Marginals", "Population", "Recoded", "RecodedColumn"]
+__all__ = [
+    "Column",
+    "Domain",
+    "Groups",
+    "Histogram",
+    "JudgedPeople",
+    "Marginals",
+    "Population",
+    "Recoded",
+    "RecodedColumn",
+    "different_people",
+    "people_with_values",
+    "rows_with_values",
+]

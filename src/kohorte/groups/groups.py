@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+
+import numpy as np
 
 from kohorte.groups.histogram import Histogram
 from kohorte.kernels.arrays import Bools, Codes, Counts
@@ -28,6 +30,11 @@ class Groups:
     them at every node. `histograms` and `populations` contain the sensitive attributes and the populations that the
     models need, by name.
 
+    `people` are the same classes counted in people instead of rows, if the plan says whom a row is about: then the
+    models judge them instead. `sets(kept)` returns what the models judge if people are judged by all their rows; it
+    depends on which classes are kept. Then a class of the table can be kept in part, and `as_shown(kept)` returns the
+    kept and the suppressed part of each class, for metrics. Metrics and the suppression limit always count rows.
+
     For models that look at several classes together, `kept` tells which classes are released; None means all.
     `joined(attribute)` numbers the classes that remain if the quasi-identifier with that index becomes `*`.
     """
@@ -41,6 +48,21 @@ class Groups:
     joined: Callable[[int], Codes] | None = None
     attributes: int = 0
     kept: Bools | None = None
+    people: Groups | None = None
+    sets: Callable[[Bools], Sequence[JudgedPeople]] | None = None
+    as_shown: Callable[[Bools], tuple[Groups, Bools]] | None = None
+
+    @property
+    def judged(self) -> Groups:
+        """The classes as models count them: in people if whom a row is about is known, otherwise in rows."""
+        if self.sets is not None:
+            return self.sets(np.ones(len(self), dtype=bool))[0].groups
+        return self if self.people is None else self.people
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether the models judge people instead of rows."""
+        return self.people is not None or self.sets is not None
 
     @cached_property
     def rows(self) -> int:
@@ -54,3 +76,11 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPeople:
+    """Groups of people that the models judge; class `c` of the table belongs to group `of[c]`, if it is kept."""
+
+    groups: Groups
+    of: Codes

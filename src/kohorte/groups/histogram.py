@@ -17,21 +17,25 @@ class Domain:
 
     `overall[code]` counts the value in the whole table, suppressed rows included. If the attribute is `ordered`, the
     codes follow its order. `maps[level][code]` are the groups of its hierarchy; empty without a hierarchy.
+
+    If people are counted, `overall[code]` is the number of people with the value, and `people` the number of all: a
+    person with several values counts once for each.
     """
 
     overall: Counts
     ordered: bool = False
     maps: tuple[Codes, ...] = ()
+    people: int | None = None
 
     @cached_property
-    def rows(self) -> int:
-        """The number of rows of the table."""
-        return int(self.overall.sum())
+    def size(self) -> int:
+        """The number of rows of the table, or of people."""
+        return int(self.overall.sum()) if self.people is None else self.people
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of each value in all rows."""
-        shares: Floats = self.overall / max(1, self.rows)
+        """The share of all rows, or of all people, that has each value."""
+        shares: Floats = self.overall / max(1, self.size)
         return shares
 
     @property
@@ -70,21 +74,30 @@ class Histogram:
 
     `counts[i]` rows of the class have value `values[i]`. A value occurs at most once in a class, and each class has at
     least one value.
+
+    If people are counted, `counts[i]` people have the value, and class `c` has `people[c]` people: a person with
+    several values in a class counts once for each.
     """
 
     starts: Counts
     values: Codes
     counts: Counts
     domain: Domain
+    people: Counts | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     @cached_property
-    def sizes(self) -> Counts:
-        """The number of rows of each class."""
+    def totals(self) -> Counts:
+        """The sum of the counts of each class."""
         sizes: Counts = np.add.reduceat(self.counts, self.starts[:-1]) if len(self) else self.counts
         return sizes
+
+    @property
+    def sizes(self) -> Counts:
+        """The number of rows of each class, or of its people."""
+        return self.totals if self.people is None else self.people
 
     @property
     def distinct(self) -> Counts:
@@ -93,7 +106,7 @@ class Histogram:
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of each entry in its class."""
+        """The share of the rows of its class, or of the people, that has the value of each entry."""
         shares: Floats = self.counts / np.repeat(self.sizes, self.distinct)
         return shares
 
@@ -106,6 +119,13 @@ class Histogram:
         """The maximum of one number per entry, for each class."""
         largest: Floats = np.maximum.reduceat(cells, self.starts[:-1]) if len(self) else np.zeros(0)
         return largest
+
+    @cached_property
+    def without_commonest(self) -> Counts:
+        """The number of rows of each class, or of its people, that do not have its most frequent value."""
+        largest, _ = self.tops(1)
+        others: Counts = self.sizes - largest
+        return others
 
     @cached_property
     def entropies(self) -> Floats:

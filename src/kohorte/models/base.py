@@ -38,6 +38,10 @@ class PrivacyModel:
 
     Most models judge one class at a time. `about_all`: the model (also) judges all kept classes together (`holds`).
     `about_others`: the verdict on a class depends on which other classes are kept.
+
+    If people are counted, `groups` are counted in people. Then `monotone_for_people` says whether every generalization
+    of a solution is a solution, with and without suppression: a person may have rows in several classes, so that few
+    models remain monotone.
     """
 
     name: ClassVar[str]
@@ -47,6 +51,8 @@ class PrivacyModel:
     about_all: ClassVar[bool] = False
     about_others: ClassVar[bool] = False
     needs_hierarchy: ClassVar[bool] = False
+    monotone_for_people: ClassVar[bool] = False
+    people_refused: ClassVar[str] = ""  # why the model cannot count people
 
     def monotone_under(self, limit: int) -> bool:
         """Whether every generalization of a solution is a solution if up to `limit` rows may be suppressed."""
@@ -69,7 +75,7 @@ class PrivacyModel:
 
     @property
     def smallest_class(self) -> int:
-        """The smallest number of rows of a class that satisfies the model."""
+        """The smallest number of rows, or of people, of a class that satisfies the model."""
         return 1
 
     def check(self, domains: Mapping[str, Domain]) -> None:

@@ -34,6 +34,7 @@ class KAnonymity(PrivacyModel):
     example: ClassVar[str] = "{model: k-anonymity, k: 5}"
     monotone: ClassVar[bool] = True
     monotone_with_suppression: ClassVar[bool] = True
+    monotone_for_people: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         integer("k", self.k, least=1)

@@ -39,6 +39,7 @@ class SafeHarborRule(PrivacyModel):
     example: ClassVar[str] = "{model: safe-harbor}"
     monotone: ClassVar[bool] = True
     monotone_with_suppression: ClassVar[bool] = True
+    monotone_for_people: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         allowed: object = self.allow

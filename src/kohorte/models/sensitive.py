@@ -37,6 +37,19 @@ class SensitiveModel(PrivacyModel):
         """The smallest number of different values of a class that satisfies the model."""
         return 1
 
+    def leaves_doubt(self, groups: Groups) -> Bools:
+        """Tell for each class whether enough people do not have its most frequent value.
+
+        Where each person has one value, l different values mean that at least l - 1 people do not have the most
+        frequent one. A person with several values counts for each, so that this must be asked as well: otherwise all
+        people of a class could share a value although there are l different ones.
+        """
+        histogram = self.histogram(groups)
+        if histogram.people is None:
+            return np.ones(len(groups), dtype=bool)
+        verdict: Bools = histogram.without_commonest >= self.fewest_values - 1
+        return verdict
+
     def check(self, domains: Mapping[str, Domain]) -> None:
         """Refuse a table whose attribute has fewer different values than the model requires in every class."""
         distinct = domains[self.attribute].distinct

@@ -15,7 +15,7 @@ from kohorte.data import Role, strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.metrics import Loss, Metric
-from kohorte.models import PopulationSource, PrivacyModel
+from kohorte.models import KAnonymity, PopulationSource, PrivacyModel
 from kohorte.plans.parts import (
     Attribute,
     Decorrelation,
@@ -29,11 +29,14 @@ from kohorte.plans.parts import (
     mapping,
     refuse_unknown,
 )
+from kohorte.plans.person import Person, as_person
 from kohorte.plans.search_options import SearchOptions, is_number
+from kohorte.plans.unit import Unit
 from kohorte.sources import Missing
 
 FORMAT = 1
 ORDERS = ("shuffled", "input")
+FEWEST_PEOPLE = 2
 KEYS = (
     "kohorte",
     "attributes",
@@ -42,6 +45,8 @@ KEYS = (
     "metric",
     "search",
     "missing",
+    "person",
+    "linked_by",
     "decorrelate",
     "output",
 )
@@ -62,9 +67,13 @@ class Plan:
     missing: Missing = Missing.CATEGORY
     order: str = "shuffled"
     decorrelate: Decorrelation | None = None
+    person: Person | None = None
+    linked_by: str | None = None
 
     def __post_init__(self) -> None:
-        self._set("attributes", MappingProxyType(attributes(self.attributes, folder=Path())))
+        with Within("person"):
+            self._set("person", as_person(self.person))
+        self._set("attributes", MappingProxyType(self._with_person(attributes(self.attributes, folder=Path()))))
         self._set("models", models(self.models, folder=Path()))
         with Within("metric"):
             self._set("metric", as_metric(self.metric))
@@ -94,6 +103,21 @@ class Plan:
         if sum(source.is_subset for source in self.populations) > 1:
             raise InputError("models name different subset columns; only one part can be released", code="plan-subset")
         self._check_decorrelation()
+        self.unit.check()
+        for number, model in enumerate(self.models if self.unit.counts_people else (), start=1):
+            with Within(f"models: entry {number}"):
+                self.unit.check_model(model)
+
+    def _with_person(self, named: dict[str, Attribute]) -> dict[str, Attribute]:
+        """Columns that say whom a row is about are identifying, unless the plan gives them another role."""
+        columns = () if self.person is None else self.person.columns
+        return named | {name: Attribute(Role.IDENTIFYING) for name in columns if name not in named}
+
+    @property
+    def unit(self) -> Unit:
+        """What the plan counts: people or rows."""
+        roles = {name: attribute.role for name, attribute in self.attributes.items()}
+        return Unit(self.person, self.linked_by, roles)
 
     def _check_model(self, model: PrivacyModel) -> None:
         """Refuse a model of attributes that are not in the plan or do not have the role that the model needs."""
@@ -180,9 +204,15 @@ class Plan:
         return tuple(name for name, attribute in self.attributes.items() if attribute.role is role)
 
     @property
+    def judging_models(self) -> tuple[PrivacyModel, ...]:
+        """The models that a release must satisfy: where people are counted, a class of one person is never released."""
+        alone = self.unit.counts_people and max(model.smallest_class for model in self.models) < FEWEST_PEOPLE
+        return (*self.models, KAnonymity(FEWEST_PEOPLE)) if alone else tuple(self.models)
+
+    @property
     def smallest_class(self) -> int:
-        """The smallest number of rows that a class of the release may have."""
-        return max(model.smallest_class for model in self.models)
+        """The smallest number of rows, or of people, that a class of the release may have."""
+        return max(model.smallest_class for model in self.judging_models)
 
     @property
     def histograms(self) -> tuple[str, ...]:
@@ -247,6 +277,8 @@ class Plan:
             "metric": {"metric": self.metric.name, **vars(self.metric)},
             "search": self.search.to_dict(),
             "missing": str(self.missing),
+            **({} if self.person is None else {"person": self.person.to_dict()}),
+            **({} if self.linked_by is None else {"linked_by": self.linked_by}),
             **remedy,
             "output": {"order": self.order},
         }
@@ -286,6 +318,8 @@ class Plan:
             missing=data.get("missing", Missing.CATEGORY),
             order=_order(data.get("output", {})),
             decorrelate=data.get("decorrelate"),
+            person=data.get("person"),
+            linked_by=data.get("linked_by"),
         )
 
 

@@ -129,7 +129,7 @@ def refuse_missing_people(
     """Refuse a table with rows that nobody in a population looks like, at the finest node."""
     class_of, groups = classes
     for source in plan.population_files:
-        lacking = groups.populations[source.key].counts < groups.sizes
+        lacking = groups.populations[source.key].counts < groups.judged.sizes
         if lacking.any():
             selected = np.zeros(len(table.included), dtype=bool)
             selected[table.included] = lacking[class_of]

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from kohorte.engines import Engine
-from kohorte.groups import Groups, Recoded
+from kohorte.groups import Domain, Groups, Recoded
 from kohorte.hierarchies import Builder
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes
@@ -70,11 +70,23 @@ class RecodingProblem:
     def groups(self, class_of: Codes, classes: int, rows: Codes | None = None) -> Groups:
         """The classes of the included rows (or of some of them), with the histograms that the models need."""
         chosen = self.rows if rows is None else self.rows[rows]
-        return classes_of_rows(self.table.sensitive, class_of, classes, rows=chosen, attributes=len(self.table.columns))
+        return classes_of_rows(
+            self.table.sensitive,
+            class_of,
+            classes,
+            rows=chosen,
+            attributes=len(self.table.columns),
+            persons=self.table.persons,
+            domains=self._domains,
+        )
+
+    @cached_property
+    def _domains(self) -> Mapping[str, Domain]:
+        return self.table.domains
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it satisfies all models."""
-        verdicts: Bools = np.logical_and.reduce([model.satisfied(groups) for model in self.goal.models])
+        verdicts: Bools = np.logical_and.reduce([model.satisfied(groups.judged) for model in self.goal.models])
         return verdicts
 
     def everybody_holds(self) -> bool:

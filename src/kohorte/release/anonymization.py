@@ -25,6 +25,7 @@ from kohorte.release.explain import no_solution
 from kohorte.release.preparation import EncodedProblem, encode_problem
 from kohorte.release.recoding import judge, recode, recoding_problem, shown_cells
 from kohorte.release.release import Release
+from kohorte.release.shown_people import ShownPeople
 from kohorte.search import (
     Evaluator,
     Problem,
@@ -96,6 +97,7 @@ def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallbac
     return _candidate(
         encoded,
         table=encoded.released(shown),
+        people=ShownPeople.of(encoded.tuples, shown, encoded.plan),
         node=result.best.node,
         result=result,
         rolled_up=setup.engine.rolled_up,
@@ -114,9 +116,11 @@ def _recoded(encoded: EncodedProblem, started: float) -> Candidate:
     recoding = recode(encoded, problem)
     evaluation = judge(encoded, problem, recoding)
     seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
+    shown = shown_cells(recoding)
     return _candidate(
         encoded,
-        table=encoded.released(shown_cells(recoding)),
+        table=encoded.released(shown),
+        people=ShownPeople.of(encoded.tuples, shown, encoded.plan),
         node=None,
         result=SearchResult(
             best=evaluation,

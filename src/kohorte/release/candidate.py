@@ -12,6 +12,7 @@ from kohorte.lattice import Node
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations
 from kohorte.recoding import Recoding
+from kohorte.release.shown_people import ShownPeople
 from kohorte.search import Evaluation, SearchResult
 from kohorte.sources import TableSource
 
@@ -20,7 +21,8 @@ from kohorte.sources import TableSource
 class Candidate:
     """The table that a search or a recoder proposes, with its figures. It must not be handed on before verification.
 
-    `table` contains the rows as they would be released. The repr shows no rows.
+    `table` contains the rows as they would be released; `people` says whom they are about, if the plan counts people.
+    The repr shows no rows.
     """
 
     plan: Plan
@@ -39,6 +41,7 @@ class Candidate:
     lattice: int = 0
     kept_classes: pl.DataFrame = field(default_factory=pl.DataFrame)
     recoding: Recoding | None = None
+    people: ShownPeople | None = field(default=None, repr=False)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -110,7 +113,7 @@ class Candidate:
 
     @property
     def smallest_class(self) -> int | None:
-        """The size of the smallest class; None if every row is suppressed."""
+        """The size of the smallest class, in people if the plan counts people; None if every row is suppressed."""
         return self.evaluation.smallest_class
 
     @property

@@ -27,7 +27,8 @@ def no_solution(plan: Plan, table: EncodedTable, tuples: Tuples, top: Evaluation
         reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
     if excluded <= limit and 0 < included < max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0):
         reasons.append(f"k of at most {included:,} would do")
-    for model in plan.models:
+    groups = groups.judged
+    for model in plan.judging_models:
         if len(groups) and not (model.satisfied(groups).all() and model.holds(groups)):
             reached = reached_in_words(model.reached(groups))
             reasons.append(f"model {model_in_words(model)} fails there, where {reached} is reached")

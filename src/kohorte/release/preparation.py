@@ -19,7 +19,7 @@ from kohorte.release.algorithms import is_recoder
 from kohorte.release.decorrelation import decorrelate
 from kohorte.release.safe_harbor import refuse_unsafe
 from kohorte.search import Goal, ProgressCallback
-from kohorte.sources import EncodedTable, FrameSource, TableSource, Tuples, encode
+from kohorte.sources import EncodedTable, FrameSource, PersonColumns, TableSource, Tuples, encode
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +67,9 @@ def encode_problem(
     if is_recoder(plan.search.algorithm) if by_row is None else by_row:
         source = FrameSource(source.in_memory(f"algorithm {plan.search.algorithm}"), merged=False)
     sensitive = {name: plan.attributes[name].hierarchy for name in plan.counted_attributes}
-    tuples = source.distinct(list(dict.fromkeys((*plan.quasi_identifiers, *sensitive))))
+    unit = plan.unit
+    tuples = source.distinct(list(dict.fromkeys((*plan.quasi_identifiers, *sensitive, *unit.needed_columns))))
     rows = int(tuples.counts.sum())
-    _refuse_few_rows(plan, rows)
     table = encode(
         source,
         tuples,
@@ -78,11 +78,13 @@ def encode_problem(
         sensitive=sensitive,
         populations=parts.people,
         finest=plan.minimum_levels,
+        person=PersonColumns(unit.columns, unit.links, unit.judges_sets) if unit.counts_people else None,
     )
+    _refuse_few(plan, table)
     check_models(plan, table.domains)
     refuse_unsafe(source, plan, table)
     goal = Goal(
-        models=plan.models,
+        models=plan.judging_models,
         metric=plan.metric,
         weights={name: float(attribute.weight) for name, attribute in plan.attributes.items()},
         limit=plan.most_suppressed(rows),
@@ -93,12 +95,13 @@ def encode_problem(
     return EncodedProblem(plan, source, tuples, table, goal, parts.populations, parts.hashes, input_rows)
 
 
-def _refuse_few_rows(plan: Plan, rows: int) -> None:
+def _refuse_few(plan: Plan, table: EncodedTable) -> None:
+    unit = "rows" if table.persons is None else "people"
     for number, model in enumerate(plan.models, start=1):
-        if model.smallest_class > rows:
+        if model.smallest_class > table.size:
             raise InputError(
-                f"models: entry {number}: model {model.name} asks for classes of {model.smallest_class:,} rows, but "
-                f"the table has only {rows:,}",
+                f"models: entry {number}: model {model.name} asks for classes of {model.smallest_class:,} {unit}, but "
+                f"the table has only {table.size:,}",
                 code="model-beyond-rows",
             )
 

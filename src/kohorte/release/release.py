@@ -14,7 +14,7 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.plans.columns import check_columns
 from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.release.candidate import Candidate
-from kohorte.release.verification import Verification, verify_source
+from kohorte.release.verification import PEOPLE, Verification, verify_source
 from kohorte.sources import FrameSource, TableSource, encode_rows
 
 
@@ -35,6 +35,8 @@ class Release(Candidate):
         same = counted == (self.rows, self.classes, self.suppressed)
         if self.all_starred:  # suppressed rows cannot be told from the others
             same = verification.rows == self.rows
+        if self.plan.unit.counts_people:
+            same = same and verification.unit == PEOPLE
         if not verification.satisfied or not same:
             raise InternalError(
                 "the release does not pass its own verification and was withheld; please report this",
@@ -47,7 +49,9 @@ class Release(Candidate):
     ) -> Release:
         """Verify a candidate, from its rows or from `table`, which was read from the written file."""
         checked = candidate.table if table is None else table
-        verification = verify_source(checked, candidate.plan, candidate.populations, levels=candidate.levels)
+        verification = verify_source(
+            checked, candidate.plan, candidate.populations, levels=candidate.levels, people=candidate.people
+        )
         known = {part.name: getattr(candidate, part.name) for part in fields(Candidate)}
         return cls(**known, verification=verification, kind=kind)
 

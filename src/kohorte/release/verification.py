@@ -18,8 +18,12 @@ from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations, whole_populations
 from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.shown_classes import Classes
+from kohorte.release.shown_people import ShownPeople
 from kohorte.release.words import reached_in_words, with_parameters
 from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive
+
+ROWS, PEOPLE = "rows", "people"
+"""What was counted."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class ModelVerdict:
     reached: float | tuple[float, float] | None
     failing_classes: int
     failing_rows: int
+    unit: str = ROWS
 
     @property
     def in_words(self) -> str:
@@ -40,7 +45,7 @@ class ModelVerdict:
             return "holds"
         if not self.failing_classes:
             return "FAILS for the table as a whole"
-        return f"FAILS in {self.failing_classes:,} classes ({self.failing_rows:,} rows)"
+        return f"FAILS in {self.failing_classes:,} classes ({self.failing_rows:,} {self.unit})"
 
     @property
     def reached_in_words(self) -> str:
@@ -55,7 +60,11 @@ class ModelVerdict:
 
 @dataclass(frozen=True)
 class Verification:
-    """The verdict on a table. `problems` describes what is wrong besides the models."""
+    """The verdict on a table. `problems` describes what is wrong besides the models.
+
+    `unit` tells what the models and the smallest class count: rows or people. If people are counted, `people` is their
+    number, some of whom lose rows, or all their rows, by suppression.
+    """
 
     satisfied: bool
     models: tuple[ModelVerdict, ...]
@@ -64,6 +73,10 @@ class Verification:
     smallest_class: int | None
     suppressed: int
     problems: tuple[str, ...] = ()
+    unit: str = ROWS
+    people: int | None = None
+    people_losing_rows: int | None = None
+    people_losing_all_rows: int | None = None
 
     def to_dict(self) -> dict[str, object]:
         """The verdict as plain data."""
@@ -75,6 +88,10 @@ class Verification:
             "smallest_class": self.smallest_class,
             "suppressed": self.suppressed,
             "problems": list(self.problems),
+            "unit": self.unit,
+            "people": self.people,
+            "people_losing_rows": self.people_losing_rows,
+            "people_losing_all_rows": self.people_losing_all_rows,
         }
 
 
@@ -99,9 +116,17 @@ def verify_table(
 
 
 def verify_source(
-    table: TableSource, plan: Plan, populations: Populations, *, levels: Mapping[str, int] | None = None
+    table: TableSource,
+    plan: Plan,
+    populations: Populations,
+    *,
+    levels: Mapping[str, int] | None = None,
+    people: ShownPeople | None = None,
 ) -> Verification:
-    """Check a table whose columns match the plan, by its counted tuples."""
+    """Check a table whose columns match the plan, by its counted tuples.
+
+    `people` says whom its rows are about, if the plan counts people; without it, only rows can be counted.
+    """
     names = list(plan.quasi_identifiers)
     tuples = table.count_shown(list(dict.fromkeys((*names, *plan.histograms))))
     rows = int(tuples[COUNT].sum())
@@ -110,32 +135,46 @@ def verify_source(
     unsafe = safe_harbor.problems(table, plan)
     found = [*_columns_left(table, plan), *_too_fine(tuples, plan), *_missing_problems(tuples, plan)]
     found += [*decorrelation.problems(table, plan), *unsafe]
+    if people is not None and not people.fit(tuples):
+        found.append("its rows are not those whose people are known")
+        people = None
     starred = tuples.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
     suppressed = int(tuples[COUNT].filter(starred).sum())
     if suppressed > plan.most_suppressed(rows):
         suppressed = 0  # too many to be exempt: they must satisfy the models like all other rows
     classes = Classes(tuples, names, suppressed=starred if suppressed else None)
-    people = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
+    of_populations = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
     found += [
         f"{unmatched:,} rows are more than the {key} has people like them: not everybody is in it"
-        for key, (_, unmatched) in people.items()
+        for key, (_, unmatched) in of_populations.items()
         if unmatched
     ]
-    weights = tuples[COUNT].to_numpy().astype(np.int64)
-    groups = classes.groups(
-        {name: encode_sensitive(tuples[name], plan.attributes[name].hierarchy, weights) for name in plan.histograms},
-        {key: population for key, (population, _) in people.items()},
-    )
+    in_classes = {key: population for key, (population, _) in of_populations.items()}
+    groups: Groups
+    if people is None:
+        weights = tuples[COUNT].to_numpy().astype(np.int64)
+        builders = {name: plan.attributes[name].hierarchy for name in plan.histograms}
+        columns = {name: encode_sensitive(tuples[name], builder, weights) for name, builder in builders.items()}
+        groups = classes.groups(columns, in_classes)
+        judged: tuple[Groups, ...] = (groups,)
+    else:
+        judged, groups = people.judged(plan, bool(suppressed), in_classes)
     broken = (SafeHarborRule.name,) if unsafe else ()  # a rule about columns, not about classes
-    verdicts = tuple(_verdict(model, groups, broken) for model in plan.models)
+    unit = ROWS if people is None else PEOPLE
+    verdicts = tuple(_verdict(model, judged, broken, unit) for model in plan.judging_models)
+    losing = (None, None) if people is None else people.losing()
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),
         models=verdicts,
         rows=rows,
         classes=len(groups),
-        smallest_class=int(groups.sizes.min()) if len(groups) else None,
+        smallest_class=int(judged[0].sizes.min()) if len(groups) else None,
         suppressed=suppressed,
         problems=tuple(found),
+        unit=unit,
+        people=None if people is None else people.people,
+        people_losing_rows=losing[0],
+        people_losing_all_rows=losing[1],
     )
 
 
@@ -178,14 +217,16 @@ def _too_fine(tuples: pl.DataFrame, plan: Plan) -> list[str]:
     return found
 
 
-def _verdict(model: PrivacyModel, groups: Groups, broken: Sequence[str] = ()) -> ModelVerdict:
-    failing = ~model.satisfied(groups)
-    holds = model.holds(groups) if len(groups) else True
+def _verdict(model: PrivacyModel, judged: Sequence[Groups], broken: Sequence[str], unit: str) -> ModelVerdict:
+    """The verdict on all that a model judges; what is reached is that of the first, which are hardest to satisfy."""
+    failing = [~model.satisfied(groups) for groups in judged]
+    holds = all(model.holds(groups) for groups in judged if len(groups))
     return ModelVerdict(
         name=model.name,
         parameters={key: value for key, value in model.to_dict().items() if key != "model"},
-        satisfied=holds and not bool(failing.any()) and model.name not in broken,
-        reached=model.reached(groups),
-        failing_classes=int(failing.sum()),
-        failing_rows=int(groups.sizes[failing].sum()),
+        satisfied=holds and not any(own.any() for own in failing) and model.name not in broken,
+        reached=model.reached(judged[0]),
+        failing_classes=sum(int(own.sum()) for own in failing),
+        failing_rows=sum(int(groups.sizes[own].sum()) for groups, own in zip(judged, failing, strict=True)),
+        unit=unit,
     )

@@ -36,6 +36,8 @@ class Evaluator:
     costing: Costing
     limit: int
     starred: Groups | None = None  # the class of all rows at the node that shows only `*`, if some rows are excluded
+    starred_node: Node | None = None  # the node that shows only `*`, if there is one
+    by_people: bool = False  # the engine counts people, and the models judge them
     bounds: bool = True  # compute `floor` and `gone`, which are not needed if all nodes are counted
     _screens: Screens = field(default_factory=Screens, init=False, repr=False, compare=False)
 
@@ -83,18 +85,21 @@ class Evaluator:
     @cached_property
     def monotone(self) -> bool:
         """Whether every generalization of a solution is a solution under this suppression limit."""
+        if self.by_people:
+            return all(model.monotone_for_people for model in self.models)
         return all(model.monotone_under(self.limit) for model in self.models)
 
     def judge(self, groups: Groups) -> Evaluation:
         """Return the verdict and the cost of the classes of a node."""
         kept = self.kept(groups)
-        kept_rows, classes, smallest, small = summarize(groups.sizes, kept, self.costing.smallest_class)
+        kept_rows, classes, smallest, small = self._summarized(groups, kept)
         suppressed = self.costing.rows - kept_rows
         solution = suppressed <= self.limit and not self._excluded_rows_reveal(groups)
+        solution = solution and not self._partly_starred(groups, kept)
         return Evaluation(
             node=groups.node,
             solution=solution,
-            cost=self.costing.cost(groups, kept, suppressed) if solution else math.inf,
+            cost=self._cost(groups, kept, suppressed) if solution else math.inf,
             suppressed=suppressed,
             classes=classes,
             smallest_class=smallest or None,
@@ -103,37 +108,85 @@ class Evaluator:
             small=groups.excluded + small,
         )
 
+    def _cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
+        shown, kept = (groups, kept) if groups.as_shown is None else groups.as_shown(kept)
+        return self.costing.cost(shown, kept, suppressed)
+
+    def _summarized(self, groups: Groups, kept: Bools) -> tuple[int, int, int, int]:
+        """The kept rows and classes, the smallest kept class as the models count it, and the rows of small classes.
+
+        If people are judged by all their rows, the smallest class is the smallest group of people with the same set.
+        """
+        kept_rows, classes, smallest, small = summarize(groups.sizes, kept, self.costing.smallest_class)
+        if not groups.counts_people:
+            return kept_rows, classes, smallest, small
+        if groups.sets is not None:
+            sets, of_classes = (part.groups for part in groups.sets(kept))
+            return kept_rows, len(of_classes), int(sets.sizes.min()) if len(sets) else 0, small
+        people = groups.judged.sizes
+        small = int(groups.sizes[people < self.costing.smallest_class].sum())
+        return kept_rows, classes, int(people[kept].min()) if kept.any() else 0, small
+
     def _excluded_rows_reveal(self, groups: Groups) -> bool:
         """Whether the node that shows only `*` fails: there, excluded rows look the same as all others."""
         if self.starred is None or groups.node != self.starred.node or self.limit >= self.costing.rows:
             return False
         return not self._all_starred_hold
 
+    def _partly_starred(self, groups: Groups, kept: Bools) -> bool:
+        """Whether rows are to be suppressed at the node that shows only `*`, where they cannot be told from the others.
+
+        This can happen only where people are judged by all their rows: otherwise there is one class.
+        """
+        if groups.sets is None or groups.node != self.starred_node or self.limit >= self.costing.rows:
+            return False
+        return bool(kept.any() and not kept.all())
+
     @cached_property
     def _all_starred_hold(self) -> bool:
         assert self.starred is not None
-        return bool(self._satisfying(self.starred).all()) and self._hold(self.starred)
+        everybody = self.starred.judged
+        return bool(self._satisfying(everybody).all()) and self._hold(everybody)
 
     def _gone(self, groups: Groups, suppressed: int) -> int:
         """A lower bound for the rows suppressed at every specialization: per class, the largest bound of the models."""
         if self.monotone:
             return suppressed
+        if groups.counts_people:  # the parts of a class have no more people than the class
+            return groups.excluded + self._summarized(groups, np.zeros(len(groups), dtype=bool))[3]
         total = float(np.maximum.reduce([model.gone(groups) for model in self.models]).sum())
         return groups.excluded + math.ceil(total - ROUNDING * (1.0 + total))
 
     def kept(self, groups: Groups) -> Bools:
         """Tell for each class whether it satisfies all models and is therefore released.
 
+        If people are judged by all their rows, what is suppressed changes what is left of others, so the models are
+        asked again until nothing changes.
+        """
+        if groups.sets is None:
+            return self._kept(groups.judged, groups)
+        kept = np.ones(len(groups), dtype=bool)
+        while True:
+            fewer = kept
+            for part in groups.sets(kept) if kept.any() else ():
+                fewer = fewer & self._satisfying(part.groups)[part.of]
+            if np.array_equal(fewer, kept):
+                return kept
+            kept = fewer
+
+    def _kept(self, judged: Groups, groups: Groups) -> Bools:
+        """Tell which classes are kept, from the classes as models count them and as rows.
+
         For models about all classes together, the smallest classes are removed, one size at a time, until the models
         hold for the rest.
         """
-        kept = self._satisfying(groups)
+        kept = self._satisfying(judged)
         if not any(model.about_all for model in self.models):
             return kept
-        for size in np.unique(groups.sizes[kept]):
-            if self._hold(replace(groups, kept=kept)) or groups.rows - int(groups.sizes[kept].sum()) > self.limit:
+        for size in np.unique(judged.sizes[kept]):
+            if self._hold(replace(judged, kept=kept)) or groups.rows - int(groups.sizes[kept].sum()) > self.limit:
                 break
-            kept = self._satisfying(groups, kept & (groups.sizes > size))
+            kept = self._satisfying(judged, kept & (judged.sizes > size))
         return kept
 
     def _hold(self, groups: Groups) -> bool:

@@ -29,7 +29,7 @@ class Goal:
 
     @property
     def smallest_class(self) -> int:
-        """The fewest rows that a class needs to satisfy all models."""
+        """The fewest rows, or people, that a class needs to satisfy all models."""
         return max(model.smallest_class for model in self.models)
 
 
@@ -38,9 +38,16 @@ def full_domain(table: EncodedTable, goal: Goal, engine: Engine) -> tuple[Evalua
     marginals = table.marginals(goal.weights)
     lattice = Lattice(table.shape)
     costing = goal.metric.costing(marginals, smallest_class=goal.smallest_class, limit=goal.limit)
-    some_excluded = table.excluded and all_starred(table, lattice.top)
-    starred = engine.all_rows(lattice.top) if some_excluded else None
-    evaluator = Evaluator(engine, goal.models, costing, goal.limit, starred)
+    starred_node = lattice.top if all_starred(table, lattice.top) else None
+    evaluator = Evaluator(
+        engine,
+        goal.models,
+        costing,
+        goal.limit,
+        starred=engine.all_rows(lattice.top) if table.excluded and starred_node is not None else None,
+        starred_node=starred_node,
+        by_people=table.persons is not None,
+    )
     problem = Problem(
         lattice=lattice,
         count=evaluator,

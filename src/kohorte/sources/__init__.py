@@ -12,7 +12,8 @@ from kohorte.sources.encoding import (
     encode_sensitive,
 )
 from kohorte.sources.frame import FrameSource, which_rows
-from kohorte.sources.sensitive import SensitiveColumn, classes_of_rows
+from kohorte.sources.persons import PersonColumns, Persons, classes_of_rows
+from kohorte.sources.sensitive import SensitiveColumn
 
 SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource)
 
@@ -25,6 +26,8 @@ __all__ = [
     "FrameSource",
     "Missing",
     "People",
+    "PersonColumns",
+    "Persons",
     "SensitiveColumn",
     "TableSource",
     "Tuples",

@@ -19,6 +19,7 @@ from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
 from kohorte.lattice import Node
 from kohorte.sources.base import TableSource, Tuples
 from kohorte.sources.frame import FrameSource
+from kohorte.sources.persons import PersonColumns, Persons
 from kohorte.sources.sensitive import SensitiveColumn, in_order
 
 
@@ -78,6 +79,7 @@ class EncodedPopulation:
     codes: Codes = field(repr=False)
     weights: Counts = field(repr=False)
     includes_table: bool = False
+    persons: Codes | None = field(default=None, repr=False)  # numbered as in the table, if it includes the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,8 @@ class EncodedTable:
     """The encoded columns of a table, tuple by tuple; `weights[t]` rows have tuple `t`.
 
     `included` tells which tuples are in classes. `columns` are the quasi-identifiers; `sensitive` and `populations` are
-    the sensitive attributes and the populations that the models need. A tuple may occur more than once.
+    the sensitive attributes and the populations that the models need. A tuple may occur more than once. `persons` tells
+    whom each tuple is about, if people are counted.
     """
 
     columns: tuple[EncodedColumn, ...]
@@ -94,6 +97,7 @@ class EncodedTable:
     sensitive: tuple[SensitiveColumn, ...] = ()
     populations: Mapping[str, EncodedPopulation] = field(default_factory=dict)
     merged: bool = False  # no two tuples look the same at the finest node
+    persons: Persons | None = None  # if people are counted
 
     @cached_property
     def rows(self) -> int:
@@ -107,8 +111,15 @@ class EncodedTable:
 
     @property
     def domains(self) -> dict[str, Domain]:
-        """The domains of the sensitive attributes."""
-        return {column.name: column.domain for column in self.sensitive}
+        """The domains of the sensitive attributes, as models count them: in people if people are counted."""
+        if self.persons is None:
+            return {column.name: column.domain for column in self.sensitive}
+        return {column.name: self.persons.domain(column) for column in self.sensitive}
+
+    @property
+    def size(self) -> int:
+        """The number of people if people are counted, otherwise of rows."""
+        return self.rows if self.persons is None else self.persons.count
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,6 +160,7 @@ class EncodedTable:
             included=self.included[tuples],
             merged=False,
             sensitive=tuple(replace(column, codes=column.codes[tuples]) for column in self.sensitive),
+            persons=None if self.persons is None else self.persons.chosen(tuples),
         )
 
     def row_by_row(self) -> EncodedTable:
@@ -195,15 +207,21 @@ def encode(
     sensitive: Mapping[str, Builder | None] = MappingProxyType({}),
     populations: Mapping[str, People] = MappingProxyType({}),
     finest: Mapping[str, int] = MappingProxyType({}),
+    person: PersonColumns | None = None,
 ) -> EncodedTable:
     """Encode the tuples of a source and the populations, and apply the policy for missing values.
 
-    `finest` is the lowest level of each quasi-identifier that may be shown. A hierarchy that depends on the data is
-    built from the values of the included rows and of the populations.
+    `person` names the columns that say whom a row is about, if people are counted. `finest` is the lowest level of each
+    quasi-identifier that may be shown. A hierarchy that depends on the data is built from the values of the included
+    rows and of the populations.
     """
     included = _included(source, tuples, list(hierarchies), missing)
     people = {key: FrameSource(population.frame) for key, population in populations.items()}
-    of_people = {key: own.distinct(list(hierarchies)) for key, own in people.items()}
+    known = () if person is None else person.columns
+    of_people = {
+        key: own.distinct([*hierarchies, *(name for name in known if populations[key].includes_table)])
+        for key, own in people.items()
+    }
     parts = [_Part(source, tuples, None if included.all() or not people else included)]
     parts += [_Part(people[key], own, None, " of the population") for key, own in of_people.items()]
     columns, codes = [], []
@@ -212,6 +230,9 @@ def encode(
         columns.append(column.from_level(finest.get(name, 0)))
         codes.append(others)
     counted = tuple(_encode_sensitive(name, builder, tuples, source) for name, builder in sensitive.items())
+    tied = {key: own for key, own in of_people.items() if populations[key].includes_table}
+    persons, of_population = (None, []) if person is None else person.numbered(source, tuples, list(tied.values()))
+    numbered = dict(zip(tied, of_population, strict=True)) if person is not None else {}
     apart = all(map(_all_different, columns)) and all(_is_told_apart(column, tuples) for column in counted)
     return EncodedTable(
         columns=tuple(columns),
@@ -219,10 +240,13 @@ def encode(
         included=included,
         sensitive=counted,
         populations={
-            key: EncodedPopulation(np.stack(own, axis=1), of_people[key].counts, populations[key].includes_table)
+            key: EncodedPopulation(
+                np.stack(own, axis=1), of_people[key].counts, populations[key].includes_table, numbered.get(key)
+            )
             for key, own in zip(populations, zip(*codes, strict=True), strict=True)
         },
-        merged=tuples.merged and not populations and apart,
+        merged=tuples.merged and not populations and apart and persons is None,
+        persons=persons,
     )
 
 

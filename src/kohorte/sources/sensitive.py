@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kohorte.groups import Domain, Groups, Histogram
+from kohorte.groups import Domain
 from kohorte.hierarchies import Builder
 from kohorte.hierarchies.decimals import number_parts
 from kohorte.hierarchies.order import sort_keys
-from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.kernels.arrays import Codes, Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,30 +24,6 @@ class SensitiveColumn:
     name: str
     codes: Codes = field(repr=False)
     domain: Domain = field(repr=False)
-
-
-def classes_of_rows(
-    columns: Sequence[SensitiveColumn],
-    class_of: Codes | Counts,
-    classes: int,
-    *,
-    rows: Bools | Codes | Counts | None = None,
-    attributes: int,
-) -> Groups:
-    """The classes of rows (or of some of them) from the class of each row, with histograms of sensitive attributes."""
-    histograms = {}
-    for column in columns:
-        values = column.codes if rows is None else column.codes[rows]
-        width = len(column.domain.overall)
-        keys, counts = np.unique(class_of.astype(np.int64) * width + values, return_counts=True)
-        starts = np.searchsorted(keys, np.arange(classes + 1) * width)
-        histograms[column.name] = Histogram(starts, (keys % width).astype(np.uint32), counts, column.domain)
-    sizes = np.bincount(class_of, minlength=classes)
-    return Groups(node=(), sizes=sizes, codes=_no_codes, histograms=histograms, attributes=attributes)
-
-
-def _no_codes(which: Bools) -> Codes:
-    raise AssertionError(f"classes that were given have no codes ({len(which)})")
 
 
 def in_order(

@@ -40,6 +40,7 @@ class NTCloseness(SensitiveModel):
     name: ClassVar[str] = "n-t-closeness"
     example: ClassVar[str] = "{model: n-t-closeness, attribute: diagnosis, n: 1000, t: 0.2}"
     about_others: ClassVar[bool] = True
+    people_refused: ClassVar[str] = "the people of several classes together are not the sum of the people of each"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,7 +54,7 @@ class NTCloseness(SensitiveModel):
 
     def check(self, domains: Mapping[str, Domain]) -> None:
         """Refuse groups larger than the table."""
-        rows = domains[self.attribute].rows
+        rows = domains[self.attribute].size
         if rows < self.n:
             raise InputError(
                 f"model {self.name} requires groups of {self.n:,} rows, but the table has only {rows:,}",
@@ -72,7 +73,7 @@ class NTCloseness(SensitiveModel):
     def _distances(self, groups: Groups, *, until: float) -> Floats:
         """The distance of each class to its closest group of at least n rows; up to `until` is close enough."""
         histogram = self.histogram(groups)
-        large = histogram.domain.rows >= self.n
+        large = histogram.domain.size >= self.n
         found = histogram.equal_distance.copy() if large else np.full(len(groups), np.inf)
         found[groups.sizes >= self.n] = 0.0
         kept = np.ones(len(groups), dtype=bool) if groups.kept is None else groups.kept

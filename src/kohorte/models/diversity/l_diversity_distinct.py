@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Bools
 from kohorte.models.parameters import integer
@@ -56,8 +58,10 @@ class DistinctLDiversity(SensitiveModel):
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it has at least l different values."""
         verdict: Bools = self.histogram(groups).distinct >= self.l
-        return verdict
+        return verdict & self.leaves_doubt(groups)
 
     def reached(self, groups: Groups) -> float | None:
         """The smallest number of different values of a class."""
-        return int(self.histogram(groups).distinct.min()) if len(groups) else None
+        histogram = self.histogram(groups)
+        reached = np.minimum(histogram.distinct, histogram.without_commonest + 1)
+        return int(reached.min()) if len(groups) else None

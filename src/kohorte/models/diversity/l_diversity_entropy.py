@@ -55,7 +55,7 @@ class EntropyLDiversity(SensitiveModel):
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether its entropy is at least log l."""
-        return within(math.log(self.l) - self.histogram(groups).entropies)
+        return within(math.log(self.l) - self.histogram(groups).entropies) & self.leaves_doubt(groups)
 
     def gone(self, groups: Groups) -> Floats:
         """Entropy is concave: the mean entropy of a class's parts is at most its own.
@@ -69,4 +69,8 @@ class EntropyLDiversity(SensitiveModel):
 
     def reached(self, groups: Groups) -> float | None:
         """The smallest number of equally frequent values whose entropy a class reaches."""
-        return math.exp(self.histogram(groups).entropies.min()) if len(groups) else None
+        histogram = self.histogram(groups)
+        reached = np.exp(histogram.entropies)
+        if histogram.people is not None:
+            reached = np.minimum(reached, histogram.without_commonest + 1)
+        return float(reached.min()) if len(groups) else None

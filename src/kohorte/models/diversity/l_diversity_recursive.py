@@ -64,7 +64,7 @@ class RecursiveLDiversity(SensitiveModel):
     def _largest_and_tail(self, groups: Groups) -> tuple[Counts, Counts]:
         histogram = self.histogram(groups)
         largest, tops = histogram.tops(min(self.l - 1, len(histogram.domain.overall)))
-        return largest, groups.sizes - tops
+        return largest, histogram.totals - tops
 
     @staticmethod
     def _ratios(largest: Counts, tail: Counts) -> Floats:
@@ -74,7 +74,7 @@ class RecursiveLDiversity(SensitiveModel):
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether r1 < c * (r_l + ... + r_m)."""
         verdict: Bools = self._ratios(*self._largest_and_tail(groups)) < self.c
-        return verdict
+        return verdict & self.leaves_doubt(groups)
 
     def gone(self, groups: Groups) -> Floats:
         """The excess of r1 over c * (r_l + ...) of a class is at most the sum of the excesses of its parts.
@@ -91,5 +91,5 @@ class RecursiveLDiversity(SensitiveModel):
 
         None if a class has fewer than l different values, because then no c holds.
         """
-        ratios = self._ratios(*self._largest_and_tail(groups))
+        ratios = np.where(self.leaves_doubt(groups), self._ratios(*self._largest_and_tail(groups)), np.inf)
         return float(ratios.max()) if len(groups) and np.isfinite(ratios).all() else None

@@ -33,6 +33,7 @@ class KMap(PopulationModel):
     example: ClassVar[str] = "{model: k-map, k: 5, population: citizens.csv}"
     monotone: ClassVar[bool] = True
     monotone_with_suppression: ClassVar[bool] = True
+    monotone_for_people: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,0 +1,96 @@
+"""What a plan counts: people where it says whom a row is about, otherwise rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kohorte.data import Role
+from kohorte.errors import InputError
+from kohorte.models import PrivacyModel
+from kohorte.plans.person import Knowledge, Person
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The person of a plan, the column that ties rows of one person together, and the roles of all columns."""
+
+    person: Person | None
+    linked_by: str | None
+    roles: Mapping[str, Role]
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the plan says whom a row is about, or that every row is another person."""
+        return self.person is not None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that say whom a row is about; none if rows are counted."""
+        return () if self.person is None else self.person.columns
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether people are counted instead of rows."""
+        return bool(self.columns)
+
+    @property
+    def stays_tied(self) -> bool:
+        """Whether all columns that say whom a row is about stay in the release."""
+        return self.counts_people and not any(self.roles[name] is Role.IDENTIFYING for name in self.columns)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The columns that stay in the release and tie rows of one person together."""
+        tied = self.columns if self.stays_tied else ()
+        return tuple(dict.fromkeys((*tied, *(() if self.linked_by is None else (self.linked_by,)))))
+
+    @property
+    def judges_sets(self) -> bool:
+        """Whether people are judged by all their rows together: the attacker knows them, or the release ties them."""
+        if self.person is None or not self.counts_people:
+            return False
+        return bool(self.links) or self.person.attacker_knows is Knowledge.ALL_ROWS
+
+    @property
+    def needed_columns(self) -> tuple[str, ...]:
+        """The columns from which people are counted."""
+        return tuple(dict.fromkeys((*self.columns, *self.links)))
+
+    def check(self) -> None:
+        """Refuse a link without people, and people whose rows stay tied together without a reason."""
+        stays = (Role.SENSITIVE, Role.INSENSITIVE)
+        if self.linked_by is not None and (not self.counts_people or self.roles.get(self.linked_by) not in stays):
+            raise InputError(
+                "linked_by names a sensitive or insensitive column that ties the rows of one person together; it needs "
+                "person, which says whom a row is about",
+                code="plan-linked-by",
+            )
+        if not self.stays_tied:
+            return
+        if any(self.roles[name] is Role.QUASI_IDENTIFYING for name in self.columns):
+            raise InputError(
+                "person: its columns would stay in the release, one of them as a quasi-identifier, which would never "
+                "be the same for two people; make one of them identifying",
+                code="plan-person",
+            )
+        if self.person is not None and not self.person.stays_because:
+            raise InputError(
+                "person: its columns are not identifying, so that they stay in the release and tie the rows of a "
+                "person together; make one of them identifying, or say in stays_because why they may stay",
+                code="plan-person",
+            )
+
+    def check_model(self, model: PrivacyModel) -> None:
+        """Refuse a model that cannot count people, or that cannot judge them by all their rows."""
+        if model.people_refused:
+            raise InputError(
+                f"model {model.name} cannot count people, as person asks for: {model.people_refused}",
+                code="person-model",
+            )
+        if self.judges_sets and (model.population_source is not None or model.about_all):
+            raise InputError(
+                f"model {model.name} cannot judge people by all their rows together, as attacker_knows: all_rows or a "
+                "column that ties rows together asks for",
+                code="person-model",
+            )

@@ -1,0 +1,134 @@
+"""Whom each tuple is about: the persons of a table, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+import polars as pl
+
+from kohorte.errors import InputError
+from kohorte.groups import Domain, Groups, different_people, people_with_values, rows_with_values
+from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.sources.base import TableSource, Tuples
+from kohorte.sources.sensitive import SensitiveColumn
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """`codes[t]` is the number of the person whom tuple `t` is about; there are `count` people.
+
+    If `by_sets`, people are judged by all their rows together. Tuples with the same number in `links` are visibly about
+    the same person; None if nothing in the release ties rows together.
+    """
+
+    codes: Codes = field(repr=False)
+    count: int
+    by_sets: bool = False
+    links: Codes | None = field(default=None, repr=False)
+
+    def chosen(self, tuples: Codes | Counts) -> Persons:
+        """The persons of these tuples, possibly repeated; they keep their numbers."""
+        return replace(self, codes=self.codes[tuples], links=None if self.links is None else self.links[tuples])
+
+    def domain(self, column: SensitiveColumn) -> Domain:
+        """The domain of a sensitive attribute, in which a person counts once for each of their values."""
+        width = len(column.domain.overall)
+        pairs = np.unique(self.codes.astype(np.int64) * width + column.codes)
+        return replace(column.domain, overall=np.bincount(pairs % width, minlength=width), people=self.count)
+
+
+@dataclass(frozen=True)
+class PersonColumns:
+    """The columns that say whom a row is about, those that stay and tie rows together, and how people are judged."""
+
+    columns: tuple[str, ...]
+    links: tuple[str, ...] = ()
+    by_sets: bool = False
+
+    def numbered(
+        self, source: TableSource, tuples: Tuples, others: Sequence[Tuples] = ()
+    ) -> tuple[Persons, list[Codes]]:
+        """Return the persons of the tuples, and the numbers of the same persons in other tuples."""
+        codes, rest, count = _number(source, tuples, self.columns, others)
+        links = None
+        if self.links:
+            links, _, _ = _number(source, tuples, self.links)
+            _refuse_shared(links, codes)
+        return Persons(codes, count, self.by_sets, links), rest
+
+
+def _number(
+    source: TableSource, tuples: Tuples, columns: Sequence[str], others: Sequence[Tuples] = ()
+) -> tuple[Codes, list[Codes], int]:
+    """Number the combinations of values of some columns, in other tuples alike; return how many the first ones have."""
+    for name in columns:
+        absent = tuples.absent(name)
+        if absent.any():
+            raise InputError(
+                f"people are counted by column {name!r}, which has {source.where(tuples, absent)} without a value; "
+                "fill in the values or remove these rows",
+                code="person-missing",
+            )
+    if others:
+        parts = [pl.DataFrame([own.text(name) for name in columns]) for own in (tuples, *others)]
+        every = pl.concat(parts).select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
+        own, *rest = np.split(every.astype(np.uint32), np.cumsum([part.height for part in parts])[:-1])
+        return own, rest, len(np.unique(own))
+    numbers = np.zeros(len(tuples.counts), dtype=np.int64)
+    for name in columns:
+        position = tuples.columns.index(name)
+        numbers = numbers * len(tuples.values[position]) + tuples.codes[:, position]
+        found, numbers = np.unique(numbers, return_inverse=True)
+    return numbers.astype(np.uint32), [], len(found)
+
+
+def _refuse_shared(links: Codes, persons: Codes) -> None:
+    """Refuse a column that ties rows together, but rows of different people."""
+    pairs = np.unique(links.astype(np.int64) << 32 | persons.astype(np.int64)) >> 32
+    several = len(pairs) - len(np.unique(pairs))
+    if several:
+        raise InputError(
+            f"linked_by ties rows of different people together ({several:,} times); name a column whose values belong "
+            "to one person each",
+            code="linked-by-shared",
+        )
+
+
+def classes_of_rows(
+    columns: Sequence[SensitiveColumn],
+    class_of: Codes | Counts,
+    classes: int,
+    *,
+    rows: Bools | Codes | Counts | None = None,
+    attributes: int,
+    persons: Persons | None = None,
+    domains: Mapping[str, Domain] = MappingProxyType({}),
+) -> Groups:
+    """The classes of rows (or of some of them) from the class of each row, with histograms of sensitive attributes.
+
+    With `persons`, the classes are counted in people, too; `domains` are then those of the sensitive attributes, in
+    people.
+    """
+    own = [column.codes if rows is None else column.codes[rows] for column in columns]
+    histograms = {
+        column.name: rows_with_values(class_of, values, None, classes, column.domain)
+        for column, values in zip(columns, own, strict=True)
+    }
+    sizes = np.bincount(class_of, minlength=classes)
+    groups = Groups(node=(), sizes=sizes, codes=_no_codes, histograms=histograms, attributes=attributes)
+    if persons is None:
+        return groups
+    whom = persons.codes if rows is None else persons.codes[rows]
+    people = different_people(class_of, whom, classes)
+    counted = {
+        column.name: people_with_values(class_of, values, whom, people, domains[column.name])
+        for column, values in zip(columns, own, strict=True)
+    }
+    return replace(groups, people=replace(groups, sizes=people, histograms=counted))
+
+
+def _no_codes(which: Bools) -> Codes:
+    raise AssertionError(f"classes that were given have no codes ({len(which)})")
