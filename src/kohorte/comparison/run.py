@@ -181,8 +181,9 @@ class Bench:
 
     def _failing(self, known: Outcome, recoding: Recoding) -> Outcome:
         """The classes of a result that does not satisfy the models."""
-        recoded, satisfied = self._problem_of(self.prepared).counted(recoding)
-        failing = recoded.kept & ~satisfied
+        problem = self._problem_of(self.prepared)
+        recoded, groups = problem.counted(recoding)
+        failing = recoded.kept & ~problem.satisfied(groups)
         rows = int(recoded.sizes[failing].sum())
         return replace(self._with_classes(known, recoded), failing_classes=int(failing.sum()), failing_rows=rows)
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from kohorte.engines import Engine
-from kohorte.groups import Domain, Groups, Recoded
+from kohorte.groups import Groups, Recoded
 from kohorte.hierarchies import Builder
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes
@@ -77,12 +77,7 @@ class RecodingProblem:
             rows=chosen,
             attributes=len(self.table.columns),
             persons=self.table.persons,
-            domains=self._domains,
         )
-
-    @cached_property
-    def _domains(self) -> Mapping[str, Domain]:
-        return self.table.domains
 
     def satisfied(self, groups: Groups) -> Bools:
         """Tell for each class whether it satisfies all models."""
@@ -94,8 +89,8 @@ class RecodingProblem:
         own = self.groups(np.zeros(len(self.rows), dtype=np.uint32), 1)
         return bool(self.satisfied(own).all() and self.satisfied(self.make_engine(self.table).all_rows(())).all())
 
-    def counted(self, recoding: Recoding) -> tuple[Recoded, Bools]:
-        """A recoding as metrics see it, and for each of its classes whether it satisfies the models."""
+    def counted(self, recoding: Recoding) -> tuple[Recoded, Groups]:
+        """A recoding as metrics see it, and its classes as models see them."""
         included = self.table.included
         kinds = np.stack([column.kinds[included] for column in recoding.columns], axis=1)
         grouper = Grouper([[np.arange(len(column.labels), dtype=np.uint32)] for column in recoding.columns])
@@ -110,7 +105,7 @@ class RecodingProblem:
         )
         excluded = self.table.rows - len(self.rows)
         recoded = Recoded(self.table.rows, excluded, groups.sizes, kept, columns, groups.histograms)
-        return recoded, self.satisfied(groups)
+        return recoded, groups
 
     def cost(self, recoding: Recoding) -> float:
         """The cost of a recoding, by the metric of the plan."""
@@ -146,6 +141,20 @@ class Recoder(Protocol):
 
     def run(self, problem: RecodingProblem) -> Recoding:
         """Recode the table."""
+
+
+def refuse_people(problem: RecodingProblem) -> str | None:
+    """Return why an algorithm that counts rows by itself cannot be used: the plan counts people."""
+    if problem.table.persons is None:
+        return None
+    return "it counts rows, and the plan counts people (person)"
+
+
+def refuse_sets(problem: RecodingProblem) -> str | None:
+    """Return why no recoder can be used: people are judged by the sets of classes into which all their rows fall."""
+    if problem.table.persons is None or not problem.table.persons.by_sets:
+        return None
+    return "it judges each class on its own, and the plan judges people by all their rows together"
 
 
 def refuse_unordered(problem: RecodingProblem) -> str | None:

@@ -108,7 +108,8 @@ class _Partition:
         everything = np.array([0]), np.array([len(problem.rows)]), np.array([0])
         self._open = _Regions(*everything)
         self._ends: list[Counts] = []  # of regions that cannot be cut further
-        self._sizes_suffice = all(isinstance(model, KAnonymity) for model in problem.goal.models)
+        by_size = all(isinstance(model, KAnonymity) for model in problem.goal.models)
+        self._sizes_suffice = by_size and problem.table.persons is None
         self.checked = 1
 
     def cut_all(self) -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import ClassVar
 
 from kohorte.models import KAnonymity
-from kohorte.recoding.base import RecodingProblem
+from kohorte.recoding.base import RecodingProblem, refuse_people
 from kohorte.recoding.cells import Recoding
 from kohorte.recoding.hidden_cells import Combination, HiddenCells
 
@@ -55,7 +55,7 @@ class MuArgus:
         for model in problem.goal.models:
             if not isinstance(model, KAnonymity):
                 return f"it counts how many rows show a combination, which says nothing about model {model.name}"
-        return None
+        return refuse_people(problem)
 
     def run(self, problem: RecodingProblem) -> Recoding:
         """Generalize, then suppress cells."""

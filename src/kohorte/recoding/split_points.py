@@ -13,7 +13,7 @@ from kohorte.kernels import Grouper, SplitSets
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.metrics import Classification, Discernibility
 from kohorte.models import KAnonymity
-from kohorte.recoding.base import RecodingProblem, refuse_unordered
+from kohorte.recoding.base import RecodingProblem, refuse_people, refuse_unordered
 from kohorte.recoding.cells import Cells, Recoding
 from kohorte.search import Progress
 
@@ -27,7 +27,7 @@ def refuse_beyond_k(problem: RecodingProblem) -> str | None:
             return f"it supports k-anonymity only, and model {model.name} is more than a class size"
     if not problem.table.included.all():
         return "rows that lack a value would be suppressed beforehand; count missing as a value (missing: category)"
-    return refuse_unordered(problem)
+    return refuse_people(problem) or refuse_unordered(problem)
 
 
 class SplitPoints:

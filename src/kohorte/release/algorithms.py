@@ -5,6 +5,7 @@ from __future__ import annotations
 from kohorte.algorithm_names import RECODER_NAMES
 from kohorte.errors import member_named
 from kohorte.recoding import RECODERS, Recoder, RecodingProblem
+from kohorte.recoding.base import refuse_sets
 from kohorte.search import SEARCHES, Problem
 
 
@@ -21,5 +22,10 @@ def recoder_named(name: str) -> Recoder:
 def able(search: Problem, recoding: RecodingProblem) -> str:
     """The names of the algorithms that can solve a plan, as text."""
     names = [one.name for one in SEARCHES if one().refuse(search) is None]
-    names += [one.name for one in RECODERS if one().refuse(recoding) is None]
+    names += [one.name for one in RECODERS if refusal(one(), recoding) is None]
     return ", ".join(names)
+
+
+def refusal(algorithm: Recoder, problem: RecodingProblem) -> str | None:
+    """Return why a recoder cannot solve a problem; None if it can."""
+    return refuse_sets(problem) or algorithm.refuse(problem)

@@ -9,7 +9,7 @@ import polars as pl
 from kohorte.engines import engine_for
 from kohorte.errors import InputError, NoSolution, PrivacyViolation
 from kohorte.recoding import Recoding, RecodingProblem
-from kohorte.release.algorithms import able, recoder_named
+from kohorte.release.algorithms import able, recoder_named, refusal
 from kohorte.release.preparation import EncodedProblem
 from kohorte.search import Evaluation, full_domain
 
@@ -26,7 +26,7 @@ def recoding_problem(encoded: EncodedProblem) -> RecodingProblem:
 def recode(encoded: EncodedProblem, problem: RecodingProblem) -> Recoding:
     """Run the plan's recoder, and decide whether rows that show only `*` are suppressed."""
     algorithm = recoder_named(encoded.plan.search.algorithm)
-    reason = algorithm.refuse(problem)
+    reason = refusal(algorithm, problem)
     if reason is not None:
         _, search = full_domain(encoded.table, encoded.goal, engine_for(encoded.table))
         raise InputError(
@@ -54,9 +54,9 @@ def recode(encoded: EncodedProblem, problem: RecodingProblem) -> Recoding:
 
 def judge(encoded: EncodedProblem, problem: RecodingProblem, recoding: Recoding) -> Evaluation:
     """Return the evaluation of a recoding; raise an error if it fails the models or the suppression limit."""
-    recoded, satisfied = problem.counted(recoding)
+    recoded, groups = problem.counted(recoding)
     suppressed = recoded.suppressed
-    failing = recoded.kept & ~satisfied
+    failing = recoded.kept & ~problem.satisfied(groups)
     if failing.any():
         raise PrivacyViolation(
             f"algorithm {encoded.plan.search.algorithm} made {int(failing.sum()):,} classes "
@@ -70,7 +70,7 @@ def judge(encoded: EncodedProblem, problem: RecodingProblem, recoding: Recoding)
             f"{problem.goal.limit:,}",
             code="recoding-limit",
         )
-    kept = recoded.sizes[recoded.kept]
+    kept = groups.judged.sizes[recoded.kept]
     return Evaluation(
         node=(),
         solution=True,

@@ -112,9 +112,9 @@ class EncodedTable:
     @property
     def domains(self) -> dict[str, Domain]:
         """The domains of the sensitive attributes, as models count them: in people if people are counted."""
-        if self.persons is None:
-            return {column.name: column.domain for column in self.sensitive}
-        return {column.name: self.persons.domain(column) for column in self.sensitive}
+        if self.persons is not None:
+            return dict(self.persons.domains)
+        return {column.name: column.domain for column in self.sensitive}
 
     @property
     def size(self) -> int:
@@ -246,7 +246,7 @@ def encode(
             for key, own in zip(populations, zip(*codes, strict=True), strict=True)
         },
         merged=tuples.merged and not populations and apart and persons is None,
-        persons=persons,
+        persons=None if persons is None else persons.with_domains(counted),
     )
 
 

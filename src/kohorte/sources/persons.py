@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -21,23 +20,29 @@ class Persons:
     """`codes[t]` is the number of the person whom tuple `t` is about; there are `count` people.
 
     If `by_sets`, people are judged by all their rows together. Tuples with the same number in `links` are visibly about
-    the same person; None if nothing in the release ties rows together.
+    the same person; None if nothing in the release ties rows together. `domains` are those of the sensitive attributes
+    in the whole table, counted in people.
     """
 
     codes: Codes = field(repr=False)
     count: int
     by_sets: bool = False
     links: Codes | None = field(default=None, repr=False)
+    domains: Mapping[str, Domain] = field(default_factory=dict, repr=False)
 
     def chosen(self, tuples: Codes | Counts) -> Persons:
         """The persons of these tuples, possibly repeated; they keep their numbers."""
         return replace(self, codes=self.codes[tuples], links=None if self.links is None else self.links[tuples])
 
-    def domain(self, column: SensitiveColumn) -> Domain:
-        """The domain of a sensitive attribute, in which a person counts once for each of their values."""
-        width = len(column.domain.overall)
-        pairs = np.unique(self.codes.astype(np.int64) * width + column.codes)
-        return replace(column.domain, overall=np.bincount(pairs % width, minlength=width), people=self.count)
+    def with_domains(self, columns: Sequence[SensitiveColumn]) -> Persons:
+        """Add the domains of sensitive attributes, in which a person counts once for each of their values."""
+        found = {}
+        for column in columns:
+            width = len(column.domain.overall)
+            pairs = np.unique(self.codes.astype(np.int64) * width + column.codes)
+            overall = np.bincount(pairs % width, minlength=width)
+            found[column.name] = replace(column.domain, overall=overall, people=self.count)
+        return replace(self, domains=found)
 
 
 @dataclass(frozen=True)
@@ -105,12 +110,10 @@ def classes_of_rows(
     rows: Bools | Codes | Counts | None = None,
     attributes: int,
     persons: Persons | None = None,
-    domains: Mapping[str, Domain] = MappingProxyType({}),
 ) -> Groups:
     """The classes of rows (or of some of them) from the class of each row, with histograms of sensitive attributes.
 
-    With `persons`, the classes are counted in people, too; `domains` are then those of the sensitive attributes, in
-    people.
+    With `persons`, the classes are counted in people, too.
     """
     own = [column.codes if rows is None else column.codes[rows] for column in columns]
     histograms = {
@@ -124,7 +127,7 @@ def classes_of_rows(
     whom = persons.codes if rows is None else persons.codes[rows]
     people = different_people(class_of, whom, classes)
     counted = {
-        column.name: people_with_values(class_of, values, whom, people, domains[column.name])
+        column.name: people_with_values(class_of, values, whom, people, persons.domains[column.name])
         for column, values in zip(columns, own, strict=True)
     }
     return replace(groups, people=replace(groups, sizes=people, histograms=counted))
