@@ -11,7 +11,7 @@ import numpy as np
 from kohorte.engines.history import History, Snapshot
 from kohorte.engines.local import LocalEngine
 from kohorte.groups import Groups, Histogram, Population, different_people, people_with_values, rows_with_values
-from kohorte.kernels import Grouper, Workers
+from kohorte.kernels import Grouper, Rows, Workers
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
 from kohorte.sources import EncodedTable
@@ -93,7 +93,15 @@ class PeopleEngine:
     def groups(self, node: Node) -> Groups:
         """Return the classes of the table at a node."""
         source = self._history.source(node)
+        if self._only_people:
+            levels = self._levels(node, starred=True)
+            return self._with_people(node, source, self._grouper.cells(source.rows, source.sizes, levels, len(node)))
         return self._counted(node, source, self._grouper.group(source.rows, source.sizes, self._levels(node), False))
+
+    @property
+    def _only_people(self) -> bool:
+        """Whether a cell is one person of a class, because the models look at nothing else."""
+        return not self._table.sensitive and not self._table.populations
 
     def sizes(self, node: Node) -> Groups | None:
         """Return only the class sizes in rows: a class of too few rows has too few people."""
@@ -104,6 +112,10 @@ class PeopleEngine:
         if self._workers is None:
             return lambda: self.groups(node)
         source = self._history.source(node)
+        if self._only_people:
+            levels = self._levels(node, starred=True)
+            cells = self._workers.cells(self._grouper, source.rows, source.sizes, levels, len(node))
+            return lambda: self._with_people(node, source, cells.result())
         job = self._workers.group(self._grouper, source.rows, source.sizes, self._levels(node))
         return lambda: self._counted(node, source, job.result())
 
@@ -113,6 +125,14 @@ class PeopleEngine:
         class_of, groups = self._merge(Snapshot(node, self._base.rows, first, sizes))
         own = self._base_of[: int(self._table.included.sum())]
         return class_of[cell_of][own], groups
+
+    def _with_people(
+        self, node: Node, source: Snapshot, counted: tuple[Codes, Counts, Counts, Codes, Counts, Codes]
+    ) -> Groups:
+        """The classes of a table whose cells are the people of each class."""
+        first, sizes, starts, _, counts, first_of_cell = counted
+        self._history.keep(Snapshot(node, source.rows, first_of_cell, counts), source)
+        return self._groups(source.rows, node, first, sizes, np.diff(starts))
 
     def _counted(self, node: Node, source: Snapshot, grouped: tuple[Codes, Codes, Counts]) -> Groups:
         _, first, sizes = grouped
@@ -132,8 +152,8 @@ class PeopleEngine:
         """
         table, node = self._table, cells.node
         class_of, first, sizes = self._grouper.group(cells.rows, cells.sizes, self._levels(node, starred=True), True)
-        if not table.sensitive and not table.populations:  # each cell is one person of a class
-            return class_of, self._groups(cells, first, sizes, np.bincount(class_of, minlength=len(sizes)))
+        if self._only_people:
+            return class_of, self._groups(cells.rows, node, first, sizes, np.bincount(class_of, minlength=len(sizes)))
         unpacked = self._grouper.unpack(cells.rows)
         persons, origin = unpacked[:, -2].astype(np.int64), unpacked[:, -1]
         own = origin == 0
@@ -150,7 +170,7 @@ class PeopleEngine:
             key: self._population(number, key, (class_of, persons, cells.sizes, origin), count)
             for number, key in enumerate(table.populations, start=1)
         }
-        groups = self._groups(cells, first[:count], sizes[:count], people)
+        groups = self._groups(cells.rows, node, first[:count], sizes[:count], people)
         judged = replace(groups.judged, histograms=counted, populations=populations)
         return class_of, replace(groups, histograms=rows, populations=populations, people=judged)
 
@@ -164,9 +184,7 @@ class PeopleEngine:
             people = different_people(class_of[among], persons[among], int(class_of.max()) + 1)
         return Population(people[:count], int(np.count_nonzero(people[count:])))
 
-    def _groups(self, cells: Snapshot, first: Codes, sizes: Counts, people: Counts) -> Groups:
-        node, rows = cells.node, cells.rows
-
+    def _groups(self, rows: Rows, node: Node, first: Codes, sizes: Counts, people: Counts) -> Groups:
         def codes(which: Bools) -> Codes:
             unpacked = self._grouper.unpack(rows.take(first[which]))
             levels = zip(self._table.columns, node, unpacked.T, strict=False)
