@@ -52,12 +52,12 @@ def _in_words(cell: object) -> str:
     return count(cell) if isinstance(cell, int) else cost(cell) if isinstance(cell, float) else str(cell)
 
 
-def class_sizes(classes: int, smallest: int | None) -> str:
-    """The number of classes and the size of the smallest, as text."""
+def class_sizes(classes: int, smallest: int | None, *, unit: str = "rows") -> str:
+    """The number of classes and the size of the smallest, in rows or people, as text."""
     if smallest is None:
         return "no classes: every row is suppressed"
-    rows = count(smallest, "row")
-    return f"1 class of {rows}" if classes == 1 else f"{count(classes)} classes, the smallest with {rows}"
+    size = count(smallest, "row") if unit == "rows" else count(smallest, "person", "people")
+    return f"1 class of {size}" if classes == 1 else f"{count(classes)} classes, the smallest with {size}"
 
 
 def service_action(

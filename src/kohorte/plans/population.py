@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,10 +19,13 @@ from kohorte.sources import EncodedTable, FrameSource, Missing, People, TableSou
 YES = ("1", "true", "yes", "ja", "wahr")
 NO = ("0", "false", "no", "nein", "falsch")
 
-FLAGGED = "\0flagged"
+FLAGGED, PERSON = "\0flagged", "\0person"
 
 Populations = Mapping[str, pl.DataFrame]
-"""The quasi-identifiers of all people of each population, by its key; for a subset, also who is `FLAGGED`."""
+"""The quasi-identifiers of all people of each population, by its key; for a subset, also who is `FLAGGED`.
+
+If people are counted, a subset also has the column `PERSON`.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,8 @@ def divide(table: TableSource, plan: Plan) -> Parts:
         released = FrameSource(frame.filter(flagged))
         others = _quasi_identifiers(frame.filter(~flagged), plan)
         _refuse_missing(others, plan)
-        people[source.key] = People(_complete(others, plan), True)
+        unflagged = frame.filter(~flagged).select(list(dict.fromkeys((*plan.quasi_identifiers, *plan.unit.columns))))
+        people[source.key] = People(_complete(unflagged, plan), True)
         populations[source.key] = _with_flags(frame, flagged, plan)
     for source in plan.population_files:
         file = read_population(source, plan)
@@ -57,9 +61,10 @@ def divide(table: TableSource, plan: Plan) -> Parts:
 def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
     """Return the populations that a release of the plan is verified with; `original` is the table it was made from."""
     found = {source.key: read_population(source, plan).frame for source in plan.population_files}
-    if plan.subset is None and original is not None:
+    if plan.subset is None and original is not None and not plan.unit.counts_people:
         raise InputError(
-            "the plan does not release a subset of a table, so there is no original table to compare with",
+            "the plan neither releases a subset of a table nor counts people, so there is no original table to compare "
+            "with",
             code="verify-population-unneeded",
         )
     if plan.subset is not None:
@@ -82,6 +87,16 @@ def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
 def without_flag(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """Drop the column that flags the rows to release; only 'yes' is left in it."""
     return frame.drop(plan.subset.name, strict=False) if plan.subset is not None else frame
+
+
+def one_text(columns: Sequence[pl.Series]) -> pl.Series:
+    """Several columns of text as one; their lengths keep different combinations apart."""
+    if len(columns) == 1:
+        return columns[0]
+    parts = [
+        pl.concat_str(pl.lit(column).str.len_bytes().cast(pl.String), pl.lit(":"), pl.lit(column)) for column in columns
+    ]
+    return pl.select(pl.concat_str(parts)).to_series()
 
 
 def flagged_rows(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
@@ -155,8 +170,11 @@ def _refuse_missing(others: pl.DataFrame, plan: Plan) -> None:
 
 
 def _with_flags(frame: pl.DataFrame, flagged: pl.Series, plan: Plan) -> pl.DataFrame:
-    """The quasi-identifiers of all people, and who of them is flagged for release."""
-    return _complete(_quasi_identifiers(frame, plan).with_columns(flagged.alias(FLAGGED)), plan)
+    """The quasi-identifiers of all people, who of them is flagged for release, and who is who if people are counted."""
+    marks = [flagged.alias(FLAGGED)]
+    if plan.unit.counts_people:
+        marks.append(one_text([as_text(frame[name]) for name in plan.unit.columns]).alias(PERSON))
+    return _complete(_quasi_identifiers(frame, plan).with_columns(marks), plan)
 
 
 def _complete(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
@@ -164,7 +182,7 @@ def _complete(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     if plan.missing is not Missing.SUPPRESS:
         return frame
     lacking = np.zeros(frame.height, dtype=bool)
-    for name in frame.columns:
+    for name in plan.quasi_identifiers:
         lacking |= as_text(frame[name]).is_null().to_numpy()
     return frame.filter(pl.Series(~lacking))
 

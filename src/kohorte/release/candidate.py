@@ -58,6 +58,11 @@ class Candidate:
         return {name: finest + level for (name, finest), level in levels}
 
     @property
+    def unit(self) -> str:
+        """What the models count: rows or people."""
+        return "people" if self.plan.unit.counts_people else "rows"
+
+    @property
     def shuffled(self) -> bool:
         """Whether the rows are in a random order, not in that of the input."""
         return self.plan.order != "input"
@@ -137,6 +142,8 @@ class Candidate:
             "rows": self.rows,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
+            "unit": self.unit,
+            "people": None if self.people is None else self.people.people,
             "checked": self.checked,
             "rolled_up": self.rolled_up,
             "tagged": self.result.tagged,

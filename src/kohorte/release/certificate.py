@@ -22,7 +22,7 @@ from kohorte.models import PrivacyModel
 from kohorte.plans.plan import Plan
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
-from kohorte.release.verification import ModelVerdict
+from kohorte.release.verification import ROWS, ModelVerdict
 from kohorte.release.words import model_in_words
 
 FORMAT = 1
@@ -31,6 +31,14 @@ ALWAYS_OPEN = (
     "A person who knows that somebody is in the table and knows sensitive values of that person.",
     "Columns that the plan declares insensitive although outsiders know them; the plan decides, not the program.",
     "Free text, images and the like inside sensitive or insensitive columns.",
+)
+COUNTED_IN_PEOPLE = (
+    "The models count people, not rows: where the following sentences say rows of a class, at least so many different "
+    "people are in it, and a person counts once for each sensitive value."
+)
+ONE_ROW = (
+    "A person who knows more than one row of somebody (attacker_knows: one_row): all classes of that person's rows "
+    "together can be unique although each has enough people."
 )
 ONE_RELEASE = "Linking with other releases of the same people: each release is judged on its own."
 
@@ -184,12 +192,15 @@ def _file(facts: FileFacts | None) -> dict[str, object]:
 
 def protects_against(plan: Plan) -> list[str]:
     """What the models of a plan guarantee, in their own words."""
-    return [sentence for model in plan.models for sentence in _section(model, "Guarantee")]
+    found = [sentence for model in plan.judging_models for sentence in _section(model, "Guarantee")]
+    return [COUNTED_IN_PEOPLE, *found] if plan.unit.counts_people else found
 
 
 def leaves_open(plan: Plan) -> list[str]:
     """What the models of a plan do not protect against, in their own words."""
-    return [sentence for model in plan.models for sentence in _section(model, "Leaves open")]
+    found = [sentence for model in plan.judging_models for sentence in _section(model, "Leaves open")]
+    one_row = plan.unit.counts_people and not plan.unit.judges_sets
+    return [*found, ONE_ROW] if one_row else found
 
 
 def missing_values(plan: Plan) -> str:
@@ -232,10 +243,11 @@ def _text(facts: dict[str, object]) -> str:
         f"(limit {percent(float(str(plan['suppression_limit'])))})",
         f"Classes     {release['classes']:,}"
         + (
-            f", the smallest with {release['smallest_class']} rows"
+            f", the smallest with {release['smallest_class']} {release['unit']}"
             if release["classes"]
             else ": every row is suppressed"
         ),
+        *_people_in_words(verification),
         f"Metric      {release['metric']} = {cost(float(str(release['cost'])))} ({facts['quality']})",
         f"Search      {release['algorithm']}: {facts['effort']}",
         "Levels      " + _levels_in_words(release),
@@ -255,6 +267,16 @@ def _text(facts: dict[str, object]) -> str:
     if facts["warnings"]:
         lines += ["", "Warnings", *_bullets(facts, "warnings")]
     return "\n".join(lines) + "\n"
+
+
+def _people_in_words(verification: dict[str, object]) -> list[str]:
+    """How many people the release is about, if people were counted."""
+    if verification["unit"] == ROWS:
+        return []
+    return [
+        f"People      {verification['people']:,}, of whom {verification['people_losing_rows']:,} lose rows, "
+        f"{verification['people_losing_all_rows']:,} of them all their rows"
+    ]
 
 
 def _levels_in_words(release: dict[str, object]) -> str:

@@ -8,14 +8,15 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from kohorte.data import as_text
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.plan import Plan
-from kohorte.plans.population import FLAGGED
-from kohorte.sources import COUNT, EncodedColumn, SensitiveColumn, encode_rows
+from kohorte.plans.population import FLAGGED, PERSON
+from kohorte.sources import COUNT, EncodedColumn, Missing, SensitiveColumn, encode_rows
 
 SIZE, CLASS, VALUE, MOST = "\0size", "\0class", "\0value", "\0most"
 
@@ -88,12 +89,13 @@ class Classes:
         is not: each suppressed row may account for one class of people without a row in the table.
         """
         released = people[FLAGGED] if FLAGGED in people.columns else None
-        shown = self.as_shown(people.drop(FLAGGED, strict=False), plan, levels)
+        shown = self.as_shown(people, plan, levels)
         of_table = pl.lit(value=True) if released is None else pl.Series(released)
+        persons = [people[PERSON]] if PERSON in people.columns else []
         kinds = (
-            shown.with_columns(of_table.alias(FLAGGED))
+            shown.with_columns(of_table.alias(FLAGGED), *persons)
             .group_by(shown.columns)
-            .agg(pl.len().alias(COUNT), pl.col(FLAGGED).sum().alias(MOST))
+            .agg((pl.col(PERSON).n_unique() if persons else pl.len()).alias(COUNT), pl.col(FLAGGED).sum().alias(MOST))
         )
         names = self._names
         found = self._classes.join(kinds, on=names, how="left", nulls_equal=True, maintain_order="left")
@@ -117,6 +119,22 @@ class Classes:
                 for column in encoded.columns
             ]
         )
+
+    def shown_rows(self, original: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+        """The quasi-identifiers of the original rows as the table shows them: `*` where their class is not in it."""
+        shown = self.as_shown(original, plan)
+        known = shown.join(self._numbered, on=self._names, how="left", nulls_equal=True, maintain_order="left")[
+            CLASS
+        ].is_not_null()
+        if plan.missing is Missing.SUPPRESS:
+            names = list(plan.quasi_identifiers)
+            known &= (
+                ~pl.DataFrame([as_text(original[name]) for name in names])
+                .select(pl.any_horizontal(pl.all().is_null()))
+                .to_series()
+            )
+        stars = pl.Series([SUPPRESSED]).new_from_index(0, shown.height)
+        return pl.DataFrame([column.zip_with(known, stars) for column in shown.get_columns()])
 
     def _level(self, column: EncodedColumn) -> int:
         """The hierarchy level of a column: the level that has all its labels except `*`."""

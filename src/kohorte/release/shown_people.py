@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
+from kohorte.data import as_text
+from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
+from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
+from kohorte.plans.population import PERSON, flagged_rows, one_text
+from kohorte.release.shown_classes import Classes
 from kohorte.sources import COUNT, SensitiveColumn, Tuples, encode_sensitive
 
-PERSON, LINK = "\0person", "\0link"
+LINK = "\0link"
 GROUP, VALUE, PEOPLE, TEXT = "\0group", "\0value", "\0people", "\0text"
 
 
@@ -33,15 +38,36 @@ class ShownPeople:
     @classmethod
     def of(cls, tuples: Tuples, shown: pl.DataFrame, plan: Plan) -> ShownPeople | None:
         """The people of tuples that are released as `shown`; None if the plan counts rows."""
-        unit = plan.unit
-        if not unit.counts_people:
+        if not plan.unit.counts_people:
             return None
         cells = [shown[name] if name in shown.columns else tuples.text(name) for name in plan.quasi_identifiers]
-        cells += [tuples.text(name) for name in plan.histograms]
-        frame = pl.DataFrame(cells).with_columns(
-            _as_one([tuples.text(name) for name in unit.columns]).alias(PERSON),
-            *([_as_one([tuples.text(name) for name in unit.links]).alias(LINK)] if unit.links else []),
-            pl.Series(COUNT, tuples.counts),
+        return cls._made(pl.DataFrame(cells), tuples.text, pl.Series(COUNT, tuples.counts), plan)
+
+    @classmethod
+    def of_original(cls, original: pl.DataFrame, classes: Classes, plan: Plan) -> ShownPeople | None:
+        """The people of a release whose classes are known, from the table that it was made from.
+
+        None if the release shows values that this table does not have at any level.
+        """
+        check_columns(original.columns, plan)
+        rows = flagged_rows(original, plan)
+        count = pl.Series(COUNT, np.ones(rows.height, dtype=np.int64))
+        try:
+            shown = classes.shown_rows(rows, plan)
+        except InputError as error:
+            if error.code != "verify-level-unclear":
+                raise
+            return None
+        return cls._made(shown, lambda name: as_text(rows[name]), count, plan)
+
+    @classmethod
+    def _made(cls, shown: pl.DataFrame, text: Callable[[str], pl.Series], count: pl.Series, plan: Plan) -> ShownPeople:
+        unit = plan.unit
+        frame = shown.with_columns(
+            *(text(name) for name in plan.histograms),
+            one_text([text(name) for name in unit.columns]).alias(PERSON),
+            *([one_text([text(name) for name in unit.links]).alias(LINK)] if unit.links else []),
+            count,
         )
         return cls(frame, plan.quasi_identifiers, unit.judges_sets)
 
@@ -125,16 +151,6 @@ def _histogram(kept: pl.DataFrame, values: str, people: np.ndarray, column: Sens
         domain=column.domain,
         people=people,
     )
-
-
-def _as_one(columns: Sequence[pl.Series]) -> pl.Series:
-    """Several columns as one text; the lengths keep different combinations apart."""
-    if len(columns) == 1:
-        return columns[0]
-    parts = [
-        pl.concat_str(pl.lit(column).str.len_bytes().cast(pl.String), pl.lit(":"), pl.lit(column)) for column in columns
-    ]
-    return pl.select(pl.concat_str(parts)).to_series()
 
 
 def _total() -> pl.Expr:

@@ -17,6 +17,7 @@ from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations, whole_populations
 from kohorte.release import decorrelation, safe_harbor
+from kohorte.release.algorithms import is_recoder
 from kohorte.release.shown_classes import Classes
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.words import reached_in_words, with_parameters
@@ -63,7 +64,7 @@ class Verification:
     """The verdict on a table. `problems` describes what is wrong besides the models.
 
     `unit` tells what the models and the smallest class count: rows or people. If people are counted, `people` is their
-    number, some of whom lose rows, or all their rows, by suppression.
+    number, some of whom lose rows, or all their rows, by suppression. `open_points` says what could not be checked.
     """
 
     satisfied: bool
@@ -77,6 +78,7 @@ class Verification:
     people: int | None = None
     people_losing_rows: int | None = None
     people_losing_all_rows: int | None = None
+    open_points: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The verdict as plain data."""
@@ -92,6 +94,7 @@ class Verification:
             "people": self.people,
             "people_losing_rows": self.people_losing_rows,
             "people_losing_all_rows": self.people_losing_all_rows,
+            "open_points": list(self.open_points),
         }
 
 
@@ -100,12 +103,12 @@ def verify(frame: object, plan: Plan, *, population: object = None) -> Verificat
 
     Rows whose quasi-identifiers are all `*` are suppressed rows: they are exempt from the models, as long as there are
     no more of them than the plan's suppression limit allows. `population` is the original table, which plans with a
-    `subset` need.
+    `subset` need, and from which people are counted if the plan says whom a row is about: the release does not say it.
     """
     table, _ = to_polars(frame)
     check_columns(table.columns, plan, may_lack=(Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE))
     original = None if population is None else to_polars(population)[0]
-    return verify_table(table, plan, whole_populations(plan, original))
+    return verify_source(FrameSource(table), plan, whole_populations(plan, original), original=original)
 
 
 def verify_table(
@@ -122,10 +125,12 @@ def verify_source(
     *,
     levels: Mapping[str, int] | None = None,
     people: ShownPeople | None = None,
+    original: pl.DataFrame | None = None,
 ) -> Verification:
     """Check a table whose columns match the plan, by its counted tuples.
 
-    `people` says whom its rows are about, if the plan counts people; without it, only rows can be counted.
+    `people` says whom its rows are about, if the plan counts people; or they are found in the `original` table, from
+    which the table was made. Without either, only rows can be counted.
     """
     names = list(plan.quasi_identifiers)
     tuples = table.count_shown(list(dict.fromkeys((*names, *plan.histograms))))
@@ -135,14 +140,21 @@ def verify_source(
     unsafe = safe_harbor.problems(table, plan)
     found = [*_columns_left(table, plan), *_too_fine(tuples, plan), *_missing_problems(tuples, plan)]
     found += [*decorrelation.problems(table, plan), *unsafe]
-    if people is not None and not people.fit(tuples):
-        found.append("its rows are not those whose people are known")
-        people = None
     starred = tuples.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
     suppressed = int(tuples[COUNT].filter(starred).sum())
     if suppressed > plan.most_suppressed(rows):
         suppressed = 0  # too many to be exempt: they must satisfy the models like all other rows
     classes = Classes(tuples, names, suppressed=starred if suppressed else None)
+    open_points = []
+    if people is None and plan.unit.counts_people:
+        reason = _people_unknown(original, plan)
+        open_points += [reason] if reason else []
+        people = None if reason or original is None else ShownPeople.of_original(original, classes, plan)
+        if not reason and people is None:
+            found.append(OTHER_ROWS)
+    if people is not None and not people.fit(tuples):
+        found.append(OTHER_ROWS)
+        people = None
     of_populations = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
     found += [
         f"{unmatched:,} rows are more than the {key} has people like them: not everybody is in it"
@@ -175,7 +187,22 @@ def verify_source(
         people=None if people is None else people.people,
         people_losing_rows=losing[0],
         people_losing_all_rows=losing[1],
+        open_points=tuple(open_points),
     )
+
+
+OTHER_ROWS = "its rows are not those of the original table, so that people cannot be counted"
+
+
+def _people_unknown(original: pl.DataFrame | None, plan: Plan) -> str:
+    """Say why the people of a table cannot be counted from outside; empty if they can."""
+    if original is None:
+        return "people were not counted, only rows: the table does not say whom a row is about"
+    if plan.unit.judges_sets:
+        return "people were not counted, only rows: whose rows are suppressed is not known from outside"
+    if is_recoder(plan.search.algorithm):
+        return "people were not counted, only rows: levels differ from row to row"
+    return ""
 
 
 def _columns_left(table: TableSource, plan: Plan) -> list[str]:

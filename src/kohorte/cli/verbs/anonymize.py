@@ -152,7 +152,13 @@ def _print_summary(release: Candidate, output: Path | None, duration: float, *, 
 
     share = percent(release.suppressed / release.rows)
     print(f"{count(release.rows, 'row')}, {count(release.suppressed)} of them suppressed ({share})")
-    print(class_sizes(release.classes, release.smallest_class))
+    print(class_sizes(release.classes, release.smallest_class, unit=release.unit))
+    if release.people is not None:
+        some, everything = release.people.losing()
+        print(
+            f"{count(release.people.people, 'person', 'people')}: {count(some)} lose rows, "
+            f"{count(everything)} of them all their rows"
+        )
     for name, level in release.levels.items():
         print(f"  {name:<24} level {level} of {release.hierarchies[name].top}")
     for name, cells in release.recoded.items():

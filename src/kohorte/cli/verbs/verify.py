@@ -11,7 +11,8 @@ EPILOG = """\
 examples:
   kohorte verify release.csv --plan plan.yaml
   kohorte verify release.csv --plan plan.yaml --json
-  kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan releases a subset
+  kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan counts people
+                                                                           or releases a subset
 
 The table is counted from its text, independently of how it was made. Rows whose quasi-identifiers are all *
 are suppressed rows and exempt, as long as the plan's suppression limit allows that many.
@@ -25,7 +26,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add_table_options(parser)
     parser.add_argument(
-        "--population", metavar="FILE", help="the original table, for plans that release a subset of it"
+        "--population",
+        metavar="FILE",
+        help="the original table, for plans that count people (person) or release a subset of it",
     )
     parser.set_defaults(run=run)
 
@@ -49,7 +52,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"{model.model_in_words}: {model.in_words}; reached {model.reached_in_words}")
     for problem in verification.problems:
         print(f"problem: {problem}")
-    sizes = class_sizes(verification.classes, verification.smallest_class)
+    for point in verification.open_points:
+        print(f"open: {point}")
+    sizes = class_sizes(verification.classes, verification.smallest_class, unit=verification.unit)
     print(f"{count(verification.rows, 'row')}, {count(verification.suppressed)} suppressed; {sizes}")
     print("the table satisfies the plan" if verification.satisfied else "the table does NOT satisfy the plan")
     return 0 if verification.satisfied else 1

@@ -1,0 +1,188 @@
+"""Releases that count people: the two tables of the specification, verification from outside, and what is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from kohorte import Plan, anonymize, verify
+from kohorte.errors import InputError, PrivacyViolation
+from kohorte.release import certify
+
+
+def plan(**changes: Any) -> Plan:
+    return Plan.from_dict(
+        {
+            "kohorte": 1,
+            "attributes": {
+                "ward": {"role": "quasi-identifying"},
+                "sex": {"role": "quasi-identifying"},
+                "diagnosis": {"role": "sensitive"},
+            },
+            "models": [{"model": "k-anonymity", "k": 5}],
+            "person": "patient",
+            **changes,
+        }
+    )
+
+
+def one_person_with_most_rows() -> pl.DataFrame:
+    """A class of 1,000 rows that is one person, beside 40 people with a row each."""
+    return pl.DataFrame(
+        {
+            "patient": ["long stay"] * 1000 + [f"p{number}" for number in range(40)],
+            "ward": ["dialysis"] * 1000 + ["surgery"] * 40,
+            "sex": ["f"] * 1000 + ["f", "m"] * 20,
+            "diagnosis": ["A", "B", "C", "D"] * 260,
+        }
+    )
+
+
+def test_a_thousand_rows_of_one_person_are_one_person() -> None:
+    frame = one_person_with_most_rows()
+    by_rows = anonymize(
+        frame, plan(person="none", attributes=plan().to_dict()["attributes"] | {"patient": {"role": "identifying"}})
+    )
+    by_people = anonymize(frame, plan(suppression_limit=0.97))
+    assert by_rows.levels == {"ward": 0, "sex": 0}
+    assert (by_people.unit, by_people.smallest_class) == ("people", 20)
+    assert by_people.suppressed == 1000 or by_people.levels["ward"] == 1
+
+
+def test_a_class_of_one_person_is_never_released_whatever_the_models_allow() -> None:
+    frame = one_person_with_most_rows()
+    lenient = plan(models=[{"model": "t-closeness_equal", "attribute": "diagnosis", "t": 0.9}], suppression_limit=0.97)
+    release = anonymize(frame, lenient)
+    assert release.smallest_class is not None
+    assert release.smallest_class >= 2
+
+
+def test_all_people_sharing_a_value_is_not_diverse_although_there_are_several_values() -> None:
+    frame = pl.DataFrame(
+        {
+            "patient": ["a", "a", "b", "b", "c", "c"],
+            "ward": ["x"] * 6,
+            "sex": ["f"] * 6,
+            "diagnosis": ["HIV", "flu", "HIV", "cold", "HIV", "gout"],
+        }
+    )
+    wanted = plan(models=[{"model": "l-diversity_distinct", "attribute": "diagnosis", "l": 2}])
+    with pytest.raises(Exception, match="no release satisfies the plan"):
+        anonymize(frame, wanted)
+
+
+def test_the_certificate_says_people_where_people_were_counted() -> None:
+    release = anonymize(one_person_with_most_rows(), plan(suppression_limit=0.97))
+    text = certify(release).to_text()
+    assert "the smallest with 20 people" in text
+    assert "People      41, of whom 0 lose rows, 0 of them all their rows" in text
+    assert "attacker_knows: one_row" in text
+
+
+def test_from_outside_only_the_original_table_says_whom_a_row_is_about() -> None:
+    frame = one_person_with_most_rows()
+    wanted = plan(suppression_limit=0.97)
+    release = anonymize(frame, wanted).data
+    alone = verify(release, wanted)
+    assert alone.unit == "rows"
+    assert any("people were not counted" in point for point in alone.open_points)
+    counted = verify(release, wanted, population=frame)
+    assert (counted.satisfied, counted.unit, counted.people, counted.open_points) == (True, "people", 41, ())
+
+
+def test_a_release_by_rows_fails_once_its_people_are_counted() -> None:
+    frame = one_person_with_most_rows()
+    released = frame.drop("patient")
+    assert verify(released, plan()).models[0].satisfied
+    assert not verify(released, plan(), population=frame).satisfied
+
+
+def test_rows_of_another_table_are_not_counted_for_this_one() -> None:
+    frame = one_person_with_most_rows()
+    verification = verify(frame.drop("patient"), plan(), population=frame.head(900))
+    assert not verification.satisfied
+    assert any("not those of the original table" in problem for problem in verification.problems)
+
+
+def test_people_are_counted_in_a_subset_and_in_its_population() -> None:
+    frame = pl.DataFrame(
+        {
+            "patient": ["a", "a", "b", "c", "d", "e", "f", "f"],
+            "ward": ["x"] * 8,
+            "sex": ["f"] * 8,
+            "diagnosis": ["A"] * 8,
+            "chosen": [1, 1, 1, 1, 0, 0, 0, 0],
+        }
+    )
+    attributes = plan().to_dict()["attributes"] | {"chosen": {"role": "insensitive"}}
+    wanted = plan(
+        attributes=attributes, models=[{"model": "delta-presence", "minimum": 0.5, "maximum": 0.5, "subset": "chosen"}]
+    )
+    release = anonymize(frame, wanted)  # 3 of 6 people; by rows it is 4 of 8, and so it would be by chance
+    assert release.verification.models[0].reached == (0.5, 0.5)
+    more = frame.with_columns(pl.Series("chosen", [1, 1, 0, 0, 0, 0, 0, 0]))
+    with pytest.raises(Exception, match="no release"):
+        anonymize(more, wanted)
+
+
+def test_a_row_without_a_person_is_refused_with_its_number() -> None:
+    frame = one_person_with_most_rows().with_columns(
+        pl.when(pl.int_range(pl.len()) == 4).then(None).otherwise(pl.col("patient")).alias("patient")
+    )
+    with pytest.raises(InputError, match=r"1 row \(5\)") as raised:
+        anonymize(frame, plan())
+    assert raised.value.code == "person-missing"
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"person": []}, "plan-person"),
+        ({"person": {"attacker_knows": "one_row"}}, "plan-person"),
+        ({"person": {"column": "patient", "attacker_knows": "everything"}}, "plan-person"),
+        ({"person": {"column": "patient", "atacker_knows": "one_row"}}, "plan-unknown-key"),
+        ({"person": "diagnosis"}, "plan-person"),
+        ({"person": {"column": "ward", "stays_because": "asked for"}}, "plan-person"),
+        ({"linked_by": "patient"}, "plan-linked-by"),
+        ({"person": "none", "linked_by": "diagnosis"}, "plan-linked-by"),
+        ({"models": [{"model": "n-t-closeness", "attribute": "diagnosis", "n": 10, "t": 0.2}]}, "person-model"),
+        (
+            {
+                "models": [{"model": "average-risk", "threshold": 0.2}],
+                "person": {"column": "patient", "attacker_knows": "all_rows"},
+            },
+            "person-model",
+        ),
+    ],
+)
+def test_a_person_that_cannot_be_counted_is_refused(changes: dict[str, Any], code: str) -> None:
+    with pytest.raises(InputError) as raised:
+        plan(**changes)
+    assert raised.value.code == code
+
+
+def test_a_column_that_ties_rows_of_different_people_is_refused() -> None:
+    attributes = plan().to_dict()["attributes"] | {"case": {"role": "insensitive"}}
+    frame = one_person_with_most_rows().with_columns(pl.lit("same").alias("case"))
+    with pytest.raises(InputError) as raised:
+        anonymize(frame, plan(attributes=attributes, linked_by="case"))
+    assert raised.value.code == "linked-by-shared"
+
+
+def test_several_columns_together_say_who_somebody_is(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "clinic": ["1", "1", "11", "11"] * 3,
+            "patient": ["11", "2", "1", "2"] * 3,
+            "ward": ["x"] * 12,
+            "sex": ["f"] * 12,
+            "diagnosis": ["A"] * 12,
+        }
+    )
+    four = plan(person=["clinic", "patient"], models=[{"model": "k-anonymity", "k": 4}])
+    assert anonymize(frame, four).smallest_class == 4
+    with pytest.raises((InputError, PrivacyViolation)):
+        anonymize(frame, plan(person=["clinic", "patient"]))
