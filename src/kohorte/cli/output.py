@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from kohorte.errors import KohorteError
-from kohorte.in_words import cost, count, percent
+from kohorte.in_words import ROWS, Unit, cost, count, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def _in_words(cell: object) -> str:
     return count(cell) if isinstance(cell, int) else cost(cell) if isinstance(cell, float) else str(cell)
 
 
-def class_sizes(classes: int, smallest: int | None) -> str:
+def class_sizes(classes: int, smallest: int | None, unit: Unit = ROWS) -> str:
     """The number of classes and the size of the smallest, as text."""
     if smallest is None:
         return "no classes: every row is suppressed"
-    rows = count(smallest, "row")
+    rows = unit.count(smallest)
     return f"1 class of {rows}" if classes == 1 else f"{count(classes)} classes, the smallest with {rows}"
 
 

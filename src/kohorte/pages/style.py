@@ -16,6 +16,7 @@ COLOURS = {
     "edge": ("#c5ccd6", "#3b4551"),
     "hollow": ("#98a2af", "#6d7987"),
     "mark": ("#d1460b", "#ffa24a"),
+    "link": ("#1f5aa0", "#92c7f6"),
     "panel": ("#f6f8fa", "#1b2027"),
     "shade0": ("#0b3d7e", "#d9edff"),
     "shade1": ("#2a6ab5", "#92c7f6"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import platform
@@ -12,18 +13,19 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
 from kohorte.data import Role
-from kohorte.hierarchies import SUPPRESSED, Builder, Ordering
 from kohorte.in_words import cost, percent
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.plans.plan import Plan
-from kohorte.release.candidate import Candidate
+from kohorte.release.about import About
+from kohorte.release.levels import levels_in_words
+from kohorte.release.loss_words import lost_publicly
+from kohorte.release.open_points import plan_notes, warnings
 from kohorte.release.release import Release
+from kohorte.release.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict
-from kohorte.release.words import model_in_words
+from kohorte.release.words import model_in_words, unit_of
 
 FORMAT = 1
 
@@ -32,6 +34,9 @@ ALWAYS_OPEN = (
     "Columns that the plan declares insensitive although outsiders know them; the plan decides, not the program.",
     "Free text, images and the like inside sensitive or insensitive columns.",
 )
+UNCERTIFIED = ("seconds", "lost_values")
+"""Figures of a release that its certificate leaves out; how many values were lost is told roughly."""
+
 ONE_RELEASE = "Linking with other releases of the same people: each release is judged on its own."
 
 
@@ -57,14 +62,34 @@ class Certificate:
         """The certificate as text, for a person who does not know the program."""
         return _text(self.facts)
 
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict that the certificate states."""
+        verdict: Any = self.facts["verdict"]
+        return Verdict(Standing(verdict["standing"]), tuple(verdict["reasons"]))
 
-def certify(release: Release, *, source: FileFacts | None = None, output: FileFacts | None = None) -> Certificate:
+    @property
+    def sha256(self) -> str:
+        """The hash of the certificate as JSON, which is the hash of its file."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+
+def certify(
+    release: Release,
+    *,
+    source: FileFacts | None = None,
+    output: FileFacts | None = None,
+    about: About | None = None,
+) -> Certificate:
     """Return the certificate of a release; `output` is the file from which it was verified, if any."""
-    plan = release.plan
+    plan, open_points = release.plan, warnings(release)
     return Certificate(
         {
             "certificate": FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "about": {} if about is None else about.to_dict(),
+            "verdict": judge(release.verification, open_points).to_dict(),
+            "counted": unit_of(plan).many,
             "versions": versions(),
             "input": _file(source) | {"rows": release.input_rows},
             "output": _file(output)
@@ -73,16 +98,19 @@ def certify(release: Release, *, source: FileFacts | None = None, output: FileFa
             "plan": plan.to_dict(),
             "hierarchies_sha256": _fixed_hierarchies(release),
             "populations_sha256": dict(release.population_hashes),
-            "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
+            "release": {key: value for key, value in release.to_dict().items() if key not in UNCERTIFIED},
             "verification": release.verification.to_dict()
             | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
+            "levels_in_words": levels_in_words(release),
+            "lost_values": lost_publicly(release.losses),
             "quality": release.verdict,
             "effort": release.effort,
             "missing_values": missing_values(plan),
             "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
             "protects_against": protects_against(plan),
             "does_not_protect_against": [*leaves_open(plan), ONE_RELEASE, *ALWAYS_OPEN],
-            "warnings": list(warnings(release)),
+            "warnings": list(open_points),
+            "notes": plan_notes(plan),
         }
     )
 
@@ -98,84 +126,11 @@ def versions() -> dict[str, str]:
     }
 
 
-def warnings(release: Candidate) -> tuple[str, ...]:
-    """What a person who hands on a release should consider."""
-    plan = release.plan
-    found = plan_warnings(plan)
-    found += [
-        f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
-        for name in _between_value_and_star(release)
-        if _shows_values(plan.attributes[name].hierarchy)
-    ]
-    found += [
-        f"the intervals of {cells.line.column.name!r} end at values that occur in the data, so that they disclose some "
-        "of them"
-        for cells in (() if release.recoding is None else release.recoding.columns)
-        if cells.shows_ends
-    ]
-    found += [
-        f"a label of {cells.line.column.name!r} has different meanings in different rows: its hierarchy has the "
-        "same text at different levels"
-        for cells in (() if release.recoding is None else release.recoding.columns)
-        if cells.ambiguous
-    ]
-    if plan.smallest_class < 2 and release.smallest_class == 1:
-        found.append("classes of one row are allowed, so a person can stand alone in the release")
-    if 0 < release.suppressed < plan.smallest_class:
-        found.append(
-            f"only {release.suppressed} suppressed row{'' if release.suppressed == 1 else 's'}: a person who knows "
-            "that somebody was suppressed has few to choose from"
-        )
-    if release.classes == 0:
-        found.append("every row is suppressed: the release tells nothing about the quasi-identifiers")
-    return tuple(found)
-
-
-def plan_warnings(plan: Plan) -> list[str]:
-    """What a person who hands on a release should consider, as far as it follows from the plan."""
-    effective = [model for model in plan.models if not model.promises_nothing]
-    protected = {name for model in effective for name in model.sensitive} | {*plan.decorrelated_attributes}
-    found = [
-        f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
-        "value is known for everybody in the class"
-        for name in plan.names(Role.SENSITIVE)
-        if name not in protected
-    ]
-    if plan.decorrelate is None and len(plan.histograms) > 1:
-        found.append(
-            f"{', '.join(map(repr, plan.histograms))} are protected separately: a person who can exclude a value "
-            "of one may learn another if they are correlated (the plan's option decorrelate prevents that)"
-        )
-    if plan.decorrelate is not None:
-        found.append(
-            f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "
-            f"they tell little about {plan.decorrelate.attribute!r}"
-        )
-    if plan.order == "input":
-        found.append("the rows stand in the order of the input, which can tell who is who")
-    return found
-
-
 def _fixed_hierarchies(release: Release) -> dict[str, str]:
     """The hashes of hierarchies that do not depend on the data; from other hashes, values could be guessed."""
     builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
     independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
     return {name: release.hierarchies[name].fingerprint() for name in independent}
-
-
-def _between_value_and_star(release: Candidate) -> list[str]:
-    """The quasi-identifiers that show labels other than single values and `*`."""
-    if release.recoding is None:
-        return [name for name, level in release.levels.items() if 0 < level < release.hierarchies[name].top]
-    return [
-        cells.line.column.name
-        for cells in release.recoding.columns
-        if ((cells.lows < cells.highs) & (np.array(cells.labels, dtype=object) != SUPPRESSED)).any()
-    ]
-
-
-def _shows_values(builder: Builder | None) -> bool:
-    return isinstance(builder, Ordering) and builder.values is None
 
 
 def _file(facts: FileFacts | None) -> dict[str, object]:
@@ -221,8 +176,9 @@ def _text(facts: dict[str, object]) -> str:
         "CERTIFICATE OF ANONYMIZATION",
         "",
         f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}.",
+        *(f"{name.capitalize():<12}{said}" for name, said in _part(facts, "about").items()),
         "",
-        f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
+        verdict_in_words(facts),
         *(
             f"  {model.model_in_words}: {model.in_words}, reached {model.reached_in_words}"
             for model in _verdicts(verification)
@@ -232,15 +188,20 @@ def _text(facts: dict[str, object]) -> str:
         f"(limit {percent(float(str(plan['suppression_limit'])))})",
         f"Classes     {release['classes']:,}"
         + (
-            f", the smallest with {release['smallest_class']} rows"
+            f", the smallest with {release['smallest_class']} {facts['counted']}"
             if release["classes"]
             else ": every row is suppressed"
         ),
         f"Metric      {release['metric']} = {cost(float(str(release['cost'])))} ({facts['quality']})",
         f"Search      {release['algorithm']}: {facts['effort']}",
-        "Levels      " + _levels_in_words(release),
         f"Missing     {facts['missing_values']}",
         f"Suppressed  {facts['suppressed_rows']}",
+        "",
+        "What the release shows",
+        *(f"  {name}: {said}" for name, said in _part(facts, "levels_in_words").items()),
+        "",
+        "Lost values",
+        *(_bullets(facts, "lost_values") or ["  - none"]),
         "",
         f"Input       {source.get('name', '-')}  SHA-256 {source.get('sha256', '-')}",
         f"Output      {output.get('name', '-')}  SHA-256 {output.get('sha256', '-')}",
@@ -252,19 +213,22 @@ def _text(facts: dict[str, object]) -> str:
         "Does not protect against",
         *_bullets(facts, "does_not_protect_against"),
     ]
-    if facts["warnings"]:
-        lines += ["", "Warnings", *_bullets(facts, "warnings")]
+    for key in ("warnings", "notes"):
+        if facts[key]:
+            lines += ["", key.capitalize(), *_bullets(facts, key)]
     return "\n".join(lines) + "\n"
 
 
-def _levels_in_words(release: dict[str, object]) -> str:
-    levels, recoded = _part(release, "levels"), _part(release, "recoded")
-    if levels:
-        return ", ".join(f"{name} {level}" for name, level in levels.items())
-    found = {name: _part(recoded, name) for name in recoded}
-    return "different in different rows: " + ", ".join(
-        f"{name} {cells['lowest_level']} to {cells['highest_level']}" for name, cells in found.items()
-    )
+def verdict_in_words(facts: dict[str, object]) -> str:
+    """The verdict of a certificate as one sentence."""
+    verdict, how = _part(facts, "verdict"), _part(facts, "verification")["how"]
+    points = len(_list(facts, "warnings"))
+    said = {
+        Standing.GREEN: "all models hold, and no point is open (green)",
+        Standing.AMBER: f"all models hold, but {points_are(points)} open (amber; see Warnings)",
+        Standing.RED: "NOT VERIFIED (red)",
+    }[Standing(str(verdict["standing"]))]
+    return f"Verdict: {said}, {how}."
 
 
 def _part(facts: dict[str, object], key: str) -> dict[str, object]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kohorte.in_words import PEOPLE, ROWS, Unit
 from kohorte.models import PrivacyModel
+from kohorte.plans.plan import Plan
 
 
 def with_parameters(name: str, parameters: Mapping[str, object]) -> str:
@@ -16,6 +18,11 @@ def with_parameters(name: str, parameters: Mapping[str, object]) -> str:
 def model_in_words(model: PrivacyModel) -> str:
     """A model of a plan with its parameters."""
     return with_parameters(model.name, {key: value for key, value in model.to_dict().items() if key != "model"})
+
+
+def unit_of(plan: Plan) -> Unit:
+    """What the figures of a release count: people if the plan names the column that tells them apart, else rows."""
+    return ROWS if getattr(plan, "person", None) is None else PEOPLE
 
 
 def reached_in_words(reached: float | tuple[float, float] | None) -> str:
