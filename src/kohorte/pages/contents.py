@@ -10,7 +10,7 @@ from markupsafe import Markup
 PLACE = "\0contents\0"
 """Stands where a template wants the list; no text of a page can contain it."""
 
-FEWEST = 3
+FEWEST = 4
 """With fewer sections there is no list."""
 
 _HEADING = re.compile(r'h2 id="([^"]+)">([^<]*)')

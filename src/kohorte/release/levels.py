@@ -7,7 +7,7 @@ from kohorte.in_words import count
 from kohorte.release.candidate import Candidate
 
 AS_IT_IS = "as it is"
-REMOVED = "removed (top level)"
+REMOVED = "removed"
 
 
 def levels_in_words(release: Candidate) -> dict[str, str]:
@@ -20,10 +20,10 @@ def levels_in_words(release: Candidate) -> dict[str, str]:
 def level_in_words(builder: Builder | None, level: int, top: int, example: str | None = None) -> str:
     """One level of a hierarchy, with a label as an example if one is given."""
     if level == top:
-        return f"{REMOVED}, {top} of {top}"
+        return f"{REMOVED} (top level, {top} of {top})"
     if level == 0:
         return f"{AS_IT_IS} (0 of {top})"
-    shown = (builder.meaning(level, top) if builder is not None else "") or "generalized"
+    shown = (builder.meaning(level, top) if builder is not None else "") or "grouped"
     return f"{shown}{'' if example is None else f', for instance {example}'} ({level} of {top})"
 
 

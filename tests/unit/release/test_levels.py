@@ -34,8 +34,8 @@ def test_a_date_of_birth_is_told_as_decade_with_an_example() -> None:
         (Ordering(fanouts=[2, 3]), 2, 3, "groups of 6 neighbours (2 of 3)"),
         (SafeHarbor(kind="age"), 1, 2, "age up to 89 (1 of 2)"),
         (None, 0, 1, "as it is (0 of 1)"),
-        (None, 1, 1, "removed (top level), 1 of 1"),
-        (Builder(), 1, 3, "generalized (1 of 3)"),
+        (None, 1, 1, "removed (top level, 1 of 1)"),
+        (Builder(), 1, 3, "grouped (1 of 3)"),
     ],
 )
 def test_every_builder_says_what_a_level_means(builder: Builder | None, level: int, top: int, said: str) -> None:
@@ -45,7 +45,7 @@ def test_every_builder_says_what_a_level_means(builder: Builder | None, level: i
 def test_a_removed_attribute_is_not_called_suppressed() -> None:
     release = ko.anonymize(minority(), plan_for(models=[KAnonymity(290)]))
     said = levels_in_words(release)
-    assert said["age"] == "removed (top level), 3 of 3" or said["sex"] == "removed (top level), 1 of 1"
+    assert said["age"] == "removed (top level, 3 of 3)" or said["sex"] == "removed (top level, 1 of 1)"
     assert not any("suppress" in words for words in said.values())
 
 
