@@ -31,7 +31,6 @@ class Contributions:
     facts: Facts
     side: Measured
     when: str
-    highest: float = 1.0
 
     @property
     def risk(self) -> str:
@@ -52,7 +51,8 @@ class Contributions:
             f"bar means: this attribute makes people recognizable, and generalizing it helps the most. Suppressed "
             f"{self.facts.unit.many} are not counted.",
         )
-        scale = Scale(self.highest, "fall of the average risk, in percentage points", _points)
+        highest = min(1.0, ceiling(self.facts.figures.drawn(self._now, self.side.kept)))
+        scale = Scale(highest, "fall of the average risk, in percentage points", _points)
         return horizontal_bars(heading, bars, scale=scale) if any(one.value for one in bars) else None
 
     @property
@@ -106,10 +106,7 @@ class AttributesPart:
         sides = [(facts.judged, "")]
         if facts.after is not None and facts.internal:
             sides = [(facts.table, ", before"), (facts.after, ", after")]
-        shown = [(side, when) for side, when in sides if side.profile.classes]
-        risks = [facts.figures.drawn(side.profile.attackers.prosecutor.average_risk, side.kept) for side, _ in shown]
-        highest = ceiling(max(risks, default=1.0))
-        return [Contributions(facts, side, when, min(highest, 1.0)) for side, when in shown]
+        return [Contributions(facts, side, when) for side, when in sides if side.profile.classes]
 
     @property
     def kept(self) -> list[list[str]]:

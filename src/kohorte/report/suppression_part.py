@@ -14,7 +14,7 @@ from kohorte.report.facts import Facts
 from kohorte.report.verdict import lost_sentences
 
 ROLES = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
-MOST_GROUPS = 8
+MOST_GROUPS = 12
 """The number of groups of an attribute whose suppressed rows are compared."""
 
 
