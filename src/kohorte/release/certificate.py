@@ -25,7 +25,7 @@ from kohorte.release.open_points import plan_notes, warnings
 from kohorte.release.release import Release
 from kohorte.release.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict
-from kohorte.release.words import model_in_words, unit_of
+from kohorte.release.words import model_in_words
 
 FORMAT = 1
 
@@ -89,7 +89,7 @@ def certify(
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "about": {} if about is None else about.to_dict(),
             "verdict": judge(release.verification, open_points).to_dict(),
-            "counted": unit_of(plan).many,
+            "counted": release.verification.unit,
             "versions": versions(),
             "input": _file(source) | {"rows": release.input_rows},
             "output": _file(output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kohorte.in_words import ROWS, Unit, count, listed, roughly
+from kohorte.in_words import ROWS, count, listed, roughly
 from kohorte.release.losses import ColumnLoss
 
 LEAST_NAMED = 5
@@ -18,9 +18,9 @@ def lost_publicly(losses: Iterable[ColumnLoss]) -> list[str]:
     return [_unnamed(one) for one in losses if one.lost_values]
 
 
-def lost_by_name(losses: Iterable[ColumnLoss], unit: Unit = ROWS) -> list[str]:
+def lost_by_name(losses: Iterable[ColumnLoss]) -> list[str]:
     """The lost values by name, for the institution alone."""
-    return [_named(one, unit) for one in losses if one.lost_values]
+    return [_named(one) for one in losses if one.lost_values]
 
 
 def _unnamed(one: ColumnLoss) -> str:
@@ -29,11 +29,11 @@ def _unnamed(one: ColumnLoss) -> str:
     return f"{one.attribute}: {'a rare value' if few else 'rare values'} {_fate(one, single=few)} ({many} in all)"
 
 
-def _named(one: ColumnLoss, unit: Unit) -> str:
+def _named(one: ColumnLoss) -> str:
     named = [group for group in one.lost if group.rows >= LEAST_NAMED][:MOST_NAMED]
-    said = [f"{group.label} ({unit.count(group.rows)})" for group in named]
+    said = [f"{group.label} ({ROWS.count(group.rows)})" for group in named]
     if rest := one.lost_values - len(named):
-        others = unit.count(one.lost_rows - sum(group.rows for group in named))
+        others = ROWS.count(one.lost_rows - sum(group.rows for group in named))
         said.append(f"{f'{count(rest)} more' if named else 'too rare to be named'} ({others})")
     fate = _fate(one, single=one.lost_values == 1)
     return f"{one.attribute}: {count(one.lost_values, 'value')} {fate}: {listed(said)}"

@@ -7,11 +7,11 @@ import polars as pl
 
 from kohorte.data import Role, as_text
 from kohorte.hierarchies import SUPPRESSED, Builder, Ordering
-from kohorte.in_words import Unit
+from kohorte.in_words import ROWS, Unit
 from kohorte.plans.plan import Plan
 from kohorte.release.candidate import Candidate
 from kohorte.release.verification import Verification
-from kohorte.release.words import unit_of
+from kohorte.release.words import unit_named, unit_of
 
 GROUP = r"^\{| – "
 """What a label of an ordering has: a brace, or a dash between its first and its last value."""
@@ -37,7 +37,8 @@ def warnings(release: Candidate) -> tuple[str, ...]:
         for column in cells
         if column.ambiguous
     ]
-    return (*found, *_figures(plan, release.suppressed, release.smallest_class))
+    gone = release.suppressed if release.people is None else release.people.losing()[0]
+    return (*found, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
 
 
 def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) -> tuple[str, ...]:
@@ -51,7 +52,13 @@ def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) 
     found += [_made_of_values(name) for name in grouped if _has(table[name], GROUP)]
     measured = [name for name in names if not plan.minimum_levels[name]]
     found += [_ends_at_values(name) for name in measured if _has(table[name], INTERVAL)]
-    return (*found, *_figures(plan, verification.suppressed, verification.smallest_class))
+    unit, gone = unit_named(verification.unit), verification.people_losing_rows
+    if plan.unit.counts_people and unit is ROWS:
+        found.append("rows were counted, not people: the table does not say whom its rows are about")
+    return (
+        *found,
+        *_figures(plan, verification.suppressed if gone is None else gone, verification.smallest_class, unit),
+    )
 
 
 def plan_warnings(plan: Plan) -> list[str]:
@@ -86,9 +93,9 @@ def plan_notes(plan: Plan) -> list[str]:
     ]
 
 
-def _figures(plan: Plan, suppressed: int, smallest: int | None) -> list[str]:
-    """The open points that follow from what was counted."""
-    found, unit = [], unit_of(plan)
+def _figures(plan: Plan, suppressed: int, smallest: int | None, unit: Unit) -> list[str]:
+    """The open points that follow from what was counted: suppressed rows, or the people who lose rows by it."""
+    found = []
     if plan.smallest_class < 2 and smallest == 1:
         found.append(f"classes of one {unit.one} are allowed, so a person can stand alone in the release")
     if 0 < suppressed < plan.smallest_class:

@@ -21,8 +21,13 @@ def model_in_words(model: PrivacyModel) -> str:
 
 
 def unit_of(plan: Plan) -> Unit:
-    """What the figures of a release count: people if the plan names the column that tells them apart, else rows."""
-    return ROWS if getattr(plan, "person", None) is None else PEOPLE
+    """What the classes of a release count: people if the plan says whom a row is about, else rows."""
+    return PEOPLE if plan.unit.counts_people else ROWS
+
+
+def unit_named(name: str) -> Unit:
+    """The unit that a verification has counted."""
+    return PEOPLE if name == PEOPLE.many else ROWS
 
 
 def reached_in_words(reached: float | tuple[float, float] | None) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from kohorte.attacks import Attack, homogeneity_attack
 from kohorte.data import TableFile, as_text, to_polars
 from kohorte.errors import InputError, nearest
-from kohorte.in_words import Unit
+from kohorte.in_words import ROWS, Unit
 from kohorte.plans import Plan
 from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.release import Release, Verification, verify, warnings
@@ -20,13 +20,13 @@ from kohorte.release.certificate import FileFacts
 from kohorte.release.compared_losses import losses_between
 from kohorte.release.losses import ColumnLoss, all_starred
 from kohorte.release.open_points import table_warnings
-from kohorte.release.verification import verify_table
-from kohorte.release.words import unit_of
+from kohorte.release.verification import verify_source
 from kohorte.report.contributions import Contribution, contributions
 from kohorte.report.rounding import LEAST, Figures
 from kohorte.report.view import View
 from kohorte.risks import RiskProfile
 from kohorte.risks.shown.table import ShownTable
+from kohorte.sources import FrameSource
 
 
 def view_named(name: object) -> View:
@@ -145,8 +145,8 @@ class Facts:
 
     @property
     def unit(self) -> Unit:
-        """What the figures count."""
-        return unit_of(self.plan)
+        """What the figures of risk count, whatever the models count."""
+        return ROWS
 
     @cached_property
     def losses(self) -> tuple[ColumnLoss, ...] | None:
@@ -194,7 +194,8 @@ class Facts:
 def _verified(facts: Facts) -> Verification:
     if facts.made is not None:
         made = facts.made
-        return verify_table(to_polars(made.data)[0], facts.plan, made.populations, levels=made.levels)
+        rows = FrameSource(to_polars(made.data)[0])
+        return verify_source(rows, facts.plan, made.populations, levels=made.levels, people=made.people)
     original = facts.table.frame if facts.original is None else facts.original
     return verify(facts.judged.frame, facts.plan, population=None if facts.plan.subset is None else original)
 

@@ -65,6 +65,8 @@ def _open_points(facts: Facts) -> tuple[str, ...]:
     """Why the verdict is amber: the warnings that the command and the certificate have, and what the risk adds."""
     above = facts.judged.profile.attackers.prosecutor.rows_above_threshold
     found = [*facts.warnings]
+    if facts.plan.unit.counts_people:
+        found.append("the figures of risk in this report count rows, not people")
     if above:
         found.append(f"the risk of some {facts.unit.many} is above the threshold of {percent(facts.threshold)}")
     if facts.suspected_problems:
@@ -111,7 +113,7 @@ def _sentences(facts: Facts) -> tuple[str, ...]:
 def lost_sentences(facts: Facts) -> list[str]:
     """What no longer appears: by name in the internal view alone."""
     losses = facts.losses or ()
-    lost = lost_by_name(losses, facts.unit) if facts.internal else lost_publicly(losses)
+    lost = lost_by_name(losses) if facts.internal else lost_publicly(losses)
     return [f"Lost: {one}." for one in lost]
 
 

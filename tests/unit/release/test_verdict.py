@@ -74,3 +74,19 @@ def test_labels_made_of_values_are_open_for_the_release_and_for_its_verification
     found = ko.verify(release.data, plan)
     assert any("values that occur in the data" in point for point in warnings(release))
     assert any("values that occur in the data" in point for point in table_warnings(release.data, plan, found))
+
+
+def test_people_that_a_verification_could_not_count_are_an_open_point() -> None:
+    """Every person has two rows; the release no longer says whom a row is about."""
+    common = minority().filter(pl.col("sex") != "diverse")
+    twice = pl.concat([common, common]).with_columns(patient=pl.concat([pl.int_range(common.height, eager=True)] * 2))
+    plan = plan_for(models=PROTECTED)
+    attributes = {**plan.attributes, "patient": ko.Attribute("identifying")}
+    release = ko.anonymize(twice, replace(plan, attributes=attributes, person="patient"))
+    text = ko.certify(release).to_text()
+    assert f"the smallest with {release.smallest_class} people" in text
+    assert str(ko.certify(release).verdict.standing) == "green"
+    found = ko.verify(release.data, release.plan)
+    again = judge(found, table_warnings(release.data, release.plan, found))
+    assert str(again.standing) == "amber"
+    assert any("rows were counted, not people" in reason for reason in again.reasons)

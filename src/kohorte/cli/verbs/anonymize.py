@@ -180,13 +180,13 @@ def _print_summary(release: Candidate, verdict: Verdict, duration: float) -> Non
 
     unit = unit_of(release.plan)
     share = percent(release.suppressed / release.rows)
-    print(f"{unit.count(release.rows)}, {count(release.suppressed)} of them suppressed ({share})")
+    print(f"{count(release.rows, 'row')}, {count(release.suppressed)} of them suppressed ({share})")
     print(class_sizes(release.classes, release.smallest_class, unit))
     for name, shown in levels_in_words(release).items():
         print(f"  {name:<24} {shown}")
     print(f"{release.plan.metric.name} {cost(release.cost)} ({release.verdict})")
     print(f"{release.effort}, {seconds(duration)} in all")
-    for lost in lost_by_name(release.losses, unit):
+    for lost in lost_by_name(release.losses):
         print(f"lost: {lost}")
     for note in (*verdict.reasons, *plan_notes(release.plan)):
         print(f"note: {note}")

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.release import verify
     from kohorte.release.open_points import table_warnings
     from kohorte.release.verdict import Standing, judge
-    from kohorte.release.words import unit_of
+    from kohorte.release.words import unit_named
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options)
@@ -53,9 +53,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"{model.model_in_words}: {model.in_words}; reached {model.reached_in_words}")
     for problem in verification.problems:
         print(f"problem: {problem}")
-    unit = unit_of(plan)
-    sizes = class_sizes(verification.classes, verification.smallest_class, unit)
-    print(f"{unit.count(verification.rows)}, {count(verification.suppressed)} suppressed; {sizes}")
+    sizes = class_sizes(verification.classes, verification.smallest_class, unit_named(verification.unit))
+    print(f"{count(verification.rows, 'row')}, {count(verification.suppressed)} suppressed; {sizes}")
     if verdict.standing is Standing.AMBER:
         for note in verdict.reasons:
             print(f"note: {note}")
