@@ -230,7 +230,8 @@ def test_verify_as_json_has_the_promised_keys(hospital: Path, run: Run) -> None:
     assert ran.code == 1
     facts = ran.json
     counted = {"satisfied", "models", "rows", "classes", "smallest_class", "suppressed", "problems"}
-    assert set(facts) == counted | {"verdict"}
+    of_people = {"unit", "people", "people_losing_rows", "people_losing_all_rows"}
+    assert set(facts) == counted | of_people | {"verdict"}
     assert facts["verdict"]["standing"] == "red"
     [model] = facts["models"]
     assert {"name", "parameters", "satisfied", "reached"} <= set(model)

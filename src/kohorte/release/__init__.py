@@ -2,8 +2,7 @@
 
 from kohorte.release.anonymization import anonymize, find_candidate
 from kohorte.release.candidate import Candidate
-from kohorte.release.certificate import Certificate, certify, versions
-from kohorte.release.open_points import warnings
+from kohorte.release.certificate import Certificate, certify, versions, warnings
 from kohorte.release.release import Release
 from kohorte.release.verification import ModelVerdict, Verification, verify
 from kohorte.release.write import certificate_paths, write_release

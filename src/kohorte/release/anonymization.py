@@ -22,11 +22,11 @@ from kohorte.plans.population import refuse_missing_people
 from kohorte.release.algorithms import able, is_recoder
 from kohorte.release.candidate import Candidate
 from kohorte.release.explain import no_solution
-from kohorte.release.losses import losses_of
 from kohorte.release.preparation import EncodedProblem, encode_problem
 from kohorte.release.recoding import judge, recode, recoding_problem, shown_cells
 from kohorte.release.release import Release
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.losses import losses_of
 from kohorte.search import (
     Evaluator,
     Problem,

@@ -12,8 +12,8 @@ from kohorte.lattice import Node
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations
 from kohorte.recoding import Recoding
-from kohorte.release.losses import ColumnLoss
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.losses import ColumnLoss
 from kohorte.search import Evaluation, SearchResult
 from kohorte.sources import TableSource
 

@@ -23,10 +23,10 @@ from kohorte.data import (
     write_csv,
 )
 from kohorte.errors import KohorteError
-from kohorte.release.about import About
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
+from kohorte.release.telling.about import About
 from kohorte.sources import DuckDbSource, FrameSource, TableSource, Written
 
 

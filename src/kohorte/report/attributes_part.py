@@ -13,7 +13,7 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import FEW, count, number, percent
 from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, paired_bars, shares_of
 from kohorte.pages.charts.axis import ceiling
-from kohorte.release.levels import levels_in_words
+from kohorte.release.words import levels_in_words
 from kohorte.report.contributions import Contribution, information_kept
 from kohorte.report.distributions import Distribution, comparable, distribution
 from kohorte.report.facts import Facts, Measured

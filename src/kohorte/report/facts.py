@@ -15,11 +15,10 @@ from kohorte.in_words import ROWS, Unit
 from kohorte.plans import Plan
 from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.release import Release, Verification, verify, warnings
-from kohorte.release.about import About
-from kohorte.release.certificate import FileFacts
-from kohorte.release.compared_losses import losses_between
-from kohorte.release.losses import ColumnLoss, all_starred
-from kohorte.release.open_points import table_warnings
+from kohorte.release.certificate import FileFacts, table_warnings
+from kohorte.release.telling.about import About
+from kohorte.release.telling.compared_losses import losses_between
+from kohorte.release.telling.losses import ColumnLoss, all_starred
 from kohorte.release.verification import verify_source
 from kohorte.report.contributions import Contribution, contributions
 from kohorte.report.rounding import LEAST, Figures

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kohorte.data import Role
 from kohorte.in_words import count, percent
-from kohorte.release.loss_words import LEAST_NAMED
-from kohorte.release.losses import ColumnLoss, Group
+from kohorte.release.telling.loss_words import LEAST_NAMED
+from kohorte.release.telling.losses import ColumnLoss, Group
 from kohorte.report.distributions import MISSING
 from kohorte.report.facts import Facts
 from kohorte.report.verdict import lost_sentences

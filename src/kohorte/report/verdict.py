@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kohorte.data import Role
 from kohorte.in_words import count, percent
-from kohorte.release.loss_words import lost_by_name, lost_publicly
-from kohorte.release.verdict import Standing, judge
+from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
+from kohorte.release.telling.verdict import Standing, judge
 from kohorte.release.words import with_parameters
 from kohorte.report.facts import Facts
 

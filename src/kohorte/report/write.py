@@ -13,7 +13,7 @@ from kohorte.data import to_polars
 from kohorte.pages import refuse_page, write_text
 from kohorte.plans import Plan
 from kohorte.release import Release
-from kohorte.release.about import About
+from kohorte.release.telling.about import About
 from kohorte.report.facts import Facts, Measured, rows_to_release, view_named
 from kohorte.report.page import to_html
 from kohorte.risks import RiskPolicy, RiskProfile, risk

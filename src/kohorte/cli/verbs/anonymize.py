@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
     from kohorte.release import Candidate
-    from kohorte.release.about import About
-    from kohorte.release.verdict import Verdict
+    from kohorte.release.telling.about import About
+    from kohorte.release.telling.verdict import Verdict
     from kohorte.report.facts import Facts
 
 EPILOG = """\
@@ -167,16 +167,15 @@ def _plan(options: argparse.Namespace) -> Plan:
 def _verdict(candidate: Candidate) -> Verdict:
     """The verdict on what was found and not written: counted again from its rows."""
     from kohorte.release import Release, warnings
-    from kohorte.release.verdict import judge
+    from kohorte.release.telling.verdict import judge
 
     return judge(Release.verified(candidate).verification, warnings(candidate))
 
 
 def _print_summary(release: Candidate, verdict: Verdict, duration: float) -> None:
-    from kohorte.release.levels import levels_in_words
-    from kohorte.release.loss_words import lost_by_name
-    from kohorte.release.open_points import plan_notes
-    from kohorte.release.words import unit_of
+    from kohorte.release.certificate import plan_notes
+    from kohorte.release.telling.loss_words import lost_by_name
+    from kohorte.release.words import levels_in_words, unit_of
 
     unit = unit_of(release.plan)
     share = percent(release.suppressed / release.rows)

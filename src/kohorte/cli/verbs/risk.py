@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
-    from kohorte.release.about import About
+    from kohorte.release.telling.about import About
     from kohorte.risks import RiskComparison, RiskPolicy, RiskProfile
     from kohorte.risks.uniqueness import Uniqueness
 

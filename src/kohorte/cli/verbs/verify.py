@@ -35,8 +35,8 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.data import read_table
     from kohorte.plans import Plan
     from kohorte.release import verify
-    from kohorte.release.open_points import table_warnings
-    from kohorte.release.verdict import Standing, judge
+    from kohorte.release.certificate import table_warnings
+    from kohorte.release.telling.verdict import Standing, judge
     from kohorte.release.words import unit_named
 
     plan = Plan.from_yaml(options.plan)

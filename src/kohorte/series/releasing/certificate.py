@@ -16,12 +16,12 @@ from kohorte.release.certificate import (
     bullets,
     leaves_open,
     missing_values,
+    plan_warnings,
     protects_against,
     verdict_in_words,
     versions,
 )
-from kohorte.release.open_points import plan_warnings
-from kohorte.release.verdict import judge
+from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
 from kohorte.series.definition import Definition
 from kohorte.series.drafting.growing_table import Figures

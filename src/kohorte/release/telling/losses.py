@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -18,8 +19,7 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Counts
 from kohorte.lattice import Node
 from kohorte.plans.plan import Plan
-from kohorte.release.preparation import EncodedProblem
-from kohorte.sources import COUNT, EncodedColumn, TableSource
+from kohorte.sources import COUNT, EncodedColumn, EncodedTable, TableSource, Tuples
 
 MOST_LISTED = 20
 """The number of lost values of a column that are kept by name."""
@@ -68,8 +68,28 @@ class ColumnLoss:
         return self.role is Role.QUASI_IDENTIFYING
 
 
+class Encoded(Protocol):
+    """A plan and its table, encoded: what the losses are counted from."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+
+    @property
+    def source(self) -> TableSource:
+        """The rows."""
+
+    @property
+    def tuples(self) -> Tuples:
+        """The distinct rows."""
+
+    @property
+    def table(self) -> EncodedTable:
+        """The same, encoded."""
+
+
 def losses_of(
-    encoded: EncodedProblem, shown: pl.DataFrame, released: TableSource, node: Node | None
+    encoded: Encoded, shown: pl.DataFrame, released: TableSource, node: Node | None
 ) -> tuple[ColumnLoss, ...]:
     """Compare an encoded table with its release; row `t` of `shown` is what tuple `t` shows.
 
@@ -129,7 +149,7 @@ def _groups(column: EncodedColumn, level: int, rows: Counts, kept: Counts) -> li
 # Columns that are released unchanged
 
 
-def _other_columns(encoded: EncodedProblem, kept: Bools, released: TableSource) -> Iterable[ColumnLoss]:
+def _other_columns(encoded: Encoded, kept: Bools, released: TableSource) -> Iterable[ColumnLoss]:
     plan = encoded.plan
     flag, *others = plan.quasi_identifiers
     flags = pl.DataFrame({flag: np.where(kept, KEPT, SUPPRESSED_ROW)})

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from kohorte.in_words import count
-from kohorte.release.verification import Verification
 
 
 class Standing(StrEnum):
@@ -44,12 +44,44 @@ class Verdict:
         return {"standing": str(self.standing), "reasons": list(self.reasons)}
 
 
+class Judged(Protocol):
+    """One model: whether it holds, in words."""
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether it holds."""
+
+    @property
+    def model_in_words(self) -> str:
+        """The model with its parameters."""
+
+    @property
+    def in_words(self) -> str:
+        """Whether it holds, and where not."""
+
+
+class Verified(Protocol):
+    """A verification: whether a table satisfies its plan, model by model."""
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether it does."""
+
+    @property
+    def models(self) -> Sequence[Judged]:
+        """The models."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What is wrong besides them."""
+
+
 def points_are(number: int) -> str:
     """So many points, with the verb: `1 point is`."""
     return f"{count(number, 'point')} {'is' if number == 1 else 'are'}"
 
 
-def judge(verification: Verification | None, open_points: Sequence[str], *, failures: Sequence[str] = ()) -> Verdict:
+def judge(verification: Verified | None, open_points: Sequence[str], *, failures: Sequence[str] = ()) -> Verdict:
     """Decide the verdict; a table that could not be verified is never better than red.
 
     `failures` are other reasons for red, such as a risk above the limit of a policy.
@@ -60,7 +92,7 @@ def judge(verification: Verification | None, open_points: Sequence[str], *, fail
     return Verdict(Standing.AMBER, tuple(open_points)) if open_points else Verdict(Standing.GREEN)
 
 
-def _failing(verification: Verification | None) -> list[str]:
+def _failing(verification: Verified | None) -> list[str]:
     if verification is None:
         return ["the models could not be checked"]
     models = [f"{model.model_in_words}: {model.in_words}" for model in verification.models if not model.satisfied]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.models import KAnonymity
-from kohorte.release.compared_losses import losses_between
-from kohorte.release.loss_words import lost_by_name, lost_publicly
-from kohorte.release.losses import Group, of_values
+from kohorte.release.telling.compared_losses import losses_between
+from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
+from kohorte.release.telling.losses import Group, of_values
 from kohorte.sources import DuckDbSource
 from support.minority import minority, plan_for
 

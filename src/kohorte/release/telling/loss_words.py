@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kohorte.in_words import ROWS, count, listed, roughly
-from kohorte.release.losses import ColumnLoss
+from kohorte.release.telling.losses import ColumnLoss
 
 LEAST_NAMED = 5
 """No value that fewer rows have is named, not even inside the institution."""

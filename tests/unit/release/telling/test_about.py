@@ -6,7 +6,7 @@ import pytest
 
 import kohorte as ko
 from kohorte.errors import InputError
-from kohorte.release.about import About
+from kohorte.release.telling.about import About
 from support.minority import minority, plan_for
 
 

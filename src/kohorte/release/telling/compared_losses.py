@@ -10,7 +10,7 @@ from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.plan import Plan
-from kohorte.release.losses import ColumnLoss, Group, all_starred, of_column, of_values
+from kohorte.release.telling.losses import ColumnLoss, Group, all_starred, of_column, of_values
 from kohorte.sources import EncodedColumn, encode_rows
 
 

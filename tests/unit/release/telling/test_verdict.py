@@ -10,8 +10,8 @@ import pytest
 import kohorte as ko
 from kohorte.models import DistinctLDiversity, KAnonymity
 from kohorte.release import warnings
-from kohorte.release.open_points import table_warnings
-from kohorte.release.verdict import Standing, judge
+from kohorte.release.certificate import table_warnings
+from kohorte.release.telling.verdict import Standing, judge
 from support.minority import minority, plan_for
 
 PROTECTED = [KAnonymity(10), DistinctLDiversity("diagnosis", l=2)]

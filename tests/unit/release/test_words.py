@@ -8,7 +8,7 @@ import pytest
 import kohorte as ko
 from kohorte.hierarchies import BUILDERS, Builder, Dates, Intervals, Ordering, Redaction, SafeHarbor
 from kohorte.models import KAnonymity
-from kohorte.release.levels import level_in_words, levels_in_words
+from kohorte.release.words import level_in_words, levels_in_words
 from support.minority import minority, plan_for
 
 
