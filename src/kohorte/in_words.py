@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 MINUTE, HOUR = 60, 3600
 NONE = "\u2013"
+FEW = 10
+"""The public is told no smaller number."""
 
 
 def count(number: int | None, noun: str = "", plural: str = "") -> str:
@@ -24,6 +27,22 @@ def count(number: int | None, noun: str = "", plural: str = "") -> str:
     if not noun:
         return f"{number:,}"
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a figure counts: the word for one and for many. Sentences take it from here, so that it is always true."""
+
+    one: str
+    many: str
+
+    def count(self, number: int | None) -> str:
+        """So many of them: `1 row`, `2 rows`."""
+        return count(number, self.one, self.many)
+
+
+ROWS = Unit("row", "rows")
+PEOPLE = Unit("person", "people")
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -37,6 +56,13 @@ def number(value: float | None, digits: int = 3) -> str:
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def roughly(number: float) -> str:
+    """A number of people or values for the public, with one digit, and none if there are few: `about 800`."""
+    if number < FEW:
+        return f"fewer than {FEW}"
+    return f"about {count(round(round(number), -math.floor(math.log10(number))))}"
 
 
 def cost(value: float | None) -> str:

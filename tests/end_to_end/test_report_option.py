@@ -34,7 +34,7 @@ def test_with_json_nothing_else_is_printed(hospital: Path, run: Run) -> None:
 def test_the_internal_view_lists_as_many_rows_as_are_asked_for(hospital: Path, run: Run) -> None:
     run(*RISK, "--report", "report.html", "--report-view", "internal", "--rows", "2")
     page = (hospital / "report.html").read_text(encoding="utf-8")
-    rows = page.split("Rows at the highest risk")[1].split("</table>")[0]
+    rows = page.split(">Rows at the highest risk</h2>")[1].split("</table>")[0]
     assert rows.count('<th scope="row">') == 2
 
 

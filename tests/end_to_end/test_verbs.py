@@ -20,7 +20,10 @@ from kohorte.kernels import KERNELS
 Run = Callable[..., Any]
 ANONYMIZE_KEYS = {"levels", "cost", "metric", "suppressed", "rows", "classes", "smallest_class", "checked"}
 ANONYMIZE_KEYS |= {"lattice", "algorithm", "optimal", "seconds"}
-BEYOND_THE_INTERFACE = {"recoded", "heuristic", "algorithm_facts", "rolled_up", "tagged", "lower_bound"}
+BEYOND_THE_INTERFACE = {
+    *("recoded", "heuristic", "algorithm_facts", "rolled_up", "tagged", "lower_bound"),
+    *("lost_values", "verdict"),
+}
 
 
 def test_the_demo_tells_its_story_and_leaves_a_folder_that_works(folder: Path, run: Run) -> None:
@@ -226,7 +229,10 @@ def test_verify_as_json_has_the_promised_keys(hospital: Path, run: Run) -> None:
     ran = run("verify", "patients.csv", "--plan", "plan.yaml", "--json")
     assert ran.code == 1
     facts = ran.json
-    assert set(facts) == {"satisfied", "models", "rows", "classes", "smallest_class", "suppressed", "problems"}
+    counted = {"satisfied", "models", "rows", "classes", "smallest_class", "suppressed", "problems"}
+    of_people = {"unit", "people", "people_losing_rows", "people_losing_all_rows"}
+    assert set(facts) == counted | of_people | {"verdict"}
+    assert facts["verdict"]["standing"] == "red"
     [model] = facts["models"]
     assert {"name", "parameters", "satisfied", "reached"} <= set(model)
     assert (facts["satisfied"], model["reached"], model["parameters"]) == (False, 1, {"k": 2})

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from kohorte.errors import KohorteError
-from kohorte.in_words import cost, count, percent
+from kohorte.in_words import ROWS, Unit, cost, count, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def _in_words(cell: object) -> str:
     return count(cell) if isinstance(cell, int) else cost(cell) if isinstance(cell, float) else str(cell)
 
 
-def class_sizes(classes: int, smallest: int | None, *, unit: str = "rows") -> str:
-    """The number of classes and the size of the smallest, in rows or people, as text."""
+def class_sizes(classes: int, smallest: int | None, unit: Unit = ROWS) -> str:
+    """The number of classes and the size of the smallest, as text."""
     if smallest is None:
         return "no classes: every row is suppressed"
-    size = count(smallest, "row") if unit == "rows" else count(smallest, "person", "people")
-    return f"1 class of {size}" if classes == 1 else f"{count(classes)} classes, the smallest with {size}"
+    rows = unit.count(smallest)
+    return f"1 class of {rows}" if classes == 1 else f"{count(classes)} classes, the smallest with {rows}"
 
 
 def service_action(

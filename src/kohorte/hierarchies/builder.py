@@ -51,6 +51,11 @@ class Builder:
         """Whether the hierarchy does not depend on the data, so that its hash reveals nothing about them."""
         return False
 
+    def meaning(self, level: int, top: int) -> str:
+        """What a level between the value and `*` shows, in words: `decade`; empty if only its labels tell."""
+        del level, top
+        return ""
+
     def files(self) -> tuple[Path, ...]:
         """The files that the hierarchy is read from."""
         return ()

@@ -1,6 +1,6 @@
 """The page kit: templates and charts in light and dark, without external resources; it knows nothing about privacy."""
 
-from kohorte.pages.charts.bars import Bar, Pair, horizontal_bars, paired_bars
+from kohorte.pages.charts.bars import Bar, Pair, Scale, horizontal_bars, paired_bars, shares_of
 from kohorte.pages.charts.lines import Line, line_chart
 from kohorte.pages.charts.rows import Kind, Row, Rows
 from kohorte.pages.charts.scatter import Point, scatter
@@ -20,6 +20,7 @@ __all__ = [
     "Point",
     "Row",
     "Rows",
+    "Scale",
     "Sheet",
     "beside",
     "horizontal_bars",
@@ -30,5 +31,6 @@ __all__ = [
     "refuse_page",
     "render",
     "scatter",
+    "shares_of",
     "write_text",
 ]

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from kohorte import in_words
 from kohorte.pages.charts.svg import chart_rules
+from kohorte.pages.contents import PLACE, address, sections
 from kohorte.pages.style import beside, clean, css
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ def page(room: str, template: str, title: str, *, rules: str = "", script: str =
     """Render a template of a room, which extends `page.html.j2`, as a whole page.
 
     `room` is the package whose folder `templates` contains the template. `rules` are additional CSS rules; the page
-    allows a script only if `script` is given.
+    allows a script only if `script` is given. Every section gets an address, and the page a table of contents.
     """
-    return render(
+    whole = render(
         room,
         template,
         title=title,
@@ -29,6 +30,7 @@ def page(room: str, template: str, title: str, *, rules: str = "", script: str =
         script=Markup(script),  # noqa: S704 - a file of the package
         **values,
     )
+    return whole.replace(PLACE, render(room, "contents.html.j2", sections=sections(whole)), 1)
 
 
 def render(room: str, template: str, **values: object) -> str:
@@ -51,6 +53,8 @@ def _environment(room: str) -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals["in_words"] = in_words
+    environment.globals["contents"] = Markup(PLACE)  # noqa: S704 - replaced by the list
+    environment.filters["address"] = address
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment
 

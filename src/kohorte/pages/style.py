@@ -13,15 +13,21 @@ COLOURS = {
     "ink": ("#1b2027", "#e9edf2"),
     "soft": ("#5a6572", "#a3aebb"),
     "line": ("#d9dee5", "#2d3540"),
-    "edge": ("#c5ccd6", "#3b4551"),
-    "hollow": ("#98a2af", "#6d7987"),
-    "mark": ("#d1460b", "#ffa24a"),
+    "edge": ("#8791a0", "#6d7987"),
+    "hollow": ("#7b8694", "#6d7987"),
+    "mark": ("#c43f06", "#ffa24a"),
+    "link": ("#1f5aa0", "#92c7f6"),
     "panel": ("#f6f8fa", "#1b2027"),
     "shade0": ("#0b3d7e", "#d9edff"),
     "shade1": ("#2a6ab5", "#92c7f6"),
     "shade2": ("#69a2d6", "#5195d2"),
     "shade3": ("#a8cae8", "#346a9a"),
     "shade4": ("#d7e6f4", "#264a69"),
+    "seam0": ("#ffffff", "#14181d"),
+    "seam1": ("#ffffff", "#14181d"),
+    "seam2": ("#0b3d7e", "#14181d"),
+    "seam3": ("#0b3d7e", "#d9edff"),
+    "seam4": ("#0b3d7e", "#d9edff"),
     "on0": ("#ffffff", "#0c1a2b"),
     "on1": ("#ffffff", "#0c1a2b"),
     "on2": ("#0c1a2b", "#0c1a2b"),
@@ -31,13 +37,17 @@ COLOURS = {
     "fair": ("#9a6200", "#e3b341"),
     "bad": ("#b3261e", "#ff8a80"),
     "tone0": ("#2a6ab5", "#92c7f6"),
-    "tone1": ("#d1460b", "#ffa24a"),
+    "tone1": ("#c43f06", "#ffa24a"),
     "tone2": ("#1d7a3e", "#62c586"),
     "tone3": ("#7b3fa0", "#cfa3ec"),
     "tone4": ("#9a6200", "#e3b341"),
     "tone5": ("#5a6572", "#a3aebb"),
 }
-"""Each colour in light and in dark; a rule names it with an @."""
+"""Each colour in light and in dark; a rule names it with an @.
+
+Text has a contrast of at least 4.5 to 1 with what is behind it, and a shape one of 3 to 1, by its area or by its edge
+(W3C, Web Content Accessibility Guidelines 2.2, 2023, success criteria 1.4.3 and 1.4.11).
+"""
 
 _NOT_IN_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _TURNING = "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"

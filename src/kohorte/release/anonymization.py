@@ -26,6 +26,7 @@ from kohorte.release.preparation import EncodedProblem, encode_problem
 from kohorte.release.recoding import judge, recode, recoding_problem, shown_cells
 from kohorte.release.release import Release
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.losses import losses_of
 from kohorte.search import (
     Evaluator,
     Problem,
@@ -96,8 +97,7 @@ def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallbac
     shown, kept_classes = apply(setup, result.best.node)
     return _candidate(
         encoded,
-        table=encoded.released(shown),
-        people=ShownPeople.of(encoded.tuples, shown, encoded.plan),
+        shown,
         node=result.best.node,
         result=result,
         rolled_up=setup.engine.rolled_up,
@@ -119,8 +119,7 @@ def _recoded(encoded: EncodedProblem, started: float) -> Candidate:
     shown = shown_cells(recoding)
     return _candidate(
         encoded,
-        table=encoded.released(shown),
-        people=ShownPeople.of(encoded.tuples, shown, encoded.plan),
+        shown,
         node=None,
         result=SearchResult(
             best=evaluation,
@@ -136,10 +135,15 @@ def _recoded(encoded: EncodedProblem, started: float) -> Candidate:
     )
 
 
-def _candidate(encoded: EncodedProblem, **found: Any) -> Candidate:
-    """The result of an algorithm, with the facts about the table."""
+def _candidate(encoded: EncodedProblem, shown: pl.DataFrame, *, node: Node | None, **found: Any) -> Candidate:
+    """The result of an algorithm, with the facts about the table; row `t` of `shown` is what tuple `t` shows."""
+    released = encoded.released(shown)
     return Candidate(
         plan=encoded.plan,
+        table=released,
+        node=node,
+        losses=losses_of(encoded, shown, released, node),
+        people=ShownPeople.of(encoded.tuples, shown, encoded.plan),
         rows=encoded.table.rows,
         hierarchies={column.name: column.hierarchy for column in encoded.table.columns},
         input_rows=encoded.input_rows,

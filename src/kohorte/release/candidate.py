@@ -13,6 +13,7 @@ from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations
 from kohorte.recoding import Recoding
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.losses import ColumnLoss
 from kohorte.search import Evaluation, SearchResult
 from kohorte.sources import TableSource
 
@@ -42,6 +43,7 @@ class Candidate:
     kept_classes: pl.DataFrame = field(default_factory=pl.DataFrame)
     recoding: Recoding | None = None
     people: ShownPeople | None = field(default=None, repr=False)
+    losses: tuple[ColumnLoss, ...] = field(default=(), repr=False)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -140,6 +142,7 @@ class Candidate:
             "metric": self.plan.metric.name,
             "suppressed": self.suppressed,
             "rows": self.rows,
+            "lost_values": {one.attribute: one.lost_values for one in self.losses if one.lost_values},
             "classes": self.classes,
             "smallest_class": self.smallest_class,
             "unit": self.unit,

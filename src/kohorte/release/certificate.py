@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import platform
@@ -13,17 +14,22 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from kohorte.data import Role
+from kohorte.data import Role, as_text
 from kohorte.hierarchies import SUPPRESSED, Builder, Ordering
-from kohorte.in_words import cost, percent
+from kohorte.in_words import Unit, cost, percent
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
 from kohorte.plans.plan import Plan
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
-from kohorte.release.verification import ROWS, ModelVerdict
-from kohorte.release.words import model_in_words
+from kohorte.release.telling.about import About
+from kohorte.release.telling.loss_words import lost_publicly
+from kohorte.release.telling.people import COUNTED_IN_PEOPLE, ONE_ROW, people_in_words
+from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
+from kohorte.release.verification import ModelVerdict, Verification
+from kohorte.release.words import levels_in_words, model_in_words, unit_named, unit_of
 
 FORMAT = 1
 
@@ -32,14 +38,15 @@ ALWAYS_OPEN = (
     "Columns that the plan declares insensitive although outsiders know them; the plan decides, not the program.",
     "Free text, images and the like inside sensitive or insensitive columns.",
 )
-COUNTED_IN_PEOPLE = (
-    "The models count people, not rows: where the following sentences say rows of a class, at least so many different "
-    "people are in it, and a person counts once for each sensitive value."
-)
-ONE_ROW = (
-    "A person who knows more than one row of somebody (attacker_knows: one_row): all classes of that person's rows "
-    "together can be unique although each has enough people."
-)
+UNCERTIFIED = ("seconds", "lost_values")
+"""Figures of a release that its certificate leaves out; how many values were lost is told roughly."""
+
+GROUP = r"^\{| – "
+"""What a label of an ordering has: a brace, or a dash between its first and its last value."""
+
+INTERVAL = r"^\[.+[-–].+\]( or missing)?$"
+"""A cell of a recoder that ends at values of the data: `[31-38]`."""
+
 ONE_RELEASE = "Linking with other releases of the same people: each release is judged on its own."
 
 
@@ -65,14 +72,34 @@ class Certificate:
         """The certificate as text, for a person who does not know the program."""
         return _text(self.facts)
 
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict that the certificate states."""
+        verdict: Any = self.facts["verdict"]
+        return Verdict(Standing(verdict["standing"]), tuple(verdict["reasons"]))
 
-def certify(release: Release, *, source: FileFacts | None = None, output: FileFacts | None = None) -> Certificate:
+    @property
+    def sha256(self) -> str:
+        """The hash of the certificate as JSON, which is the hash of its file."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+
+def certify(
+    release: Release,
+    *,
+    source: FileFacts | None = None,
+    output: FileFacts | None = None,
+    about: About | None = None,
+) -> Certificate:
     """Return the certificate of a release; `output` is the file from which it was verified, if any."""
-    plan = release.plan
+    plan, open_points = release.plan, warnings(release)
     return Certificate(
         {
             "certificate": FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "about": {} if about is None else about.to_dict(),
+            "verdict": judge(release.verification, open_points).to_dict(),
+            "counted": release.verification.unit,
             "versions": versions(),
             "input": _file(source) | {"rows": release.input_rows},
             "output": _file(output)
@@ -81,16 +108,19 @@ def certify(release: Release, *, source: FileFacts | None = None, output: FileFa
             "plan": plan.to_dict(),
             "hierarchies_sha256": _fixed_hierarchies(release),
             "populations_sha256": dict(release.population_hashes),
-            "release": {key: value for key, value in release.to_dict().items() if key != "seconds"},
+            "release": {key: value for key, value in release.to_dict().items() if key not in UNCERTIFIED},
             "verification": release.verification.to_dict()
             | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
+            "levels_in_words": levels_in_words(release),
+            "lost_values": lost_publicly(release.losses),
             "quality": release.verdict,
             "effort": release.effort,
             "missing_values": missing_values(plan),
             "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
             "protects_against": protects_against(plan),
             "does_not_protect_against": [*leaves_open(plan), ONE_RELEASE, *ALWAYS_OPEN],
-            "warnings": list(warnings(release)),
+            "warnings": list(open_points),
+            "notes": plan_notes(plan),
         }
     )
 
@@ -106,41 +136,51 @@ def versions() -> dict[str, str]:
     }
 
 
+# What is open
+
+
 def warnings(release: Candidate) -> tuple[str, ...]:
-    """What a person who hands on a release should consider."""
+    """The open points of a release."""
     plan = release.plan
     found = plan_warnings(plan)
     found += [
-        f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
+        _made_of_values(name)
         for name in _between_value_and_star(release)
         if _shows_values(plan.attributes[name].hierarchy)
     ]
+    cells = () if release.recoding is None else release.recoding.columns
+    found += [_ends_at_values(column.line.column.name) for column in cells if column.shows_ends]
     found += [
-        f"the intervals of {cells.line.column.name!r} end at values that occur in the data, so that they disclose some "
-        "of them"
-        for cells in (() if release.recoding is None else release.recoding.columns)
-        if cells.shows_ends
-    ]
-    found += [
-        f"a label of {cells.line.column.name!r} has different meanings in different rows: its hierarchy has the "
+        f"a label of {column.line.column.name!r} has different meanings in different rows: its hierarchy has the "
         "same text at different levels"
-        for cells in (() if release.recoding is None else release.recoding.columns)
-        if cells.ambiguous
+        for column in cells
+        if column.ambiguous
     ]
-    if plan.smallest_class < 2 and release.smallest_class == 1:
-        found.append("classes of one row are allowed, so a person can stand alone in the release")
-    if 0 < release.suppressed < plan.smallest_class:
-        found.append(
-            f"only {release.suppressed} suppressed row{'' if release.suppressed == 1 else 's'}: a person who knows "
-            "that somebody was suppressed has few to choose from"
-        )
-    if release.classes == 0:
-        found.append("every row is suppressed: the release tells nothing about the quasi-identifiers")
-    return tuple(found)
+    gone = release.suppressed if release.people is None else release.people.losing()[0]
+    return (*found, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
+
+
+def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) -> tuple[str, ...]:
+    """The open points of a table of which only the cells are known.
+
+    How the labels were made is not known: those that can only be made of values of the data count as such.
+    """
+    found = plan_warnings(plan)
+    names = plan.quasi_identifiers
+    grouped = [name for name in names if _shows_values(plan.attributes[name].hierarchy)]
+    found += [_made_of_values(name) for name in grouped if _has(table[name], GROUP)]
+    measured = [name for name in names if not plan.minimum_levels[name]]
+    found += [_ends_at_values(name) for name in measured if _has(table[name], INTERVAL)]
+    unit, gone = unit_named(verification.unit), verification.people_losing_rows
+    found += verification.open_points
+    return (
+        *found,
+        *_figures(plan, verification.suppressed if gone is None else gone, verification.smallest_class, unit),
+    )
 
 
 def plan_warnings(plan: Plan) -> list[str]:
-    """What a person who hands on a release should consider, as far as it follows from the plan."""
+    """The open points that follow from the plan."""
     effective = [model for model in plan.models if not model.promises_nothing]
     protected = {name for model in effective for name in model.sensitive} | {*plan.decorrelated_attributes}
     found = [
@@ -149,26 +189,53 @@ def plan_warnings(plan: Plan) -> list[str]:
         for name in plan.names(Role.SENSITIVE)
         if name not in protected
     ]
+    if not effective:
+        found.insert(0, "no model of the plan promises anything: every table would satisfy it")
     if plan.decorrelate is None and len(plan.histograms) > 1:
         found.append(
             f"{', '.join(map(repr, plan.histograms))} are protected separately: a person who can exclude a value "
             "of one may learn another if they are correlated (the plan's option decorrelate prevents that)"
-        )
-    if plan.decorrelate is not None:
-        found.append(
-            f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "
-            f"they tell little about {plan.decorrelate.attribute!r}"
         )
     if plan.order == "input":
         found.append("the rows stand in the order of the input, which can tell who is who")
     return found
 
 
-def _fixed_hierarchies(release: Release) -> dict[str, str]:
-    """The hashes of hierarchies that do not depend on the data; from other hashes, values could be guessed."""
-    builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
-    independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
-    return {name: release.hierarchies[name].fingerprint() for name in independent}
+def plan_notes(plan: Plan) -> list[str]:
+    """What a reader of the release should know, and what is no open point."""
+    if plan.decorrelate is None:
+        return []
+    return [
+        f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "
+        f"they tell little about {plan.decorrelate.attribute!r}"
+    ]
+
+
+def _figures(plan: Plan, suppressed: int, smallest: int | None, unit: Unit) -> list[str]:
+    """The open points that follow from what was counted: suppressed rows, or the people who lose rows by it."""
+    found = []
+    if plan.smallest_class < 2 and smallest == 1:
+        found.append(f"classes of one {unit.one} are allowed, so a person can stand alone in the release")
+    if 0 < suppressed < plan.smallest_class:
+        found.append(_few_suppressed(suppressed, unit))
+    if smallest is None:
+        found.append("every row is suppressed: the release tells nothing about the quasi-identifiers")
+    return found
+
+
+def _few_suppressed(suppressed: int, unit: Unit) -> str:
+    return (
+        f"only {suppressed} suppressed {unit.one if suppressed == 1 else unit.many}: a person who knows that somebody "
+        "was suppressed has few to choose from"
+    )
+
+
+def _made_of_values(name: str) -> str:
+    return f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
+
+
+def _ends_at_values(name: str) -> str:
+    return f"the intervals of {name!r} end at values that occur in the data, so that they disclose some of them"
 
 
 def _between_value_and_star(release: Candidate) -> list[str]:
@@ -184,6 +251,22 @@ def _between_value_and_star(release: Candidate) -> list[str]:
 
 def _shows_values(builder: Builder | None) -> bool:
     return isinstance(builder, Ordering) and builder.values is None
+
+
+def _has(column: pl.Series, pattern: str) -> bool:
+    """Whether a cell of a column fits a pattern."""
+    found = as_text(column).unique().str.contains(pattern)
+    return bool(found.fill_null(value=False).any())
+
+
+# The parts of a certificate
+
+
+def _fixed_hierarchies(release: Release) -> dict[str, str]:
+    """The hashes of hierarchies that do not depend on the data; from other hashes, values could be guessed."""
+    builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
+    independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
+    return {name: release.hierarchies[name].fingerprint() for name in independent}
 
 
 def _file(facts: FileFacts | None) -> dict[str, object]:
@@ -232,8 +315,9 @@ def _text(facts: dict[str, object]) -> str:
         "CERTIFICATE OF ANONYMIZATION",
         "",
         f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}.",
+        *(f"{name.capitalize():<12}{said}" for name, said in _part(facts, "about").items()),
         "",
-        f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
+        verdict_in_words(facts),
         *(
             f"  {model.model_in_words}: {model.in_words}, reached {model.reached_in_words}"
             for model in _verdicts(verification)
@@ -243,16 +327,21 @@ def _text(facts: dict[str, object]) -> str:
         f"(limit {percent(float(str(plan['suppression_limit'])))})",
         f"Classes     {release['classes']:,}"
         + (
-            f", the smallest with {release['smallest_class']} {release['unit']}"
+            f", the smallest with {release['smallest_class']} {facts['counted']}"
             if release["classes"]
             else ": every row is suppressed"
         ),
-        *_people_in_words(verification),
+        *people_in_words(verification),
         f"Metric      {release['metric']} = {cost(float(str(release['cost'])))} ({facts['quality']})",
         f"Search      {release['algorithm']}: {facts['effort']}",
-        "Levels      " + _levels_in_words(release),
         f"Missing     {facts['missing_values']}",
         f"Suppressed  {facts['suppressed_rows']}",
+        "",
+        "What the release shows",
+        *(f"  {name}: {said}" for name, said in _part(facts, "levels_in_words").items()),
+        "",
+        "Lost values",
+        *(_bullets(facts, "lost_values") or ["  - none"]),
         "",
         f"Input       {source.get('name', '-')}  SHA-256 {source.get('sha256', '-')}",
         f"Output      {output.get('name', '-')}  SHA-256 {output.get('sha256', '-')}",
@@ -264,29 +353,22 @@ def _text(facts: dict[str, object]) -> str:
         "Does not protect against",
         *_bullets(facts, "does_not_protect_against"),
     ]
-    if facts["warnings"]:
-        lines += ["", "Warnings", *_bullets(facts, "warnings")]
+    for key in ("warnings", "notes"):
+        if facts[key]:
+            lines += ["", key.capitalize(), *_bullets(facts, key)]
     return "\n".join(lines) + "\n"
 
 
-def _people_in_words(verification: dict[str, object]) -> list[str]:
-    """How many people the release is about, if people were counted."""
-    if verification["unit"] == ROWS:
-        return []
-    return [
-        f"People      {verification['people']:,}, of whom {verification['people_losing_rows']:,} lose rows, "
-        f"{verification['people_losing_all_rows']:,} of them all their rows"
-    ]
-
-
-def _levels_in_words(release: dict[str, object]) -> str:
-    levels, recoded = _part(release, "levels"), _part(release, "recoded")
-    if levels:
-        return ", ".join(f"{name} {level}" for name, level in levels.items())
-    found = {name: _part(recoded, name) for name in recoded}
-    return "different in different rows: " + ", ".join(
-        f"{name} {cells['lowest_level']} to {cells['highest_level']}" for name, cells in found.items()
-    )
+def verdict_in_words(facts: dict[str, object]) -> str:
+    """The verdict of a certificate as one sentence."""
+    verdict, how = _part(facts, "verdict"), _part(facts, "verification")["how"]
+    points = len(_list(facts, "warnings"))
+    said = {
+        Standing.GREEN: "all models hold, and no point is open (green)",
+        Standing.AMBER: f"all models hold, but {points_are(points)} open (amber; see Warnings)",
+        Standing.RED: "NOT VERIFIED (red)",
+    }[Standing(str(verdict["standing"]))]
+    return f"Verdict: {said}, {how}."
 
 
 def _part(facts: dict[str, object], key: str) -> dict[str, object]:

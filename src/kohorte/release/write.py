@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
 import threading
@@ -24,6 +26,7 @@ from kohorte.errors import KohorteError
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
+from kohorte.release.telling.about import About
 from kohorte.sources import DuckDbSource, FrameSource, TableSource, Written
 
 
@@ -33,11 +36,17 @@ def certificate_paths(output: Path) -> tuple[Path, Path]:
 
 
 def write_release(
-    candidate: Candidate, output: str | Path, *, source: TableFile | DuckDbSource | None = None, force: bool = False
+    candidate: Candidate,
+    output: str | Path,
+    *,
+    source: TableFile | DuckDbSource | None = None,
+    force: bool = False,
+    about: About | None = None,
 ) -> Certificate:
     """Write a candidate (or a release) and its certificate; the written table is read again and verified.
 
     `source` is the file that the table came from, if any: the certificate then names it, and it is never overwritten.
+    `about` says what the release is for.
 
     No file gets its final name before all files are written and verified. The table gets its name last, so that it
     never exists without its certificate.
@@ -49,7 +58,7 @@ def write_release(
     with StagedFiles(output, inputs=inputs, like=like, force=force) as files:
         written = files.write_table(candidate.table)
         release = Release.verified(candidate, written.table)
-        certificate = certify(release, source=origin, output=facts_of(output, written))
+        certificate = certify(release, source=origin, output=facts_of(output, written), about=about)
         files.write_certificate(certificate)
         files.seal()
         files.name_all()
@@ -64,6 +73,17 @@ def certified_bytes(candidate: Candidate, name: str) -> tuple[bytes, Release, Ce
     file = parse_table(content, Path(name), separator=",")
     release = Release.verified(candidate, FrameSource(file.frame))
     return content, release, certify(release, output=file_facts(file))
+
+
+def certificate_beside(file: TableFile) -> str | None:
+    """The hash of the certificate next to a table; None unless it certifies exactly this file."""
+    path = certificate_paths(file.path)[0]
+    try:
+        content = path.read_bytes()
+        certified = json.loads(content)["output"]["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return hashlib.sha256(content).hexdigest() if certified == file.sha256 else None
 
 
 class StagedFiles:

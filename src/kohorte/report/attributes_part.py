@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
 from kohorte.data import Role, as_text
 from kohorte.hierarchies import SUPPRESSED
-from kohorte.in_words import count, percent
-from kohorte.pages import Bar, Drawing, Heading, horizontal_bars, paired_bars
+from kohorte.in_words import FEW, count, number, percent
+from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, paired_bars, shares_of
+from kohorte.pages.charts.axis import ceiling
+from kohorte.release.words import levels_in_words
 from kohorte.report.contributions import Contribution, information_kept
 from kohorte.report.distributions import Distribution, comparable, distribution
 from kohorte.report.facts import Facts, Measured
-from kohorte.report.rounding import FEW
 from kohorte.report.rows_as_bars import row_bar, row_pair
 
 MOST_SETS = 10
@@ -44,10 +47,13 @@ class Contributions:
         heading = Heading(
             "contributions",
             f"How far the average risk falls if an attribute is left out{self.when}",
-            f"The average risk is {self.risk} with all attributes. A long bar means: this attribute makes people "
-            "recognizable, and generalizing it helps the most.",
+            f"The average risk is {self.risk} with all attributes; beside a bar is the risk without this one. A long "
+            f"bar means: this attribute makes people recognizable, and generalizing it helps the most. Suppressed "
+            f"{self.facts.unit.many} are not counted.",
         )
-        return horizontal_bars(heading, bars) if any(one.value for one in bars) else None
+        highest = min(1.0, ceiling(self.facts.figures.drawn(self._now, self.side.kept)))
+        scale = Scale(highest, "fall of the average risk, in percentage points", _points)
+        return horizontal_bars(heading, bars, scale=scale) if any(one.value for one in bars) else None
 
     @property
     def lines(self) -> list[list[str]]:
@@ -111,24 +117,18 @@ class AttributesPart:
         facts = self.facts
         assert facts.after is not None
         before, after = facts.table.frame[name], facts.after.frame[name]
-        kept = information_kept(before, after)
+        kept = information_kept(before, after, facts.after.suppressed_rows)
         return [
             name,
-            self._level(name),
+            self._levels.get(name, "unknown"),
             *([count(before.n_unique())] if facts.internal else []),
             _values(after),
-            "nothing to lose" if kept is None else facts.figures.share(kept, facts.table.kept),
+            "nothing to lose" if kept is None else facts.figures.kept(kept),
         ]
 
-    def _level(self, name: str) -> str:
-        made = self.facts.made
-        if made is None:
-            return "unknown"
-        top = made.hierarchies[name].top
-        if name in made.levels:
-            return f"{made.levels[name]} of {top}"
-        cells = made.recoded[name]
-        return f"{cells['lowest_level']} to {cells['highest_level']} of {top}"
+    @cached_property
+    def _levels(self) -> dict[str, str]:
+        return {} if self.facts.made is None else levels_in_words(self.facts.made)
 
     # Distributions
 
@@ -144,31 +144,39 @@ class AttributesPart:
     def _attribute(self, name: str) -> list[tuple[Drawing, bool]]:
         facts = self.facts
         if facts.after is None:
-            return [self._side(facts.table.frame[name], "")]
-        after = facts.after.frame[name]
+            return [self._side(facts.table, name, "")]
         if not facts.internal or name not in facts.table.frame.columns:
-            return [self._side(after, ", in the release")]
-        before = facts.table.frame[name]
-        if comparable(before, after):
-            return [self._both(before, after)]
-        return [self._side(before, ", before"), self._side(after, ", after")]
+            return [self._side(facts.after, name, ", in the release")]
+        if comparable(facts.table.frame[name], facts.after.frame[name]):
+            return [self._both(facts.table, facts.after, name)]
+        return [self._side(facts.table, name, ", before"), self._side(facts.after, name, ", after")]
 
-    def _side(self, column: pl.Series, when: str) -> tuple[Drawing, bool]:
-        found = distribution([column], least=self.facts.least)
-        rows = sum(part.rows[0] for part in found.parts)
+    def _side(self, side: Measured, name: str, when: str) -> tuple[Drawing, bool]:
+        found = self._distribution([side], name)
+        rows = side.frame.height
         bars = [row_bar(part.label, part.rows[0], rows, self.facts.figures) for part in found.parts]
-        return horizontal_bars(self._heading(found, when), bars), bool(bars)
+        return horizontal_bars(self._heading(found, when), bars, scale=self._scale), bool(bars)
 
-    def _both(self, before: pl.Series, after: pl.Series) -> tuple[Drawing, bool]:
-        found = distribution([before, after], least=self.facts.least)
-        rows = (before.len(), after.len())
+    def _both(self, before: Measured, after: Measured, name: str) -> tuple[Drawing, bool]:
+        found = self._distribution([before, after], name)
+        rows = (before.frame.height, after.frame.height)
         pairs = [row_pair(part.label, part.rows, rows, self.facts.figures) for part in found.parts]
         heading = self._heading(found, ", before and after")
-        return paired_bars(heading, pairs, names=("before", "after")), bool(pairs)
+        return paired_bars(heading, pairs, names=("before", "after"), scale=self._scale), bool(pairs)
+
+    def _distribution(self, sides: Sequence[Measured], name: str) -> Distribution:
+        """The values of an attribute; a `*` is that of a suppressed row, or of a removed value."""
+        of_rows = name in self.facts.plan.quasi_identifiers
+        suppressed = [side.suppressed_rows for side in sides] if of_rows else None
+        return distribution([side.frame[name] for side in sides], least=self.facts.least, suppressed=suppressed)
+
+    @property
+    def _scale(self) -> Scale:
+        return shares_of("all rows")
 
     def _heading(self, found: Distribution, when: str) -> Heading:
         role = self.facts.plan.attributes[found.attribute].role
-        return Heading("values", f"{found.attribute}{when}", f"{role} attribute")
+        return Heading("values", f"{found.attribute}{when}", f"{role} attribute; suppressed rows are counted")
 
     # For the internal view
 
@@ -206,4 +214,9 @@ class AttributesPart:
 def _values(column: pl.Series) -> str:
     shown = as_text(column).unique()
     values = len(shown) - int(shown.eq_missing(SUPPRESSED).sum())
-    return count(values) if values else "only *"
+    return count(values) if values else "none: removed (top level)"
+
+
+def _points(share: float) -> str:
+    """A difference of shares, in percentage points."""
+    return number(100 * share)

@@ -12,6 +12,9 @@ from kohorte.data import as_text
 from kohorte.risks.profile import RiskProfile
 from kohorte.risks.shown.table import ShownTable
 
+ALMOST_ALL = math.nextafter(1.0, 0.0)
+"""What is kept at most if a cell changed."""
+
 
 @dataclass(frozen=True)
 class Contribution:
@@ -54,13 +57,29 @@ def _contribution(table: ShownTable, profile: RiskProfile, column: int, others: 
 
 
 def information(column: pl.Series) -> float:
-    """The entropy of the cells of a column, in bits; `*` counts as one value."""
+    """The entropy of the cells of a column, in bits."""
     counts = as_text(column).alias("value").to_frame().group_by("value").len()["len"].to_numpy()
     shares = counts / max(counts.sum(), 1)
     return abs(float((shares * np.log2(shares)).sum()))
 
 
-def information_kept(before: pl.Series, after: pl.Series) -> float | None:
-    """The share of the entropy of a column that its released form still has; None if the column had none."""
+def information_kept(before: pl.Series, after: pl.Series, suppressed: pl.Series | None = None) -> float | None:
+    """The share of the entropy of a column that its released form still has; None if the column had none.
+
+    A suppressed row shows nothing, so only the other rows count. It is 1 only if no cell lost anything.
+    """
     whole = information(before)
-    return min(1.0, information(after) / whole) if not math.isclose(whole, 0.0, abs_tol=1e-12) else None
+    if math.isclose(whole, 0.0, abs_tol=1e-12):
+        return None
+    shown = after if suppressed is None else after.filter(~suppressed)
+    kept = information(shown) * len(shown) / max(len(after), 1) / whole
+    if shown.len() == before.len() and _same_values(before, after):
+        return 1.0
+    return min(kept, ALMOST_ALL)
+
+
+def _same_values(before: pl.Series, after: pl.Series) -> bool:
+    """Whether both columns have the same values equally often."""
+    return bool((as_text(before).sort() == as_text(after).alias(before.name).sort()).fill_null(value=True).all()) and (
+        before.null_count() == after.null_count()
+    )

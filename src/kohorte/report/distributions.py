@@ -23,7 +23,10 @@ from kohorte.pages.charts.axis import Axis, date_ticks
 
 MOST_PARTS = 12
 MISSING = "(missing)"
-STARRED = "* (suppressed)"
+ROW_SUPPRESSED = "* (row suppressed)"
+REMOVED = "* (removed, row not suppressed)"
+EITHER = "* (removed, or row suppressed)"
+STARRED = "* (cell suppressed)"
 OUTER = 0.02
 """The outermost borders leave about this share of the rows outside on each side."""
 
@@ -49,20 +52,38 @@ class Distribution:
     parts: tuple[Part, ...]
 
 
-def distribution(columns: Sequence[pl.Series], *, least: int) -> Distribution:
-    """Divide the values of an attribute into parts, in one table or in several."""
+def distribution(
+    columns: Sequence[pl.Series], *, least: int, suppressed: Sequence[pl.Series] | None = None
+) -> Distribution:
+    """Divide the values of an attribute into parts, in one table or in several.
+
+    `suppressed` tells for each table which rows are suppressed; without it a `*` is that of a single cell.
+    """
     name = columns[0].name
     texts = [as_text(column) for column in columns]
-    starred = tuple(int(text.eq_missing(SUPPRESSED).sum()) for text in texts)
     shown = [text.filter(~text.eq_missing(SUPPRESSED)) for text in texts]
     numbers = _as_numbers(shown)
     if numbers is not None and numbers[0].n_unique() > MOST_PARTS:
         parts = _ranges(numbers, least)
     else:
         parts = _categories(shown, least)
-    stars = (Part(STARRED, starred),) if any(starred) else ()
+    stars = _stars(texts, suppressed, least)
     nothing_hidden = parts or not any(map(len, shown))
     return Distribution(name, (*parts, *stars) if nothing_hidden else ())
+
+
+def _stars(texts: Sequence[pl.Series], suppressed: Sequence[pl.Series] | None, least: int) -> tuple[Part, ...]:
+    """The cells that show `*`: because the row is suppressed, or because the value is removed; as one if few."""
+    starred = [text.eq_missing(SUPPRESSED) for text in texts]
+    whole = tuple(int(stars.sum()) for stars in starred)
+    if suppressed is None:
+        return (Part(STARRED, whole),) if any(whole) else ()
+    rows = tuple(int((stars & gone).sum()) for stars, gone in zip(starred, suppressed, strict=True))
+    removed = tuple(stars - gone for stars, gone in zip(whole, rows, strict=True))
+    if any(0 < cells < least for cells in removed):
+        return (Part(EITHER, whole),)
+    parts = ((REMOVED, removed), (ROW_SUPPRESSED, rows))
+    return tuple(Part(label, cells) for label, cells in parts if any(cells))
 
 
 def comparable(before: pl.Series, after: pl.Series) -> bool:

@@ -9,6 +9,8 @@ from kohorte.release.certificate import ALWAYS_OPEN, FileFacts
 from kohorte.release.words import with_parameters
 from kohorte.report.facts import Facts
 
+NOT_STATED = "not stated"
+
 
 @dataclass(frozen=True, eq=False)
 class EvidencePart:
@@ -47,12 +49,34 @@ class EvidencePart:
         ]
 
     @property
-    def origin(self) -> list[tuple[str, str]]:
-        """Names and hashes.
+    def about(self) -> list[tuple[str, str]]:
+        """What the report is about, for its head: data set, files, purpose, recipient, date and certificate."""
+        facts, stated = self.facts, self.facts.about
+        return [
+            ("data set", stated.title or NOT_STATED),
+            *((f"file of the {what}", file.name) for what, file in self._files),
+            ("purpose", stated.purpose or NOT_STATED),
+            ("recipient", stated.recipient or NOT_STATED),
+            ("date of the report", facts.created.strftime("%Y-%m-%d")),
+            ("certificate, SHA-256", facts.certificate_sha256 or "no certificate was given"),
+        ]
 
-        The hash of the raw table is shown only in the internal view, because it allows guesses about rows to be tested.
-        A single table that satisfies the plan is treated as a release.
+    @property
+    def _files(self) -> list[tuple[str, FileFacts]]:
+        """The files that this view may name: the raw table only in the internal view.
+
+        The hash of a raw table allows guesses about rows to be tested. A single table that satisfies the plan is
+        treated as a release.
         """
+        facts = self.facts
+        sides = [("release", facts.after)] if facts.after is not None else []
+        if facts.internal or (facts.after is None and facts.holds):
+            sides.insert(0, ("table", facts.table))
+        return [(what, side.file) for what, side in sides if side.file is not None]
+
+    @property
+    def origin(self) -> list[tuple[str, str]]:
+        """Names and hashes."""
         facts = self.facts
         lines = [
             ("made", facts.created.isoformat(timespec="seconds")),
@@ -60,14 +84,8 @@ class EvidencePart:
             *versions().items(),
             ("plan, SHA-256", facts.plan_sha256 or facts.plan.fingerprint()),
         ]
-        if facts.internal or (facts.after is None and facts.holds):
-            lines += _file("table", facts.table.file)
-        if facts.after is not None:
-            lines += _file("release", facts.after.file)
+        for what, file in self._files:
+            lines += [(what, file.name), (f"{what}, SHA-256", file.sha256)]
         if facts.made is not None:
             lines.append(("search", f"{facts.made.verdict}; {facts.made.effort}"))
         return lines
-
-
-def _file(what: str, file: FileFacts | None) -> list[tuple[str, str]]:
-    return [] if file is None else [(what, file.name), (f"{what}, SHA-256", file.sha256)]

@@ -9,18 +9,23 @@ from functools import cached_property
 import polars as pl
 
 from kohorte.attacks import Attack, homogeneity_attack
-from kohorte.data import TableFile, to_polars
+from kohorte.data import TableFile, as_text, to_polars
 from kohorte.errors import InputError, nearest
+from kohorte.in_words import ROWS, Unit
 from kohorte.plans import Plan
 from kohorte.plans.population import flagged_rows, without_flag
-from kohorte.release import Release, Verification, verify
-from kohorte.release.certificate import FileFacts
-from kohorte.release.verification import verify_table
+from kohorte.release import Release, Verification, verify, warnings
+from kohorte.release.certificate import FileFacts, table_warnings
+from kohorte.release.telling.about import About
+from kohorte.release.telling.compared_losses import losses_between
+from kohorte.release.telling.losses import ColumnLoss, all_starred
+from kohorte.release.verification import verify_source
 from kohorte.report.contributions import Contribution, contributions
 from kohorte.report.rounding import LEAST, Figures
 from kohorte.report.view import View
 from kohorte.risks import RiskProfile
 from kohorte.risks.shown.table import ShownTable
+from kohorte.sources import FrameSource
 
 
 def view_named(name: object) -> View:
@@ -51,6 +56,12 @@ class Measured:
         return self.profile.rows - self.profile.suppressed
 
     @cached_property
+    def suppressed_rows(self) -> pl.Series:
+        """Tell for each row whether it is suppressed: whether it shows `*` in all quasi-identifiers."""
+        names = list(self.profile.quasi_identifiers)
+        return pl.DataFrame([as_text(self.frame[name]) for name in names]).select(all_starred(names)).to_series()
+
+    @cached_property
     def shown(self) -> ShownTable:
         """The classes of the table."""
         return ShownTable.of(self.frame, self.profile.quasi_identifiers)
@@ -67,7 +78,8 @@ class Facts:
 
     Without `after` it is about one table, raw or released. `made` is the release of `after`, if it was just made;
     `original` is the table of which a part is released. The internal view lists `listed` rows at the highest risk.
-    `plan_sha256` replaces the plan's own hash if readers see only a part of the plan.
+    `plan_sha256` replaces the plan's own hash if readers see only a part of the plan. `about` says what the release is
+    for; `certificate_sha256` is the hash of its certificate, if there is one.
     """
 
     plan: Plan
@@ -78,6 +90,8 @@ class Facts:
     original: pl.DataFrame | None = field(default=None, repr=False)
     listed: int = 10
     plan_sha256: str | None = None
+    about: About = field(default_factory=About)
+    certificate_sha256: str | None = None
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
@@ -128,6 +142,29 @@ class Facts:
         """Why there is no verdict of the models; in the public view without the row numbers of an error."""
         return self._checked[1] if self.internal else "the internal view says why"
 
+    @property
+    def unit(self) -> Unit:
+        """What the figures of risk count, whatever the models count."""
+        return ROWS
+
+    @cached_property
+    def losses(self) -> tuple[ColumnLoss, ...] | None:
+        """The values that the release lost, column by column; None if that is not known."""
+        if self.after is None:
+            return ()
+        if self.made is not None:
+            return self.made.losses
+        return losses_between(self.table.frame, self.after.frame, self.plan)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The open points of the assessed table, as the command and the certificate name them."""
+        if self.made is not None:
+            return warnings(self.made)
+        if self.verification is None:
+            return ()
+        return table_warnings(self.judged.frame, self.plan, self.verification)
+
     @cached_property
     def homogeneity(self) -> Attack | None:
         """The homogeneity attack on the assessed table; None without sensitive attributes."""
@@ -156,7 +193,8 @@ class Facts:
 def _verified(facts: Facts) -> Verification:
     if facts.made is not None:
         made = facts.made
-        return verify_table(to_polars(made.data)[0], facts.plan, made.populations, levels=made.levels)
+        rows = FrameSource(to_polars(made.data)[0])
+        return verify_source(rows, facts.plan, made.populations, levels=made.levels, people=made.people)
     original = facts.table.frame if facts.original is None else facts.original
     return verify(facts.judged.frame, facts.plan, population=None if facts.plan.subset is None else original)
 

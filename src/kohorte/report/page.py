@@ -8,6 +8,7 @@ from kohorte.report.evidence_part import EvidencePart
 from kohorte.report.facts import Facts
 from kohorte.report.questions_part import answers
 from kohorte.report.risk_part import RiskPart
+from kohorte.report.suppression_part import SuppressionPart
 from kohorte.report.verdict import verdict
 
 
@@ -24,5 +25,6 @@ def to_html(facts: Facts) -> str:
         risk=RiskPart(facts),
         answers=answers(facts),
         attributes=AttributesPart(facts),
+        suppression=SuppressionPart(facts),
         evidence=EvidencePart(facts),
     )

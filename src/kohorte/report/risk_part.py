@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kohorte.in_words import count, percent
-from kohorte.pages import Bar, Drawing, Heading, horizontal_bars, paired_bars
+from kohorte.pages import Bar, Drawing, Heading, horizontal_bars, paired_bars, shares_of
 from kohorte.report.facts import Facts, Measured
 from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
 from kohorte.report.rounding import LEAST
@@ -25,10 +25,9 @@ class RiskPart:
     # Attackers
 
     @property
-    def attackers(self) -> tuple[Attacker, ...]:
-        """The three attackers on the judged table."""
-        three = self.facts.judged.profile.attackers
-        return three.prosecutor, three.journalist, three.marketer
+    def attackers(self) -> tuple[tuple[str, Attacker], ...]:
+        """The attackers on the judged table; those that cannot be told apart without a population are one."""
+        return self.facts.judged.profile.attackers.by_figures
 
     @property
     def attacker_lines(self) -> list[list[str]]:
@@ -36,14 +35,14 @@ class RiskPart:
         figures = self.facts.figures
         return [
             [
-                attacker.name,
+                name,
                 figures.share(attacker.success_rate, attacker.rows),
                 figures.highest(attacker.highest_risk),
                 figures.count(attacker.rows_at_highest_risk, attacker.rows),
                 figures.share(attacker.average_risk, attacker.rows),
                 figures.count(attacker.rows_above_threshold, attacker.rows),
             ]
-            for attacker in self.attackers
+            for name, attacker in self.attackers
         ]
 
     # How the risk is spread
@@ -60,11 +59,18 @@ class RiskPart:
         by_risk = risk_intervals([side.profile for side in sides]) if facts.internal else ranges
         marked = len(sides) == 1 and any(one.rows[0] and one.reaches_above(facts.threshold) for one in by_risk)
         red = _marks(facts.threshold) if marked else ""
-        spread = Heading("risk", "Rows by their risk", f"A row that looks like n - 1 others is at risk 1 / n. {red}")
+        one, many = facts.unit.one, facts.unit.many
+        counts = f"Suppressed {many} are not counted."
+        spread = Heading(
+            "risk",
+            f"{many.capitalize()} by their risk",
+            f"A {one} that looks like n - 1 others is at risk 1 / n. {counts} {red}",
+        )
         classes = Heading(
             "classes",
-            "Rows by the size of their class",
-            f"A class is a group of rows that look alike in all quasi-identifiers. Larger is better hidden. {red}",
+            f"{many.capitalize()} by the size of their class",
+            f"A class is a group of {many} that look alike in all quasi-identifiers. Larger is better hidden. "
+            f"{counts} {red}",
         )
         return [
             _drawn(heading, some, label, [side.kept for side in sides], facts)
@@ -78,14 +84,16 @@ class RiskPart:
         """The same figures for the table and its release; empty without a release."""
         if self.facts.after is None:
             return []
-        figures = self.facts.figures
+        figures, many = self.facts.figures, self.facts.unit.many
         measured: dict[str, Callable[[Measured, Attacker], str]] = {
             "smallest class": lambda side, _: figures.size(side.profile.smallest_class),
             "highest risk": lambda _, attacker: figures.highest(attacker.highest_risk),
             "average risk": lambda side, attacker: figures.share(attacker.average_risk, side.kept),
-            "rows above the threshold": lambda side, attacker: figures.part(attacker.rows_above_threshold, side.kept),
-            "unique rows": lambda side, _: figures.part(side.profile.uniqueness.sample_uniques, side.kept),
-            "suppressed rows": lambda side, _: count(side.profile.suppressed),
+            f"{many} above the threshold": lambda side, attacker: figures.part(
+                attacker.rows_above_threshold, side.kept
+            ),
+            f"unique {many}": lambda side, _: figures.part(side.profile.uniqueness.sample_uniques, side.kept),
+            f"suppressed {many}": lambda side, _: count(side.profile.suppressed),
         }
         return [
             [name, *(measure(side, side.profile.attackers.prosecutor) for side in self.facts.sides)]
@@ -132,11 +140,13 @@ def _drawn(
     heading: Heading, ranges: Sequence[Range], label: Callable[[Range], str], kept: Sequence[int], facts: Facts
 ) -> Drawing:
     filled = [one for one in ranges if any(one.rows)]
+    scale = shares_of(f"the {facts.unit.many} that are not suppressed")
     if len(kept) > 1:
         pairs = [row_pair(label(one), one.rows, kept, facts.figures) for one in filled]
-        return paired_bars(heading, pairs, names=("before", "after"))
+        return paired_bars(heading, pairs, names=("before", "after"), scale=scale)
     bars = [row_bar(label(one), one.rows[0], kept[0], facts.figures) for one in filled]
-    return horizontal_bars(heading, [_marked(bar, one, facts.threshold) for bar, one in zip(bars, filled, strict=True)])
+    marked = [_marked(bar, one, facts.threshold) for bar, one in zip(bars, filled, strict=True)]
+    return horizontal_bars(heading, marked, scale=scale)
 
 
 def _marked(bar: Bar, one: Range, threshold: float) -> Bar:

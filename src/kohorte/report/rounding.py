@@ -20,7 +20,9 @@ LEAST = 5
 STEPS = (1, 2, 5, 10, 20)
 """The steps of public shares, in percent; the smallest that has enough rows is taken."""
 
-FEW = 10
+INFORMATION = (0.1, 0.5, 0.9)
+"""The borders of the public bands of information."""
+
 COUNTING = ("k-anonymity", "k-map")
 """The models whose parameter counts rows or people."""
 
@@ -57,6 +59,24 @@ class Figures:
         if 100 * share > 100 - step + ROUNDING:
             return f"over {100 - step} %"
         return f"{'' if step == 1 else 'about '}{_nearest(share, step)} %"
+
+    def kept(self, share: float) -> str:
+        """A share of information; for the public in wide bands, because it depends on the sizes of all groups."""
+        if self.exact or share in (0, 1):
+            return percent(share)
+        ends = [end for end in INFORMATION if share >= end]
+        if not ends:
+            return f"less than {percent(INFORMATION[0])}"
+        above = [end for end in INFORMATION if share < end]
+        return f"{percent(ends[-1])} to {percent(above[0])}" if above else f"over {percent(ends[-1])}"
+
+    def banded(self, share: float, of: int) -> str:
+        """A share of a group for the public, of which not even `none` or `all` is told exactly."""
+        step = self.step(of)
+        if step is None:
+            return "not told: few rows"
+        low, high = 100 * share < step - ROUNDING, 100 * share > 100 - step + ROUNDING
+        return f"less than {step} %" if low else f"over {100 - step} %" if high else f"about {_nearest(share, step)} %"
 
     def drawn(self, share: float, of: int) -> float:
         """The share that a bar shows: as rounded as the figure beside it."""
@@ -104,9 +124,7 @@ class Figures:
         """A number of people or of values that follows from the sizes of groups."""
         if self.exact or not number:
             return in_words.count(round(number))
-        if number < FEW:
-            return f"fewer than {FEW}"
-        return f"about {in_words.count(round(round(number), -math.floor(math.log10(number))))}"
+        return in_words.roughly(number)
 
     def reached(self, model: ModelVerdict, of: int) -> str:
         """The parameter of a model that a table reaches."""

@@ -4,57 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from kohorte.data import Role
 from kohorte.in_words import count, percent
-from kohorte.release import warnings
-from kohorte.release.certificate import plan_warnings
+from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
+from kohorte.release.telling.verdict import Standing, judge
 from kohorte.release.words import with_parameters
 from kohorte.report.facts import Facts
 
-
-class Standing(StrEnum):
-    """The verdict as a class of the page's style."""
-
-    GOOD = "good"
-    FAIR = "fair"
-    BAD = "bad"
-
-
 MOST_NAMES = 8
 WORDS = {
-    Standing.GOOD: "\u2713 Meets the plan",
-    Standing.FAIR: "! Meets the plan, but look closer",
-    Standing.BAD: "\u2717 Does not meet the plan",
+    Standing.GREEN: "\u2713 Meets the plan",
+    Standing.AMBER: "! Meets the plan, but look closer",
+    Standing.RED: "\u2717 Does not meet the plan",
 }
+STYLES = {Standing.GREEN: "good", Standing.AMBER: "fair", Standing.RED: "bad"}
+"""The class of the page's style."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The verdict on the judged table, in plain words."""
+class ReportVerdict:
+    """The verdict on the judged table, in plain words; `open_points` are the reasons why it is not green."""
 
     standing: Standing
-    word: str
     sentences: tuple[str, ...]
+    open_points: tuple[str, ...]
     meaning: tuple[str, ...]
     next_steps: tuple[str, ...]
 
+    @property
+    def word(self) -> str:
+        """The verdict in a few words."""
+        return WORDS[self.standing]
 
-def verdict(facts: Facts) -> Verdict:
+    @property
+    def style(self) -> str:
+        """The class of the page's style."""
+        return STYLES[self.standing]
+
+
+def verdict(facts: Facts) -> ReportVerdict:
     """Assess the table that would be passed on."""
-    standing = _standing(facts)
-    return Verdict(standing, WORDS[standing], _sentences(facts), _meaning(facts), _next_steps(facts, standing))
+    standing = judge(facts.verification, _open_points(facts), failures=_failures(facts)).standing
+    return ReportVerdict(
+        standing,
+        _sentences(facts),
+        () if standing is Standing.RED else _open_points(facts),
+        _meaning(facts),
+        _next_steps(facts, standing),
+    )
 
 
-def _standing(facts: Facts) -> Standing:
-    profile, verification = facts.judged.profile, facts.verification
-    over_limit = profile.weighted is not None and profile.weighted.within_limit is False
-    if verification is None or not verification.satisfied or over_limit:
-        return Standing.BAD
-    above = profile.attackers.prosecutor.rows_above_threshold
-    reserved = (above, facts.suspected_problems, facts.known_values, not facts.holds, not profile.classes)
-    return Standing.FAIR if any(reserved) else Standing.GOOD
+def _failures(facts: Facts) -> list[str]:
+    """Why the verdict is red, besides the models."""
+    weighted = facts.judged.profile.weighted
+    return ["the risk is above the limit of the policy"] if weighted and weighted.within_limit is False else []
+
+
+def _open_points(facts: Facts) -> tuple[str, ...]:
+    """Why the verdict is amber: the warnings that the command and the certificate have, and what the risk adds."""
+    above = facts.judged.profile.attackers.prosecutor.rows_above_threshold
+    found = [*facts.warnings]
+    if facts.plan.unit.counts_people:
+        found.append("the figures of risk in this report count rows, not people")
+    if above:
+        found.append(f"the risk of some {facts.unit.many} is above the threshold of {percent(facts.threshold)}")
+    if facts.suspected_problems:
+        found.append("a column seems to name people and is not treated as identifying")
+    if facts.known_values:
+        found.append(f"a sensitive value of some {facts.unit.many} is known without finding the row")
+    return tuple(found)
 
 
 def subject(facts: Facts) -> str:
@@ -81,6 +100,7 @@ def _sentences(facts: Facts) -> tuple[str, ...]:
         f"{facts.figures.highest(attackers.prosecutor.highest_risk)}; {many} {_is(many)} above the threshold of "
         f"{percent(attackers.threshold)}."
     )
+    said += lost_sentences(facts)
     weighted = profile.weighted
     if weighted is not None:
         limit = (
@@ -88,6 +108,13 @@ def _sentences(facts: Facts) -> tuple[str, ...]:
         )
         said.append(f"The risk weighted by the policy is {facts.figures.share(weighted.risk, kept)}{limit}.")
     return tuple(said)
+
+
+def lost_sentences(facts: Facts) -> list[str]:
+    """What no longer appears: by name in the internal view alone."""
+    losses = facts.losses or ()
+    lost = lost_by_name(losses) if facts.internal else lost_publicly(losses)
+    return [f"Lost: {one}." for one in lost]
 
 
 def _is(rows: str) -> str:
@@ -126,8 +153,9 @@ def _meaning(facts: Facts) -> tuple[str, ...]:
         said.append(f"A person who knows these facts about somebody ({names}) and looks for them in the table {finds}.")
     if profile.suppressed:
         said.append(
-            f"{count(profile.suppressed, 'row')} of {count(profile.rows)} {'is' if profile.suppressed == 1 else 'are'} "
-            "suppressed: nothing is shown of their quasi-identifiers, and no figure below counts them."
+            f"{facts.unit.count(profile.suppressed)} of {count(profile.rows)} "
+            f"{'is' if profile.suppressed == 1 else 'are'} suppressed: nothing is shown of their quasi-identifiers. No "
+            "figure of risk counts them; the charts of values show them as a part of their own."
         )
     if facts.homogeneity is not None and not facts.known_values:
         said.append(_known_values(facts))
@@ -173,7 +201,7 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
             f"Columns that seem to name people and are not treated as identifying: {facts.suspected_problems} "
             f"({where}). Look at them before anything is passed on."
         )
-    if standing is Standing.BAD:
+    if standing is Standing.RED:
         said.append("Do not pass this table on.")
         if facts.after is None:
             said.append("Make a release with kohorte anonymize and this plan, and read the report of the release.")
@@ -181,15 +209,13 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
             said.append("Make the release again with this plan; it may have been changed, or made with another plan.")
     elif facts.judged.profile.attackers.prosecutor.rows_above_threshold:
         said.append("Raise k in the plan, or decide and write down why the risk above the threshold is acceptable.")
-    if standing is not Standing.BAD:
+    if standing is not Standing.RED:
         said.append(
             "Before it is passed on, people have to judge what no program knows: whether the roles of the columns are "
             "right, who will read it, and which other tables about the same people have been released."
         )
-    if facts.made is not None:
-        said += [f"Think about this: {warning}." for warning in warnings(facts.made)]
-    elif standing is not Standing.BAD:
-        said += [f"Think about this: {warning}." for warning in plan_warnings(facts.plan)]
+    elif facts.made is not None:
+        said += [f"Think about this: {warning}." for warning in facts.warnings]
     if facts.homogeneity is not None and facts.known_values:
         said.append(f"Against known sensitive values, add to the plan: {facts.homogeneity.prevented_by}.")
     return tuple(said)

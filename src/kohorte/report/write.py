@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ from kohorte.data import to_polars
 from kohorte.pages import refuse_page, write_text
 from kohorte.plans import Plan
 from kohorte.release import Release
+from kohorte.release.telling.about import About
 from kohorte.report.facts import Facts, Measured, rows_to_release, view_named
 from kohorte.report.page import to_html
 from kohorte.risks import RiskPolicy, RiskProfile, risk
@@ -36,14 +38,18 @@ def write_report(
     threshold: float = 0.2,
     largest_set: int | None = None,
     policy: RiskPolicy | None = None,
+    title: str | None = None,
+    purpose: str | None = None,
+    recipient: str | None = None,
 ) -> None:
     """Write the risk of a table, or of a table and its release, as one HTML page that opens without a network.
 
     `release` is a `Release`, or a released table. The view `public` may be passed on with the release; `internal` also
     shows the original distribution of values, suspected identifiers, and the numbers of `rows` rows at highest risk.
     No view shows values of small groups. The other options are those of `risk`; without `largest_set` the attribute
-    sets are as large as time allows, at most four.
+    sets are as large as time allows, at most four. `title`, `purpose` and `recipient` stand at the head of the page.
     """
+    about = About(title, purpose, recipient)
     path = Path(path)
     refuse_page(path, needed=plan.files(), force=force)
 
@@ -59,7 +65,7 @@ def write_report(
             policy=policy,
         )
 
-    facts = report_of(frame, plan, release=release, view=view, rows=rows, measure=measure)
+    facts = replace(report_of(frame, plan, release=release, view=view, rows=rows, measure=measure), about=about)
     write_text(path, to_html(facts), force=force)
 
 

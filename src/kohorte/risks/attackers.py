@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kohorte.in_words import listed
 from kohorte.kernels.arrays import Counts, Floats
-from kohorte.risks.population import People
+from kohorte.risks.population import UNKNOWN, People
 from kohorte.risks.shown.table import ShownTable
 
 EXACT = 1e-12
@@ -49,12 +50,24 @@ class Attacker:
 
 @dataclass(frozen=True)
 class Attackers:
-    """The three attackers, assessed with the same threshold."""
+    """The three attackers, assessed with the same threshold.
+
+    Without a population (`told_apart` is False) the worst is assumed of all three, so that their figures are the same.
+    """
 
     prosecutor: Attacker
     journalist: Attacker
     marketer: Attacker
     threshold: float
+    told_apart: bool = True
+
+    @property
+    def by_figures(self) -> tuple[tuple[str, Attacker], ...]:
+        """The attackers whose figures can differ, each with its name; all three as one if none can be told apart."""
+        three = (self.prosecutor, self.journalist, self.marketer)
+        if self.told_apart:
+            return tuple((attacker.name, attacker) for attacker in three)
+        return ((listed([attacker.name for attacker in three], "or"), replace(self.prosecutor, basis=UNKNOWN)),)
 
     def to_dict(self) -> dict[str, object]:
         """The figures as plain data."""
@@ -82,7 +95,7 @@ def attackers(table: ShownTable, people: People, *, threshold: float) -> Attacke
     if people.people is not None and table.classes:
         by_people = table.classes / int(people.people.sum())
         journalist = _with_success(journalist, max(journalist.average_risk, by_people))
-    return Attackers(prosecutor, journalist, marketer, threshold)
+    return Attackers(prosecutor, journalist, marketer, threshold, told_apart=people.known)
 
 
 def _with_success(attacker: Attacker, rate: float) -> Attacker:

@@ -20,6 +20,8 @@ from kohorte.risks.expected_risk import expected_risk
 from kohorte.risks.shown.table import ShownTable
 from kohorte.sources import FrameSource
 
+UNKNOWN = "population unknown: assumes that the attacker knows who is in the table"
+
 
 @dataclass(frozen=True, eq=False)
 class People:
@@ -43,7 +45,12 @@ class People:
             return "counted in a table of the population"
         if self.fraction is not None:
             return "estimated from the sampling fraction"
-        return "population unknown: assumes that the attacker knows who is in the table"
+        return UNKNOWN
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known about the population."""
+        return self.people is not None or self.fraction is not None
 
     def risks(self, table: ShownTable) -> Floats:
         """The risk of a row of each class: 1 / number of people of the population who look like it."""

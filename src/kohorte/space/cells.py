@@ -121,7 +121,7 @@ def _run(facts: Facts, height: int, outline: str, first: int, number: int) -> Ma
     if node.solution:
         hint = f"height {height}: {count(number)} with {facts.metric} {facts.shade_names()[shade]}"
         hint += f"; the best {cost(node.cost)}: {facts.levels(node)}"
-    return path(outline, f"cells s{shade} plain" if node.solution else "cells off", hint, stroke_width=0.6)
+    return path(outline, f"cells s{shade}" if node.solution else "cells off", hint, stroke_width=0.6)
 
 
 def _frame(facts: Facts, index: int, grid: _Grid, position: int, kind: str) -> Markup:
@@ -131,7 +131,7 @@ def _frame(facts: Facts, index: int, grid: _Grid, position: int, kind: str) -> M
     gap = 3 if kind == "ring" else 1
     size = grid.cell + 2 * gap
     hint = f"{facts.levels(node)}: {facts.verdict(node)}"
-    frame = bar(x - gap, y - gap, size, size, kind, hint, data_node=index, pointer_events="all", rx=2)
+    frame = bar(x - gap, y - gap, size, size, kind, hint, data_node=index, pointer_events="all", rx=2, tabindex=0)
     if kind == "beside":
         return frame
     return frame + text(GUTTER - 8, y + grid.cell / 2 + 4, f"\u2605 {facts.mark} \u25b8", "mark small end")

@@ -86,7 +86,7 @@ def _box(facts: Facts, index: int, positions: dict[Node, tuple[float, int]]) -> 
         _frame(facts, node.node, x, y),
     ]
     hint = f"{facts.levels(node)}: {facts.verdict(node)}"
-    return element("g", {"class": "node", "data-node": index}, joined(parts), hint)
+    return element("g", {"class": "node", "data-node": index, "tabindex": 0}, joined(parts), hint)
 
 
 def _frame(facts: Facts, node: Node, x: float, y: float) -> Markup:

@@ -1,5 +1,5 @@
 "use strict";
-// Adds to the page: a tooltip for the node under the mouse; the neighbours of any node, by a click.
+// Adds to the page: a tooltip for the node under the mouse or the keyboard; the neighbours of any node, by a click or Enter.
 // Numbers are written as kohorte/in_words.py writes them.
 (() => {
   const space = JSON.parse(document.getElementById("space").textContent);
@@ -112,17 +112,102 @@
     return null;
   }
 
+  function tell(index, how, x, y) {
+    tip.hidden = false;
+    tip.textContent = `${named(index)}: ${verdict(index)}. ${how} for its neighbours.`;
+    tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - 340))}px`;
+    tip.style.top = `${Math.min(y + 16, innerHeight - tip.offsetHeight - 8)}px`;
+  }
+
   function show(event) {
     const index = under(event);
     tip.hidden = index === null;
     drawing.classList.toggle("live", index !== null);
-    if (index === null) return;
-    tip.textContent = `${named(index)}: ${verdict(index)}. Click for its neighbours.`;
-    tip.style.left = `${Math.min(event.clientX + 14, innerWidth - 340)}px`;
-    tip.style.top = `${Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8)}px`;
+    if (index !== null) tell(index, "Click", event.clientX, event.clientY);
+  }
+
+  // The keyboard: one node has the focus; arrow keys move it to the next one in its row, or to the row above or below.
+  const centre = (box) => [box.x + box.width / 2, box.y + box.height / 2];
+
+  function nearest(nodes, from, key) {
+    const box = (node) => node.querySelector("rect").getBBox();
+    const [x, y] = centre(box(from));
+    const across = key === "ArrowLeft" || key === "ArrowRight";
+    const forward = key === "ArrowRight" || key === "ArrowDown" ? 1 : -1;
+    let found = null, least = Infinity;
+    for (const node of nodes) {
+      const [otherX, otherY] = centre(box(node));
+      const [along, aside] = across ? [otherX - x, otherY - y] : [otherY - y, otherX - x];
+      if (along * forward < 5 || (across && Math.abs(aside) > 20)) continue;
+      const far = across ? along * forward : 1000 * Math.round(along * forward / 20) + Math.abs(aside);
+      if (far < least) [found, least] = [node, far];
+    }
+    return found;
+  }
+
+  function place(index) {
+    const order = cells.order.indexOf(index);
+    const row = cells.bands.findIndex(([, start, count]) => order >= start && order < start + count);
+    return [row, order - cells.bands[row][1]];
+  }
+
+  function beside(index, key) {
+    const [row, at] = place(index);
+    const [, start, count] = cells.bands[row];
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -cells.across, ArrowDown: cells.across }[key];
+    if (at + step >= 0 && at + step < count) return cells.order[start + at + step];
+    const other = cells.bands[row + Math.sign(step)];
+    if (key === "ArrowLeft" || key === "ArrowRight" || !other) return null;
+    const column = at % cells.across;
+    const lines = Math.floor((other[2] - 1) / cells.across);
+    const wanted = step > 0 ? column : lines * cells.across + column;
+    return cells.order[other[1] + Math.min(wanted, other[2] - 1)];
+  }
+
+  function cursorAt(index) {
+    const cursor = drawing.querySelector(".cursor") ?? document.createElementNS(drawing.namespaceURI, "rect");
+    const [row, at] = place(index);
+    const size = { x: cells.left + (at % cells.across) * cells.pitch - 1, width: cells.pitch + 1, height: cells.pitch + 1 };
+    size.y = cells.bands[row][0] + Math.floor(at / cells.across) * cells.pitch - 1;
+    const said = { class: "cursor", tabindex: 0, role: "img", "data-node": index, "aria-label": `${named(index)}: ${verdict(index)}` };
+    for (const [name, value] of Object.entries({ ...size, ...said })) cursor.setAttribute(name, value);
+    drawing.append(cursor);
+    return cursor;
+  }
+
+  function moved(from, key) {
+    if (key === "Home") return drawing.querySelector(`[data-node="${space.middle}"]:not(.cursor)`);
+    if (!cells.bands) return nearest(drawing.querySelectorAll("g.node"), from, key);
+    const index = beside(Number(from.dataset.node), key);
+    return index === null ? null : cursorAt(index);
+  }
+
+  function pressed(event) {
+    const node = event.target.closest("[data-node]");
+    if (!node) return;
+    if (event.key === "Enter" || event.key === " ") choose(Number(node.dataset.node));
+    else if (event.key.startsWith("Arrow") || event.key === "Home") moved(node, event.key)?.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  function focused(event) {
+    const node = event.target.closest("[data-node]");
+    if (!node) return;
+    if (!cells.bands) {
+      for (const other of drawing.querySelectorAll('g.node[tabindex="0"]')) other.setAttribute("tabindex", -1);
+      node.setAttribute("tabindex", 0);
+    }
+    const box = node.getBoundingClientRect();
+    tell(Number(node.dataset.node), "Enter", box.right, box.bottom);
   }
 
   for (const title of drawing.querySelectorAll("g title, path title, rect title")) title.remove();
+  for (const node of drawing.querySelectorAll("g.node")) node.setAttribute("tabindex", Number(node.dataset.node) === space.middle ? 0 : -1);
+  around.setAttribute("aria-live", "polite");
+  drawing.addEventListener("keydown", pressed);
+  drawing.addEventListener("focusin", focused);
+  drawing.addEventListener("focusout", () => { tip.hidden = true; });
   drawing.addEventListener("mousemove", show);
   drawing.addEventListener("mouseleave", () => { tip.hidden = true; });
   drawing.addEventListener("click", (event) => {

@@ -340,3 +340,30 @@ def test_a_space_has_what_the_search_finds_at_each_node(patients: pl.DataFrame, 
             assert getattr(node, field) == getattr(again, field)
         assert space.at(node.node) is node
     assert np.prod(space.shape) == len(space.nodes)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (6, 7, 9)])
+def test_cells_are_reached_by_the_keyboard_and_have_names(shape: tuple[int, ...]) -> None:
+    """Of a small lattice every node; of a large one the optimum and its neighbours, from where arrow keys lead on."""
+    space = space_of(shape)
+    _, html = pictures(space)
+    drawing = html.split('id="drawing"')[1].split("</svg>")[0]
+    cells = re.findall(r"<(?:g|rect) class=\"[^\"]*\"[^>]*data-node=\"(\d+)\"[^>]*>", drawing)
+    reached = re.findall(
+        r"<(?:g|rect) [^>]*data-node=\"(\d+)\"[^>]*tabindex=\"0\"[^>]*aria-label=\"([^\"]+)\"", drawing
+    )
+    assert sorted(number for number, _ in reached) == sorted(cells)
+    assert len(cells) >= (len(space.nodes) if len(shape) == 2 else 1 + len(shape))
+    assert all(": " in name for _, name in reached)
+    script = html.split("<script>")[1]
+    assert all(key in script for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "Enter"))
+    assert 'role="group"' in html.split('id="drawing"')[1][:200]
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (6, 7, 9)])
+def test_the_lattice_is_legible_on_a_phone_and_can_be_moved_by_the_keyboard(shape: tuple[int, ...]) -> None:
+    _, html = pictures(space_of(shape))
+    least, most = re.findall(r"min-width:(\d+)px;max-width:(\d+)px", html)[0]
+    assert 11 * int(least) / int(most) >= 10
+    assert '<div class="scroll" tabindex="0" role="region" aria-label="All combinations of levels">' in html
+    assert len(re.findall(r'<h2 id="([^"]+)">', html)) == 3

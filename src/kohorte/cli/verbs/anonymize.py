@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
-from kohorte.cli.report_options import add_report_options, report_view
+from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
     from kohorte.release import Candidate
+    from kohorte.release.telling.about import About
+    from kohorte.release.telling.verdict import Verdict
     from kohorte.report.facts import Facts
 
 EPILOG = """\
@@ -54,24 +56,17 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
-    from kohorte.data import refuse_same_file
-    from kohorte.data.files import refuse_output
-    from kohorte.pages import refuse_page
-    from kohorte.release import certificate_paths, find_candidate, write_release
+    from kohorte.release import find_candidate, write_release
     from kohorte.sources import FrameSource
 
     started = time.perf_counter()
     options.report_view = report_view(options)
+    if options.dry_run:
+        refuse_unread_about(options)
+    stated = about(options)
     plan = _plan(options)
     output = Path(options.output) if options.output is not None else None
-    if output is not None:
-        refuse_output(output, force=options.force)
-        for path in (output, *certificate_paths(output)):
-            for needed in (options.data, options.plan, *plan.files()):
-                refuse_same_file(needed, path)
-            refuse_output(path, force=options.force)
-    if options.report is not None:
-        refuse_page(Path(options.report), needed=(options.data, options.plan, *plan.files()), force=options.force)
+    _refuse_files(options, plan, output)
     table = read_data(options)
     read = time.perf_counter()
     progress = TerminalProgress(quiet=options.json)
@@ -79,23 +74,45 @@ def run(options: argparse.Namespace) -> int:
         release = find_candidate(FrameSource(table.frame), plan, progress=progress)
     finally:
         progress.done()
-    facts = None if options.report is None else _report(options, table, release)
+    facts = None if options.report is None else _report(options, table, release, stated)
     table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
     searched = time.perf_counter()
+    certificate = None
     if output is not None:
-        write_release(release, output, source=table, force=options.force)
+        certificate = write_release(release, output, source=table, force=options.force, about=stated)
     if facts is not None:
+        facts = replace(facts, certificate_sha256=None if certificate is None else certificate.sha256)
         _write_last(Path(options.report), facts, output, force=options.force)
+    verdict = _verdict(release) if certificate is None else certificate.verdict
     ended = time.perf_counter()
     spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
     if options.json:
-        print_json(release.to_dict() | {"seconds": spans})
+        print_json(release.to_dict() | {"verdict": verdict.to_dict(), "seconds": spans})
     else:
-        _print_summary(release, output, ended - started, report=options.report)
+        _print_summary(release, verdict, ended - started)
+        _print_files(output, options.report)
     return 0
 
 
-def _report(options: argparse.Namespace, table: TableFile, candidate: Candidate) -> Facts:
+def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) -> None:
+    """Refuse files that could not be written, before any work is done."""
+    from kohorte.data import refuse_same_file
+    from kohorte.data.files import refuse_output
+    from kohorte.pages import refuse_page
+    from kohorte.release import certificate_paths
+
+    inputs = (options.data, options.plan, *plan.files())
+    if output is not None:
+        refuse_output(output, force=options.force)
+        for path in (output, *certificate_paths(output)):
+            for needed in inputs:
+                refuse_same_file(needed, path)
+            refuse_output(path, force=options.force)
+    if options.report is not None:
+        refuse_page(Path(options.report), needed=inputs, force=options.force)
+
+
+def _report(options: argparse.Namespace, table: TableFile, candidate: Candidate, stated: About) -> Facts:
     """Measure the risk before and after; this needs the original rows."""
     from kohorte.release import Release
     from kohorte.release.certificate import FileFacts
@@ -103,7 +120,7 @@ def _report(options: argparse.Namespace, table: TableFile, candidate: Candidate)
 
     release = Release.verified(candidate)
     facts = report_of(table.frame, release.plan, release=release, view=options.report_view)
-    return replace(facts, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
+    return replace(facts, about=stated, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
 
 
 def _write_last(path: Path, facts: Facts, output: Path | None, *, force: bool) -> None:
@@ -147,27 +164,42 @@ def _plan(options: argparse.Namespace) -> Plan:
     return replace(plan, search=search)
 
 
-def _print_summary(release: Candidate, output: Path | None, duration: float, *, report: str | None) -> None:
-    from kohorte.release import certificate_paths, warnings
+def _verdict(candidate: Candidate) -> Verdict:
+    """The verdict on what was found and not written: counted again from its rows."""
+    from kohorte.release import Release, warnings
+    from kohorte.release.telling.verdict import judge
 
+    return judge(Release.verified(candidate).verification, warnings(candidate))
+
+
+def _print_summary(release: Candidate, verdict: Verdict, duration: float) -> None:
+    from kohorte.release.certificate import plan_notes
+    from kohorte.release.telling.loss_words import lost_by_name
+    from kohorte.release.words import levels_in_words, unit_of
+
+    unit = unit_of(release.plan)
     share = percent(release.suppressed / release.rows)
     print(f"{count(release.rows, 'row')}, {count(release.suppressed)} of them suppressed ({share})")
-    print(class_sizes(release.classes, release.smallest_class, unit=release.unit))
+    print(class_sizes(release.classes, release.smallest_class, unit))
     if release.people is not None:
         some, everything = release.people.losing()
         print(
-            f"{count(release.people.people, 'person', 'people')}: {count(some)} lose rows, "
-            f"{count(everything)} of them all their rows"
+            f"{unit.count(release.people.people)}: {count(some)} lose rows, {count(everything)} of them all their rows"
         )
-    for name, level in release.levels.items():
-        print(f"  {name:<24} level {level} of {release.hierarchies[name].top}")
-    for name, cells in release.recoded.items():
-        levels = f"levels {cells['lowest_level']} to {cells['highest_level']} of {release.hierarchies[name].top}"
-        print(f"  {name:<24} {cells['cells']:,} kinds of cells, {levels}")
+    for name, shown in levels_in_words(release).items():
+        print(f"  {name:<24} {shown}")
     print(f"{release.plan.metric.name} {cost(release.cost)} ({release.verdict})")
     print(f"{release.effort}, {seconds(duration)} in all")
-    for warning in warnings(release):
-        print(f"note: {warning}")
+    for lost in lost_by_name(release.losses):
+        print(f"lost: {lost}")
+    for note in (*verdict.reasons, *plan_notes(release.plan)):
+        print(f"note: {note}")
+    print(f"verdict: {verdict.standing}; {verdict.sentence('the release')}")
+
+
+def _print_files(output: Path | None, report: str | None) -> None:
+    from kohorte.release import certificate_paths
+
     if output is None:
         print("dry run: no release was written" if report else "dry run: nothing was written")
     else:

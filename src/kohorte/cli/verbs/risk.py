@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, print_table, read_data
-from kohorte.cli.report_options import add_report_options, report_view
+from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
 from kohorte.errors import InputError
 from kohorte.in_words import count, number, percent
 
@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
+    from kohorte.release.telling.about import About
     from kohorte.risks import RiskComparison, RiskPolicy, RiskProfile
     from kohorte.risks.uniqueness import Uniqueness
 
@@ -71,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
     if options.rows < 0:
         raise InputError("--rows: the number of rows to list must be at least 0", code="risk-rows")
     options.report_view = report_view(options)
+    refuse_unread_about(options)
+    stated = about(options)
     plan = Plan.from_yaml(options.plan)
     _refuse_report(options, plan)
     policy: RiskPolicy | None = None if options.policy is None else RiskPolicy.from_yaml(options.policy)
@@ -96,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
         after = read_table(options.compare, separator=options.separator, encoding=options.encoding)
         judged = measured(after.frame)
     if options.report is not None:
-        _write_report(options, plan, (data, profile), None if after is None else (after, judged))
+        _write_report(options, stated, plan, (data, profile), None if after is None else (after, judged))
     if after is not None:
         comparison = compare_risks(profile, judged)
         _print_comparison(comparison, as_json=options.json, rows=options.rows)
@@ -122,11 +125,13 @@ def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:
 
 def _write_report(
     options: argparse.Namespace,
+    stated: About,
     plan: Plan,
     data: tuple[TableFile, RiskProfile],
     after: tuple[TableFile, RiskProfile] | None,
 ) -> None:
     from kohorte.pages import write_text
+    from kohorte.release.write import certificate_beside
     from kohorte.report.facts import Facts, Measured, view_named
     from kohorte.report.page import to_html
 
@@ -136,6 +141,8 @@ def _write_report(
         Measured.of_file(*data),
         after=None if after is None else Measured.of_file(*after),
         listed=options.rows or LISTED_IN_REPORT,
+        about=stated,
+        certificate_sha256=certificate_beside((data if after is None else after)[0]),
     )
     write_text(Path(options.report), to_html(facts), force=options.force)
 
@@ -173,22 +180,25 @@ def _print_profile(profile: RiskProfile, *, rows: int, cut: bool) -> None:
 def _print_attackers(profile: RiskProfile) -> None:
     threshold = percent(profile.attackers.threshold)
     print("\nhow likely is a row traced to its person?")
-    three = (profile.attackers.prosecutor, profile.attackers.journalist, profile.attackers.marketer)
+    told = profile.attackers.by_figures
     header = ["attacker", "succeeds", "highest risk", "of rows", "lowest risk", f"rows above {threshold}"]
     lines = [
         (
-            attacker.name,
+            name,
             percent(attacker.success_rate),
             percent(attacker.highest_risk),
             count(attacker.rows_at_highest_risk),
             percent(attacker.lowest_risk),
             count(attacker.rows_above_threshold),
         )
-        for attacker in three
+        for name, attacker in told
     ]
     print_table(header, lines)
-    for attacker in three:
-        print(f"  {attacker.name}: {KNOWS[attacker.name]} ({attacker.basis})")
+    if profile.attackers.told_apart:
+        for name, attacker in told:
+            print(f"  {name}: {KNOWS[name]} ({attacker.basis})")
+    else:
+        print(f"  {told[0][1].basis}, so that the three cannot be told apart")
     spread = [interval for interval in profile.distribution if interval.rows]
     if spread:
         print("\nhow is the risk spread? (prosecutor, in percent)")

@@ -16,7 +16,7 @@ examples:
 
 The table is counted from its text, independently of how it was made. Rows whose quasi-identifiers are all *
 are suppressed rows and exempt, as long as the plan's suppression limit allows that many.
-Exit code 1 if a model does not hold."""
+The verdict is green, amber (the models hold, but a point is open) or red. Exit code 1 if a model does not hold."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,6 +38,9 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.data import read_table
     from kohorte.plans import Plan
     from kohorte.release import verify
+    from kohorte.release.certificate import table_warnings
+    from kohorte.release.telling.verdict import Standing, judge
+    from kohorte.release.words import unit_named
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options)
@@ -45,16 +48,18 @@ def run(options: argparse.Namespace) -> int:
     if options.population is not None:
         population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
     verification = verify(table.frame, plan, population=population)
+    verdict = judge(verification, table_warnings(table.frame, plan, verification))
     if options.json:
-        print_json(verification.to_dict())
+        print_json(verification.to_dict() | {"verdict": verdict.to_dict()})
         return 0 if verification.satisfied else 1
     for model in verification.models:
         print(f"{model.model_in_words}: {model.in_words}; reached {model.reached_in_words}")
     for problem in verification.problems:
         print(f"problem: {problem}")
-    for point in verification.open_points:
-        print(f"open: {point}")
-    sizes = class_sizes(verification.classes, verification.smallest_class, unit=verification.unit)
+    sizes = class_sizes(verification.classes, verification.smallest_class, unit_named(verification.unit))
     print(f"{count(verification.rows, 'row')}, {count(verification.suppressed)} suppressed; {sizes}")
-    print("the table satisfies the plan" if verification.satisfied else "the table does NOT satisfy the plan")
+    if verdict.standing is Standing.AMBER:
+        for note in verdict.reasons:
+            print(f"note: {note}")
+    print(f"verdict: {verdict.standing}; {verdict.sentence('the table')}")
     return 0 if verification.satisfied else 1

@@ -70,6 +70,11 @@ class Dates(Builder):
         periods = [_period(level).alias(str(number)) for number, level in enumerate(self.levels, start=1)]
         return Labels(known.select(pl.col("text").alias("0"), *periods, pl.lit(SUPPRESSED).alias("top")))
 
+    def meaning(self, level: int, top: int) -> str:
+        """The period of a level."""
+        del top
+        return self.levels[level - 1].replace("-", " ")
+
     def moments(self, values: pl.Series) -> list[tuple[int, ...]] | None:
         """The values as (year, month, ...); None unless all are dates of this format, in one time zone."""
         if "%z" in self.format:

@@ -234,6 +234,13 @@ class Intervals(Builder):
     def _number(self, scaled: int) -> str:
         return number_text(Decimal(scaled).scaleb(-self._decimals), point=self.decimal)
 
+    def meaning(self, level: int, top: int) -> str:
+        """The width of the intervals of a level; bounds have no single one."""
+        del top
+        if self.widths is None:
+            return "intervals"
+        return f"intervals of {plain_number(exact_number(self.widths[level - 1], option='widths'))}"
+
     def to_dict(self) -> dict[str, object]:
         """The options that differ from their defaults, with numbers as YAML writes them."""
         options = dict(super().to_dict())  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate, groupby
+from math import prod
 from operator import mul
 from typing import ClassVar
 
@@ -78,6 +79,11 @@ class Ordering(Builder):
     def independent(self) -> bool:
         """Whether the plan lists the values."""
         return self.values is not None
+
+    def meaning(self, level: int, top: int) -> str:
+        """The number of neighbours in a group."""
+        del top
+        return f"groups of {prod(self.fanouts[:level])} neighbours"
 
     def fixed(self, hierarchy: Hierarchy) -> Builder | Hierarchy:
         """The hierarchy itself if the groups were made from the data: later values are then unknown."""

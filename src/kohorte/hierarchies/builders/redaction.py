@@ -57,6 +57,12 @@ class Redaction(Builder):
         columns = known.to_frame().with_columns(*masked, pl.lit(SUPPRESSED).alias(str(length)))
         return Labels(columns, notes=self._notes(length))
 
+    def meaning(self, level: int, top: int) -> str:
+        """The characters that a level leaves."""
+        left = top - level
+        side = "first" if self.order == "right_to_left" else "last"
+        return f"{side} character" if left == 1 else f"{side} {left} characters"
+
     def fixed(self, hierarchy: Hierarchy) -> Builder:
         """The same builder, with `length` set to the longest value of the hierarchy."""
         return replace(self, length=hierarchy.top)

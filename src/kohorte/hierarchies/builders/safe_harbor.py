@@ -78,6 +78,11 @@ class SafeHarbor(Builder):
         """The last year of birth of people over 89; None unless the date is a date of birth."""
         return None if self.of != "birth" or self.as_of is None else _iso_date(self.as_of).year - OLDEST_AGE - 1
 
+    def meaning(self, level: int, top: int) -> str:
+        """What Safe Harbor permits."""
+        del level, top
+        return {"zip": "first three digits of large areas", "date": "year", "age": f"age up to {OLDEST_AGE}"}[self.kind]
+
     def files(self) -> tuple[Path, ...]:
         """The file of the populations, if there is one."""
         return () if self.populations is None else (self.folder / self.populations,)

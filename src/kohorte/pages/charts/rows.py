@@ -59,7 +59,7 @@ class Rows:
         return TOP + len(self.rows) * ROW
 
     def columns(self, heading: Heading, columns: Sequence[tuple[str, Sequence[float]]], shown: Shown) -> Drawing:
-        """Bars in several columns with titles, each column relative to its largest figure."""
+        """Bars in several columns with titles; the scale of each column ends at its largest figure."""
         parts = []
         for number, (title, values) in enumerate(columns):
             x = self.left + number * (COLUMN + GAP)
@@ -68,6 +68,7 @@ class Rows:
                 width = share(value, values) * (COLUMN - 44)
                 parts.append(bar(x, y, width, THICK, row.kind.style, f"{row.name}: {title} {shown(value)}"))
                 parts.append(text(x + width + 4, y + 10, shown(value), "small soft"))
+            parts.append(self._scale(Axis(0, max(values) or 1.0, x, x + COLUMN - 44), shown, 1))
         return self._drawing(heading, self.left + len(columns) * (COLUMN + GAP), parts)
 
     def whiskers(
@@ -83,6 +84,7 @@ class Rows:
             parts.append(line(middle, y + THICK / 2, end, y + THICK / 2, "whisker"))
             parts.append(line(end, y + 1, end, y + THICK - 1, "whisker"))
             parts.append(text(end + 6, y + 10, " / ".join(told), "small soft"))
+        parts.append(self._scale(axis, shown, 4))
         return self._drawing(heading, self.left + ACROSS + 120, parts)
 
     def points(
@@ -107,6 +109,17 @@ class Rows:
             parts.append(text(self.left + ACROSS + 20, middle + 4, shown(value), "small soft"))
         return self._drawing(heading, self.left + ACROSS + 80, parts)
 
+    def _scale(self, axis: Axis, shown: Shown, steps: int) -> Markup:
+        """The figures below the bars, from 0 to the end of the axis."""
+        parts = []
+        for step in range(steps + 1):
+            value = axis.high * step / steps
+            parts.append(line(axis.at(value), self.bottom, axis.at(value), self.bottom + 4, "axis"))
+            parts.append(
+                text(axis.at(value), self.bottom + 17, shown(value), "small soft mid" if step else "small soft")
+            )
+        return joined([line(axis.start, self.bottom, axis.end, self.bottom, "axis"), *parts])
+
     def _placed(self) -> Iterable[tuple[float, Row]]:
         return ((TOP + number * ROW, row) for number, row in enumerate(self.rows))
 
@@ -114,7 +127,7 @@ class Rows:
         names = [text(self.left - 10, y + 10, row.label, "small end") for y, row in self._placed()]
         body = legend(self.kinds, self.left, 16) + joined([*names, *parts])
         return Drawing(
-            heading.name, heading.title, heading.caption, round(width), self.bottom + 8, body, rules=self.rules
+            heading.name, heading.title, heading.caption, round(width), self.bottom + 24, body, rules=self.rules
         )
 
 

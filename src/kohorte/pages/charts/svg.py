@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,12 @@ from kohorte.pages.style import beside, css, safe, short
 
 LETTER = 6.5
 """The approximate width of a letter in a text of 12 pixels: an image cannot measure text."""
+
+SMALLEST, LEGIBLE = 11, 10
+"""The smallest type of a drawing in its own units, and how many pixels it has at least on a page."""
+
+PHONE = 366
+"""The width of a page on a phone of 390 pixels, without its margins."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +49,23 @@ class Drawing:
         """The frame of the drawing."""
         return f"0 0 {self.width} {self.height}"
 
+    @property
+    def least_width(self) -> int:
+        """The width on a page from which on the smallest type is legible; narrower screens scroll."""
+        return math.ceil(self.width * LEGIBLE / SMALLEST)
+
+    @property
+    def scrolls(self) -> bool:
+        """Whether it is wider than a phone, so that it has to be moved there, by the keyboard as well."""
+        return self.least_width > PHONE
+
     def inline(self) -> Markup:
-        """The drawing as a part of a page, which has the rules already."""
-        style = f"max-width:{self.width}px"
-        labelled = {"role": "img", "aria-label": self.title, "viewBox": self.view_box, "style": style}
+        """The drawing as a part of a page, which has the rules already.
+
+        It is a group: what it shows are images with names of their own, which a screen reader finds one by one.
+        """
+        style = f"min-width:{self.least_width}px;max-width:{self.width}px"
+        labelled = {"role": "group", "aria-label": self.title, "viewBox": self.view_box, "style": style}
         return element("svg", labelled, self.body)
 
     def file(self, description: str = "") -> str:
@@ -67,8 +87,10 @@ def chart_rules() -> str:
     return beside(__file__, "charts.css")
 
 
+SHAPES = ("rect", "path", "g")
 ATTRIBUTE = Markup(' {}="{}"')
 EMPTY = Markup("<{}{}/>\n")
+SILENT = Markup('<g aria-hidden="true">{}</g>\n')
 WITH_CONTENT = Markup("<{0}{1}>{2}</{0}>\n")
 
 
@@ -78,11 +100,20 @@ def joined(parts: Iterable[Markup]) -> Markup:
 
 
 def element(name: str, attributes: Mapping[str, object], content: str = "", hint: str = "") -> Markup:
-    """An element; content that is not markup is escaped, `hint` is its tooltip, empty attributes are left out."""
-    given = ((key.replace("_", "-"), value) for key, value in attributes.items() if value != "")
+    """An element; content that is not markup is escaped, `hint` is its tooltip, empty attributes are left out.
+
+    A shape with a hint is an image with this name for screen readers.
+    """
+    named = {"role": "img", "aria-label": hint} if hint and name in SHAPES else {}
+    given = ((key.replace("_", "-"), value) for key, value in {**attributes, **named}.items() if value != "")
     written = joined(ATTRIBUTE.format(key, _written(value)) for key, value in given)
     inside = (element("title", {}, hint).rstrip() if hint else Markup()) + safe(content)
     return (WITH_CONTENT if inside else EMPTY).format(name, written, inside)
+
+
+def silent(part: Markup) -> Markup:
+    """A part that screen readers leave out, because a shape beside it has the same name."""
+    return SILENT.format(part)
 
 
 def text(x: float, y: float, words: object, kind: str = "", hint: str = "") -> Markup:

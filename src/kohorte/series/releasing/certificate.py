@@ -18,8 +18,10 @@ from kohorte.release.certificate import (
     missing_values,
     plan_warnings,
     protects_against,
+    verdict_in_words,
     versions,
 )
+from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
 from kohorte.series.definition import Definition
 from kohorte.series.drafting.growing_table import Figures
@@ -52,10 +54,12 @@ def certify_release(
     """State the facts about a release; `verification` is that of the written file if there is one."""
     plan, settings = definition.plan, definition.settings
     told, part = _told(figures, plan.smallest_class), _part_of(settings)
+    warnings = plan_warnings(plan)
     before = replace(state, releases=state.releases[: figures.number - 1])
     facts: dict[str, object] = {
         "certificate": FORMAT,
         "created": now(),
+        "verdict": judge(verification, warnings).to_dict(),
         "versions": versions(),
         "input": ({} if source is None else vars(source)) | {"rows": told["rows"]},
         "output": ({} if output is None else vars(output))
@@ -76,7 +80,7 @@ def certify_release(
         "held_rows": f"rows held back are left out; a later release shows them when their {part} satisfies the models",
         "protects_against": [*protects_against(plan), _across(settings)],
         "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, told), *ALWAYS_OPEN],
-        "warnings": plan_warnings(plan),
+        "warnings": warnings,
     }
     return SeriesCertificate(facts)
 
@@ -118,7 +122,7 @@ def _open_across(settings: SeriesSettings, told: Mapping[str, object]) -> list[s
 
 
 def _text(facts: dict[str, object]) -> str:
-    series, verification = _part(facts, "series"), _part(facts, "verification")
+    series = _part(facts, "series")
     source, output = _part(facts, "input"), _part(facts, "output")
     loss, part = series["loss"], "region" if series["levels"] is None else "class"
     whole = "" if series["rows"] is None else f"{series['rows']:,}, of which "
@@ -128,7 +132,7 @@ def _text(facts: dict[str, object]) -> str:
         f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}; the series began "
         f"{series['started']}.",
         "",
-        f"Verdict: {'all models hold' if verification['satisfied'] else 'NOT VERIFIED'}, {verification['how']}.",
+        verdict_in_words(facts),
         "",
         f"Rows        {whole}{series['shown']:,} are shown ({_count(series, 'new')} for the first time) and "
         f"{_count(series, 'held')} held back",

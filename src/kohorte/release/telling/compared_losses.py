@@ -1,0 +1,63 @@
+"""The losses of a release of which only the table before and the table after are known, not how it was made."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import Role, as_text
+from kohorte.errors import InputError
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.plans.hierarchies import hierarchies
+from kohorte.plans.plan import Plan
+from kohorte.release.telling.losses import ColumnLoss, Group, all_starred, of_column, of_values
+from kohorte.sources import EncodedColumn, encode_rows
+
+
+def losses_between(before: pl.DataFrame, after: pl.DataFrame, plan: Plan) -> tuple[ColumnLoss, ...] | None:
+    """Compare two tables with the columns of a plan; None if the values before do not fit its hierarchies.
+
+    A quasi-identifier whose cells stand at no single level of its hierarchy is left out.
+    """
+    names = list(plan.quasi_identifiers)
+    shown = pl.DataFrame([as_text(after[name]) for name in names])
+    starred = shown.select(all_starred(names)).to_series()
+    if not starred.any() or starred.all():
+        return ()
+    try:
+        encoded = encode_rows(before.select(names), hierarchies(plan), missing=plan.missing)
+    except InputError:
+        return None
+    found = [_compared(column, shown[column.name].filter(~starred)) for column in encoded.columns]
+    others = [name for role in (Role.SENSITIVE, Role.INSENSITIVE) for name in plan.names(role)]
+    both = [name for name in others if name in before.columns and name in after.columns]
+    unchanged = [
+        of_values(name, plan.attributes[name].role, _values(before[name], after[name].filter(~starred)))
+        for name in both
+    ]
+    return (*(one for one in found if one is not None), *unchanged)
+
+
+def _compared(column: EncodedColumn, kept: pl.Series) -> ColumnLoss | None:
+    """A quasi-identifier at the finest level that has all its cells; kept rows are told group by group."""
+    labels = set(kept.drop_nulls().unique().to_list())
+    fitting = (level for level, own in enumerate(column.labels) if labels <= set(own))
+    level = next(fitting, None)
+    if level is None or labels == {SUPPRESSED}:
+        return None
+    shown = dict(_counts(kept))
+    own: list[int] = [shown.get(label, 0) for label in column.labels[level]]
+    first = np.unique(column.maps[level], return_index=True)[1]
+    by_code = np.zeros(len(column.maps[level]), dtype=np.int64)
+    by_code[first] = np.array(own)[column.maps[level][first]]
+    rows = np.bincount(column.codes, minlength=len(by_code)).astype(np.int64)
+    return of_column(column, level, rows, by_code, finest=level)
+
+
+def _values(before: pl.Series, kept: pl.Series) -> list[Group]:
+    shown = dict(_counts(as_text(kept)))
+    return [Group(label, rows, shown.get(label, 0)) for label, rows in sorted(_counts(as_text(before)), key=str)]
+
+
+def _counts(text: pl.Series) -> list[tuple[str | None, int]]:
+    return text.alias("value").to_frame().group_by("value", maintain_order=True).len().rows()

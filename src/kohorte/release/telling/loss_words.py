@@ -1,0 +1,46 @@
+"""Lost values as sentences: with the values for the institution, without them for everybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kohorte.in_words import ROWS, count, listed, roughly
+from kohorte.release.telling.losses import ColumnLoss
+
+LEAST_NAMED = 5
+"""No value that fewer rows have is named, not even inside the institution."""
+
+MOST_NAMED = 5
+
+
+def lost_publicly(losses: Iterable[ColumnLoss]) -> list[str]:
+    """How many values each column lost, roughly and without naming one: they are values of suppressed people."""
+    return [_unnamed(one) for one in losses if one.lost_values]
+
+
+def lost_by_name(losses: Iterable[ColumnLoss]) -> list[str]:
+    """The lost values by name, for the institution alone."""
+    return [_named(one) for one in losses if one.lost_values]
+
+
+def _unnamed(one: ColumnLoss) -> str:
+    many = roughly(one.lost_values)
+    few = many.startswith("fewer")
+    return f"{one.attribute}: {'a rare value' if few else 'rare values'} {_fate(one, single=few)} ({many} in all)"
+
+
+def _named(one: ColumnLoss) -> str:
+    named = [group for group in one.lost if group.rows >= LEAST_NAMED][:MOST_NAMED]
+    said = [f"{group.label} ({ROWS.count(group.rows)})" for group in named]
+    if rest := one.lost_values - len(named):
+        others = ROWS.count(one.lost_rows - sum(group.rows for group in named))
+        said.append(f"{f'{count(rest)} more' if named else 'too rare to be named'} ({others})")
+    fate = _fate(one, single=one.lost_values == 1)
+    return f"{one.attribute}: {count(one.lost_values, 'value')} {fate}: {listed(said)}"
+
+
+def _fate(one: ColumnLoss, *, single: bool) -> str:
+    """What became of the lost values."""
+    if one.gone:
+        return "no longer appears" if single else "no longer appear"
+    return f"{'appears' if single else 'appear'} in suppressed rows only"

@@ -1,0 +1,78 @@
+"""Who is suppressed, by attribute: whether a minority was removed, and which values no longer appear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kohorte.data import Role
+from kohorte.in_words import count, percent
+from kohorte.release.telling.loss_words import LEAST_NAMED
+from kohorte.release.telling.losses import ColumnLoss, Group
+from kohorte.report.distributions import MISSING
+from kohorte.report.facts import Facts
+from kohorte.report.verdict import lost_sentences
+
+ROLES = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
+MOST_GROUPS = 12
+"""The number of groups of an attribute whose suppressed rows are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class SuppressionPart:
+    """The content of the section about suppressed rows."""
+
+    facts: Facts
+
+    @property
+    def known(self) -> bool:
+        """Whether the losses could be determined."""
+        return self.facts.losses is not None
+
+    @property
+    def lost(self) -> list[str]:
+        """The values that no longer appear."""
+        return [sentence.removeprefix("Lost: ") for sentence in lost_sentences(self.facts)]
+
+    @property
+    def overall(self) -> str:
+        """The share of all rows that is suppressed."""
+        profile = self.facts.judged.profile
+        return percent(profile.suppressed / profile.rows) if profile.rows else "none"
+
+    @property
+    def tables(self) -> list[tuple[str, list[list[str]]]]:
+        """For each attribute its groups, with their rows and the share that is suppressed."""
+        found = [(one.attribute, self._groups(one)) for one in self.facts.losses or () if one.role in ROLES]
+        return [(name, [self._line(group) for group in groups]) for name, groups in found if len(groups) > 1]
+
+    def _groups(self, one: ColumnLoss) -> list[Group]:
+        """The finest level with a few groups that may be named and have most rows; all others are one group.
+
+        The public sees no level that is finer than the release. The choice depends on named groups alone, so that it
+        tells nothing about the others.
+        """
+        levels = one.levels if self.facts.internal else one.levels[len(one.levels) - one.shown_levels :]
+        for groups in levels:
+            told = [group for group in groups if self._named(group)]
+            if len(told) <= MOST_GROUPS and 2 * sum(group.kept for group in told) >= self.facts.judged.kept:
+                rest = [group for group in groups if not self._named(group)]
+                return [*told, *([self._together(rest)] if rest else [])]
+        return []
+
+    def _named(self, group: Group) -> bool:
+        """Whether a group may be named: never if few rows have it, for the public if the release shows it often."""
+        if self.facts.internal:
+            return group.rows >= LEAST_NAMED
+        return group.kept >= self.facts.least
+
+    def _together(self, groups: Sequence[Group]) -> Group:
+        label = count(len(groups), "other value") if self.facts.internal else "other values"
+        return Group(label, sum(group.rows for group in groups), sum(group.kept for group in groups))
+
+    def _line(self, group: Group) -> list[str]:
+        label = MISSING if group.label is None else group.label
+        if self.facts.internal:
+            suppressed = group.rows - group.kept
+            return [label, count(group.rows), count(suppressed), percent(group.suppressed_share)]
+        return [label, self.facts.figures.banded(group.suppressed_share, group.rows)]
