@@ -103,10 +103,19 @@ def _implied(given: PrivacyModel, required: PrivacyModel) -> bool:
         case AverageRisk():
             return given.smallest_class * Fraction(str(required.threshold)) >= 1
         case DistinctLDiversity():
-            same = isinstance(given, SensitiveModel) and given.attribute == required.attribute
-            return same and given.fewest_values >= required.l
+            return (
+                isinstance(given, SensitiveModel)
+                and _same_attribute(given, required)
+                and (given.fewest_values >= required.l)
+            )
         case BasicBetaLikeness():
-            enhanced = isinstance(given, EnhancedBetaLikeness) and given.attribute == required.attribute
-            return enhanced and given.beta <= required.beta
+            return (
+                isinstance(given, EnhancedBetaLikeness)
+                and _same_attribute(given, required)
+                and (given.beta <= required.beta)
+            )
     return False
 
+
+def _same_attribute(given: SensitiveModel, required: SensitiveModel) -> bool:
+    return given.attribute == required.attribute
