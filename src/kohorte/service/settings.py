@@ -21,6 +21,7 @@ DATABASE_VARIABLE = "KOHORTE_DATABASE"
 KEY_VARIABLE = "KOHORTE_KEY_FILE"
 METRICS_VARIABLE = "KOHORTE_METRICS_TOKEN"
 MEBIBYTE = 1 << 20
+UNPACKED_LIMIT = 4 * 1024 * MEBIBYTE
 MOST = 1 << 62
 KINDS: Mapping[str, tuple[Any, str]] = MappingProxyType(
     {
@@ -55,6 +56,7 @@ class Settings:
     upload_limit: int = 1024 * MEBIBYTE
     body_limit: int = 16 * MEBIBYTE
     most_cells: int = 500_000_000
+    unpacked_limit: int = UNPACKED_LIMIT
     worker_memory: int = 8 * 1024 * MEBIBYTE
     table_cache: int = 1024 * MEBIBYTE
     synchronous_rows: int = 250_000

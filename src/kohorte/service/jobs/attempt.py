@@ -121,6 +121,7 @@ class Attempt:
             "request": self._claim.request,
             "table_file": table_file,
             "most_cells": self._service.settings.most_cells,
+            "unpacked_limit": self._service.settings.unpacked_limit,
         }
 
     def _note(self, answer: dict[str, Any]) -> None:
