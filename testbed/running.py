@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -20,6 +19,8 @@ import httpx
 PASSWORD = "a password for made-up data"  # noqa: S105 - nothing real is behind it
 STEWARD = {"email_address": "john@example.com", "institution": "Fraunhofer IOSB", "name": "John Doe"}
 RESEARCHER = {"email_address": "jane@example.com", "institution": "Fraunhofer IOSB", "name": "Jane Doe"}
+UNLIMITED = "{largest_epsilon: null, dataset_epsilon: null, dataset_delta: null}"
+"""Rules for measurements, which need more queries, and more exact answers, than a house would allow."""
 START_SECONDS = 300.0  # only ends a start that hangs
 
 
@@ -29,14 +30,13 @@ class Running:
 
     url: str
     process: subprocess.Popen[str]
+    folder: Path
     output: list[str] = field(default_factory=list)
 
     @property
     def setup_token(self) -> str:
-        """The token that the first start prints."""
-        found = re.search(r'"token":\s*"([^"]+)"', "".join(self.output))
-        assert found is not None, "the first start prints a set-up token"
-        return found.group(1)
+        """The token that the first start writes into a file."""
+        return (self.folder / "setup-token").read_text().strip()
 
     def client(self, headers: dict[str, str] | None = None) -> httpx.Client:
         """A client of the service."""
@@ -63,9 +63,12 @@ class Running:
 
 @contextlib.contextmanager
 def running(
-    folder: Path, *, database: str | None = None, port: int | None = None, options: Sequence[str] = ()
+    folder: Path, *, database: str | None = None, port: int | None = None, options: Sequence[str] = (), rules: str = ""
 ) -> Iterator[Running]:
-    """Start `kohorte serve` and wait until it answers."""
+    """Start `kohorte serve` and wait until it answers; `rules` are the rules of the house, as YAML."""
+    if rules:
+        folder.mkdir(mode=0o700)
+        (folder / "service.yaml").write_text(f"rules: {rules}\n")
     number = port or free_port()
     command = [sys.executable, "-m", "kohorte.cli.main", "serve", "--folder", str(folder), "--port", str(number)]
     environment = os.environ | ({} if database is None else {"KOHORTE_DATABASE": database})
@@ -73,7 +76,7 @@ def running(
         process = subprocess.Popen(
             [*command, *options], stdout=subprocess.PIPE, stderr=log, env=environment, text=True, bufsize=1
         )
-        service = Running(f"http://127.0.0.1:{number}", process)
+        service = Running(f"http://127.0.0.1:{number}", process, folder)
         try:
             _wait(service)
             yield service

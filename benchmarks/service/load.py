@@ -19,7 +19,7 @@ from benchmarks.report import Line
 from benchmarks.service.postgresql import postgresql
 from kohorte.release import versions
 from testbed import patients, story
-from testbed.running import RESEARCHER, Running, running
+from testbed.running import RESEARCHER, UNLIMITED, Running, running
 
 ROWS = 10_000
 EPSILON = 0.001
@@ -86,7 +86,7 @@ def loaded(database: str, *, clients: int, seconds: float) -> Line:
     with (
         tempfile.TemporaryDirectory() as folder,
         postgresql(database) as address,
-        running(Path(folder) / "service", database=address) as service,
+        running(Path(folder) / "service", database=address, rules=UNLIMITED) as service,
     ):
         service.set_up()
         project_id = _project(service)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from kohorte.service.access import JOBS
 from kohorte.service.context import Service
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.jobs.worker import Worker
+from kohorte.service.projects.store import summary_label
+from kohorte.service.projects.summary import summary
 from kohorte.service.storage.schema import datasets, jobs, now, projects, user_roles, users
 from kohorte.service.vault import Content
 
@@ -118,6 +121,8 @@ def new_project(
             sealed_summary=b"",
         )
         project_id = connection.execute(statement.returning(projects.c.id)).scalar_one()
+        sealed = service.vault.seal(json.dumps(summary({"plan": plan})), label=summary_label(project_id))
+        connection.execute(update(projects).where(projects.c.id == project_id).values(sealed_summary=sealed))
         job_id = enqueue(
             service,
             connection,

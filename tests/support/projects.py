@@ -187,3 +187,14 @@ def ask_in_process(folder: str, database: str | None, project: tuple[int, int], 
         for age in range(10):
             asked = Query(f"SELECT COUNT(*) FROM PRIORI WHERE age > {age}", 0.01, 0.0)
             answers.put((age, str(answer_query(service, actor, project[0], asked)["query_result"])))
+
+
+def spend_beyond_in_process(folder: str, database: str | None, project: tuple[int, int], name: int, begun: Any) -> None:
+    """Spend thirtieths, as a process of its own, until the budget or a rule of the house refuses."""
+    settings = Settings.load(Path(folder), {}, database=database)
+    with Service.opened(settings, create=False) as service, suppress(BudgetExceeded):
+        if begun is not None:
+            begun.wait()
+        for number in range(40):
+            ledger = DatabaseLedger(service, *project)
+            ledger.reserve(f"{name} {number}", Cost(Fraction(1, 30)), Budget(1))

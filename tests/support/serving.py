@@ -37,13 +37,13 @@ def serving(folder: Path, *options: str, environment: dict[str, str] | None = No
         ) as process,
     ):
         try:
-            yield _served(process, log)
+            yield _served(process, log, folder / "setup-token")
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(SECONDS)
 
 
-def _served(process: subprocess.Popen[str], log: Path) -> Served:
+def _served(process: subprocess.Popen[str], log: Path, token_file: Path) -> Served:
     assert process.stdout is not None
     text = ""
     for line in process.stdout:
@@ -52,8 +52,10 @@ def _served(process: subprocess.Popen[str], log: Path) -> Served:
             break
     address = re.search(r"^serving on (\S+) ", text, flags=re.MULTILINE)
     assert address, text + log.read_text(encoding="utf-8")
-    token = re.search(r"^  ([\w-]{43})$", text, flags=re.MULTILINE)
-    return Served(address[1], token[1] if token else None, process, log)
+    token = token_file.read_text().strip() if token_file.exists() else None
+    assert (token is not None) == (str(token_file) in text)
+    assert token is None or token not in text
+    return Served(address[1], token, process, log)
 
 
 def children(pid: int) -> list[int]:

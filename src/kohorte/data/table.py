@@ -46,12 +46,17 @@ def parse_table(data: bytes, path: Path, *, separator: str | None = None, encodi
     suffix, source = path.suffix.lower(), path.name
     _refuse_foreign(data, suffix, source=source)
     digest = sha256_of(data)
-    if suffix in _PARQUET or _is_parquet(data):
+    if is_parquet(data, path):
         return TableFile(path, "parquet", read_parquet(data, source=source), digest)
     if suffix == ".tsv" and separator is None:
         separator = "\t"
     table = read_csv(data, source=source, separator=separator, encoding=encoding)
     return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding)
+
+
+def is_parquet(data: bytes, path: Path) -> bool:
+    """Whether the bytes of a file are read as Parquet."""
+    return path.suffix.lower() in _PARQUET or _is_parquet(data)
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool) -> None:

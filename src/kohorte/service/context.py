@@ -35,7 +35,10 @@ class Service:
     @contextmanager
     def opened(cls, settings: Settings, *, create: bool) -> Iterator[Self]:
         """Open the service of a folder; with `create` the folder, key and tables are created or updated."""
-        _refuse_folder(settings, create=create)
+        if create:
+            make_folder(settings)
+        elif not settings.folder.is_dir():
+            raise InputError(f"{settings.folder}: there is no such folder", code="service-missing")
         database = Database(settings.database_address)
         try:
             if create:
@@ -51,12 +54,8 @@ class Service:
             database.close()
 
 
-def _refuse_folder(settings: Settings, *, create: bool) -> None:
-    """Refuse a folder that does not exist or cannot be created."""
-    if not create:
-        if not settings.folder.is_dir():
-            raise InputError(f"{settings.folder}: there is no such folder", code="service-missing")
-        return
+def make_folder(settings: Settings) -> None:
+    """Create the folder of a service unless it exists."""
     try:
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:

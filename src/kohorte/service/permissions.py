@@ -122,6 +122,7 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "download_dummy_data": Permission.QUERY,
         "show_budget": Permission.SEE_BUDGETS,
         "list_questions": Permission.QUERY,
+        "show_rules": Permission.SIGN_IN,
         "list_jobs": Permission.SEE_JOBS,
         "show_job": Permission.SEE_JOBS,
         "cancel_job": Permission.CANCEL_JOBS,

@@ -35,6 +35,7 @@ BY_CLASS: tuple[tuple[type[KohorteError], HTTPStatus], ...] = (
     (NoSolution, HTTPStatus.UNPROCESSABLE_ENTITY),
     (PrivacyViolation, HTTPStatus.CONFLICT),
 )
+HOUSE_RULE = "house-rule"
 FAILED = "an internal failure; the code and the request id help the operator of the service to find the cause"
 
 
@@ -53,7 +54,8 @@ def problem_of(error: KohorteError) -> dict[str, Any]:
     """Return the problem details of an error; for failures inside the service only the code."""
     hidden = isinstance(error, EngineError | InternalError)
     told = problem(status_of(error), code=error.code, detail=FAILED if hidden else error.message)
-    return told | (dict(error.figures) if isinstance(error, BudgetExceeded) else {})
+    rule = {"rule": error.field} if error.code == HOUSE_RULE else {}
+    return told | rule | (dict(error.figures) if isinstance(error, BudgetExceeded) else {})
 
 
 def problem(status: int, *, code: str, detail: str, errors: Sequence[dict[str, str]] = ()) -> dict[str, Any]:

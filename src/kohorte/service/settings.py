@@ -13,6 +13,7 @@ from kohorte.data import strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.risks import RiskPolicy
+from kohorte.service.house_rules import HouseRules
 from kohorte.service.permissions import TWO_PEOPLE
 
 FILE = "service.yaml"
@@ -20,6 +21,7 @@ DATABASE_VARIABLE = "KOHORTE_DATABASE"
 KEY_VARIABLE = "KOHORTE_KEY_FILE"
 METRICS_VARIABLE = "KOHORTE_METRICS_TOKEN"
 MEBIBYTE = 1 << 20
+UNPACKED_LIMIT = 4 * 1024 * MEBIBYTE
 MOST = 1 << 62
 KINDS: Mapping[str, tuple[Any, str]] = MappingProxyType(
     {
@@ -30,6 +32,7 @@ KINDS: Mapping[str, tuple[Any, str]] = MappingProxyType(
         "Path": (Path, "a path"),
         "Path | None": (Path | None, "a path"),
         "RiskPolicy": (RiskPolicy, "a policy"),
+        "HouseRules": (HouseRules, "a list of rules"),
         "tuple[str, ...]": (tuple, "a list of names"),
     }
 )
@@ -40,6 +43,7 @@ DEFAULT_POLICY = RiskPolicy(
         "records_affected_by_highest_prosecutor_risk": 1,
     }
 )
+DEFAULT_RULES = HouseRules()
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class Settings:
     upload_limit: int = 1024 * MEBIBYTE
     body_limit: int = 16 * MEBIBYTE
     most_cells: int = 500_000_000
+    unpacked_limit: int = UNPACKED_LIMIT
     worker_memory: int = 8 * 1024 * MEBIBYTE
     table_cache: int = 1024 * MEBIBYTE
     synchronous_rows: int = 250_000
@@ -65,6 +70,7 @@ class Settings:
     policy: RiskPolicy = DEFAULT_POLICY
     two_people: tuple[str, ...] = ()
     approval_hours: float = 72.0
+    rules: HouseRules = DEFAULT_RULES
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -87,6 +93,10 @@ class Settings:
     def key_path(self) -> Path:
         """Where the master key is."""
         return self.key_file or self.folder / "keys" / "master.key"
+
+    def needs_two_people(self, operation: str) -> bool:
+        """Whether a second person has to confirm an operation, by the settings or by a rule of the house."""
+        return operation in self.two_people or (operation == "download_csv" and self.rules.releases_need_approval)
 
     @property
     def spent_log(self) -> Path:
@@ -120,6 +130,8 @@ def _read(path: Path) -> dict[str, Any]:
     given = dict(data)
     if "policy" in given:
         given["policy"] = RiskPolicy.from_dict(given["policy"])
+    if "rules" in given:
+        given["rules"] = HouseRules.from_dict(given["rules"])
     if isinstance(given.get("key_file"), str):
         given["key_file"] = path.parent / given["key_file"]  # a relative path refers to the folder
     if isinstance(given.get("two_people"), list):

@@ -27,7 +27,6 @@ def test_the_commands_of_the_how_to_work_as_written(tmp_path: Path) -> None:
     with running(tmp_path / "service") as service:
         set_up, story = (
             part.replace("http://127.0.0.1:8470", service.url)
-            .replace("THE-TOKEN", service.setup_token)
             .replace("curl -s ", "curl ")
             .replace("curl ", "curl -sS --fail-with-body ")
             for part in (set_up, story)

@@ -203,8 +203,8 @@ def test_what_is_deleted_while_it_is_fetched_is_not_found(
         number = created(client, steward, dataset, researcher, release())
     real = released_files._released
 
-    def and_then_it_is_deleted(*arguments: Any) -> Any:
-        found = real(*arguments)
+    def and_then_it_is_deleted(*arguments: Any, **options: Any) -> Any:
+        found = real(*arguments, **options)
         assert client.delete(f"{PROJECTS}/{number}", headers=steward.headers).status_code == 204
         return found
 

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
 from kohorte.service.context import Service
+from kohorte.service.house_rules import HouseRules
 from kohorte.service.projects.tables import cache_of
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import answered, spent
@@ -23,6 +25,12 @@ from support.service import Person, client_of, new_person, new_user
 APPENDIX = "SELECT married, AVG(age) FROM PRIORI GROUP BY married"
 COUNT = "SELECT COUNT(*) FROM PRIORI"
 Make = Callable[..., str]
+
+
+@pytest.fixture
+def service_settings(service_settings: Settings) -> Settings:
+    """Without limits of the house: with a large epsilon an answer has hardly any noise."""
+    return replace(service_settings, rules=HouseRules(largest_epsilon=None, dataset_epsilon=None))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import ssl
+import stat
 import subprocess
 import sys
 import time
@@ -22,6 +23,8 @@ import httpx
 import pytest
 
 from kohorte.cli.main import main
+from kohorte.service.processes.only_server import only_server
+from kohorte.service.settings import Settings
 from support.postgres import cluster
 from support.serving import Served, alive, children, family, serving
 
@@ -65,12 +68,14 @@ def test_the_first_start_leads_to_a_steward_who_can_sign_in(tmp_path: Path) -> N
     folder = tmp_path / "service"
     with serving(folder) as served:
         assert served.token
+        assert stat.S_IMODE((folder / "setup-token").stat().st_mode) == 0o600
         ready(served)
         api = f"{served.address}/api/v1"
         body = {**STEWARD, "token": served.token, "password": PASSWORD}
         assert httpx.post(f"{api}/setup", json=body | {"token": "x" * 43}, timeout=60).status_code == 403
         made = httpx.post(f"{api}/setup", json=body, timeout=60)
         assert made.status_code == 201, made.text
+        assert not (folder / "setup-token").exists()
         assert httpx.post(f"{api}/setup", json=body, timeout=60).status_code == 403
         secrets = {"email_address": STEWARD["email_address"], "password": PASSWORD}
         signed_in = httpx.post(f"{api}/login", json=secrets, timeout=60)
@@ -108,6 +113,36 @@ def test_when_the_command_is_killed_nothing_is_left_behind(tmp_path: Path) -> No
         assert len(pids) >= 3
         served.process.kill()
         assert gone(pids, 60)
+
+
+@processes
+@pytest.mark.slow
+def test_a_second_server_on_the_same_folder_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "service"
+    with serving(folder, "--processes", "2", "--workers", "2") as served:
+        ready(served)
+        command = [sys.executable, "-m", "kohorte.cli.main", "serve", "--folder", str(folder), "--port", "0"]
+        second = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (second.returncode, second.stdout) == (2, "")
+        assert "[service-running]" in second.stderr
+        assert (folder / "setup-token").read_text().strip() == served.token
+        ready(served)
+        served.process.kill()
+        served.process.wait()
+        with serving(folder, "--workers", "0") as next_one:
+            ready(next_one, worker=False)
+
+
+def test_a_folder_that_another_server_uses_is_refused_before_the_port(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with only_server(Settings(tmp_path)), socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        command = ["serve", "--folder", str(tmp_path), "--port", str(taken.getsockname()[1])]
+        assert main(command) == 2
+    assert "[service-running]" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["serve.lock"]
 
 
 @processes

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from kohorte.errors import InputError
@@ -18,15 +20,18 @@ examples:
   kohorte serve --folder service --host 0.0.0.0 --tls-certificate cert.pem --tls-key key.pem
   KOHORTE_DATABASE=postgresql://kohorte@db/kohorte kohorte serve --folder service --processes 4 --workers 2
 
-The first start makes the folder, a key and the tables, and prints a token with which the first data steward is
-created. Keep a copy of the key (keys/master.key) somewhere else: without it the data are lost."""
+The first start makes the folder, a key and the tables, and writes a token with which the first data steward is
+created into the file setup-token in the folder. One server at a time may use a folder. Keep a copy of the key
+(keys/master.key) somewhere else: without it the data are lost."""
 
 FIRST_START = """\
-There is no data steward yet. This token creates the first one; it works once, until the next start:
+There is no data steward yet. The token that creates the first one is in a file that only its owner can read:
 
-  {token}
+  {path}
 
-  curl {address}/api/v1/setup -H 'Content-Type: application/json' -d '{{"token": "{token}",
+It works once, until the next start; then the file is removed:
+
+  curl {address}/api/v1/setup -H 'Content-Type: application/json' -d '{{"token": "'$(cat {quoted})'",
     "email_address": "steward@example.org", "name": "...", "institution": "...", "password": "..."}}'
 """
 
@@ -58,7 +63,9 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.service.processes.opening import refuse_missing_libraries
 
     refuse_missing_libraries()
-    from kohorte.service.processes.serving import Endpoint, keep_running
+    from kohorte.service.context import make_folder
+    from kohorte.service.processes.only_server import only_server
+    from kohorte.service.processes.serving import Endpoint, keep_running, refuse_unreachable_database
     from kohorte.service.settings import Settings
 
     settings = Settings.load(
@@ -68,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         behind_proxy=options.behind_proxy or None,
     )
     if options.migrate_only:
-        _prepare(settings)
+        _prepare(settings, with_token=False)
         print(f"{options.folder}: up to date")
         return 0
     endpoint = Endpoint(
@@ -78,9 +85,16 @@ def run(options: argparse.Namespace) -> int:
         key=_path(options.tls_key),
         behind_proxy=settings.behind_proxy,
     )
-    with endpoint.listening() as listening:
-        token = _prepare(settings)
-        _announce(endpoint.address(listening), token)
+    with ExitStack() as stack:
+        is_new = not settings.folder.is_dir()
+        if not is_new:  # the lock says more than a port that is in use
+            stack.enter_context(only_server(settings))
+        listening = stack.enter_context(endpoint.listening())
+        if is_new:
+            refuse_unreachable_database(settings)
+            make_folder(settings)
+            stack.enter_context(only_server(settings))
+        _announce(endpoint.address(listening), _prepare(settings, with_token=True))
         keep_running(
             settings,
             endpoint,
@@ -92,11 +106,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _prepare(settings: Settings) -> str | None:
-    """Make or update folder, key and tables; return a set-up token when there is no steward yet."""
+def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
+    """Make or update folder, key and tables; return the file with a set-up token when there is no steward yet."""
+    from kohorte.service import setup_token
     from kohorte.service.accounts.setup import fresh_token
     from kohorte.service.context import Service
     from kohorte.service.processes.serving import refuse_unreachable_database
+    from kohorte.service.projects.ruled_projects import broken_rules
     from kohorte.service.projects.spendings import enter_all
 
     refuse_unreachable_database(settings)
@@ -104,13 +120,20 @@ def _prepare(settings: Settings) -> str | None:
         problem = enter_all(service).problem
         if problem is not None:
             print(f"kohorte: {problem}", file=sys.stderr)
-        return fresh_token(service)
-
-
-def _announce(address: str, token: str | None) -> None:
-    """Print the address of the service, and at the first start the set-up token."""
+        for broken in broken_rules(service):
+            print(f"kohorte: {broken}; nothing of it leaves", file=sys.stderr)
+        token = fresh_token(service) if with_token else None
     if token is not None:
-        print(FIRST_START.format(token=token, address=address))
+        return setup_token.write(settings, token)
+    if with_token:  # there is a steward
+        setup_token.remove(settings)
+    return None
+
+
+def _announce(address: str, token_file: Path | None) -> None:
+    """Print the address of the service, and at the first start where the set-up token is."""
+    if token_file is not None:
+        print(FIRST_START.format(path=token_file, quoted=shlex.quote(str(token_file)), address=address))
     print(f"serving on {address} (documentation: {address}/docs); Ctrl-C ends it", flush=True)
 
 

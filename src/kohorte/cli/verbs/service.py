@@ -97,18 +97,25 @@ def run_status(options: argparse.Namespace) -> int:
     """Print the state; exit code 1 if something has to be done."""
     with opened(options.folder) as service:
         from kohorte.service.key_rotation import is_unfinished
+        from kohorte.service.projects.ruled_projects import broken_rules
         from kohorte.service.projects.spendings import standing
 
         key, unfinished, log = service.vault.ring.current.id.hex(), is_unfinished(service.vault.ring), standing(service)
         files = len(service.vault.names())
+        rules, broken = service.settings.rules.to_dict(), broken_rules(service)
     if options.json:
-        print_json({"key": key, "rotation_unfinished": unfinished, "files": files, "spent_log": asdict(log)})
+        facts = {"key": key, "rotation_unfinished": unfinished, "files": files, "spent_log": asdict(log)}
+        print_json({**facts, "rules": rules, "broken_rules": [one.to_dict() for one in broken]})
     else:
         print(f"key {key}" + (", being replaced: run kohorte service rotate-key again" if unfinished else ""))
         print(f"locked files {files:,}")
         print(f"spent.log head {log.head}" + (f", {log.missing:,} not in the database yet" if log.missing else ""))
+        for rule, value in rules.items():
+            print(f"rule {rule}: {_rule_in_words(value)}")
+        for one in broken:
+            print(one)
         _print_problem(log)
-    return int(unfinished or log.problem is not None)
+    return int(unfinished or log.problem is not None or bool(broken))
 
 
 def run_confirm_spent(options: argparse.Namespace) -> int:
@@ -124,6 +131,14 @@ def run_confirm_spent(options: argparse.Namespace) -> int:
         print(f"spendings entered from the readable part of the old log: {entered:,}")
         print(f"a new spent.log begins with the spendings in the database\nspent.log head {head}")
     return 0
+
+
+def _rule_in_words(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(_rule_in_words, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _print_problem(log: Standing) -> None:

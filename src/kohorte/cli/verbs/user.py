@@ -60,6 +60,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 def run_create(options: argparse.Namespace) -> int:
     """Create a user."""
     with opened(options.folder) as service:
+        from kohorte.service import setup_token
         from kohorte.service.accounts import users
 
         row = users.create(
@@ -71,6 +72,8 @@ def run_create(options: argparse.Namespace) -> int:
             roles=_roles(options),
             by=None,
         )
+        if Role.STEWARD in _roles(options):
+            setup_token.remove(service.settings)  # it creates the first steward only
     _print_done(options, row, f"user {row.id} created")
     return 0
 

@@ -15,13 +15,15 @@ LOCK = "lock"
 if sys.platform == "win32":  # pragma: no cover - the same on another system
     import msvcrt
 
-    def _take(descriptor: int) -> None:
+    def take(descriptor: int) -> None:
+        """Lock an open file, or raise OSError if another process has locked it."""
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 
 else:
     import fcntl
 
-    def _take(descriptor: int) -> None:
+    def take(descriptor: int) -> None:
+        """Lock an open file, or raise OSError if another process has locked it."""
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -31,7 +33,7 @@ def locked(folder: Path) -> Iterator[None]:
     descriptor = _opened(folder)
     try:
         try:
-            _take(descriptor)
+            take(descriptor)
         except OSError:
             raise InputError(
                 f"{folder}: another command is using this series; try again when it has ended",

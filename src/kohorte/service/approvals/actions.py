@@ -21,6 +21,7 @@ from kohorte.service.context import Service
 from kohorte.service.datasets import records
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import released_files, store
+from kohorte.service.projects.ruled_projects import refuse_broken
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,9 @@ def _delete_project(call: Call, connection: Connection) -> Outcome:
 
 
 def _open_release(call: Call, connection: Connection) -> Outcome:
-    everything = Permission.MANAGE_PROJECTS
-    return Outcome(released_files.releasing_project(connection, call.actor, call.subject_id, everything))
+    project = released_files.releasing_project(connection, call.actor, call.subject_id, evidence_only=False)
+    refuse_broken(call.service, project)
+    return Outcome(project)
 
 
 ACTIONS: Mapping[str, Action] = MappingProxyType(

@@ -2,7 +2,8 @@
 
 A request is carried out once, in the transaction in which a second person confirms it. At that moment the requester
 must have the permission for the action, and the second person `Permission.APPROVE`. A request without a decision
-expires.
+expires. If a rule of the house requires a second approver for releases, the second person is neither the one who asked,
+nor the one who created the project, nor its researcher.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, insert, literal, or_, select, true, update
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import USERS, Actor, found_or_refused, permit, roles_of
 from kohorte.service.approvals.actions import Call, Outcome
 from kohorte.service.context import Service
 from kohorte.service.permissions import Permission
-from kohorte.service.storage.schema import approvals, now, users
+from kohorte.service.storage.schema import approvals, now, projects, users
 
+OPENING = "download_csv"
 SHOWN = ("email_address", "name", "institution", "roles")
 NO_VALUES: Mapping[str, Any] = {}
 
@@ -43,8 +45,8 @@ def perform(
     Repeated requests of the same person are stored once.
     """
     call = Call(service, actor, operation, subject_id, values)
-    required = operation in service.settings.two_people
-    if call.action.opens and (not required or _is_open(call)):
+    required = service.settings.needs_two_people(operation)
+    if call.action.opens and (not required or _is_open(service, operation, subject_id)):
         return Outcome()
     if required:
         return Outcome(approval=_requested(call))
@@ -61,6 +63,7 @@ def confirm(service: Service, actor: Actor, approval_id: int) -> dict[str, Any]:
             return to_dict(service, row)
         if row.requester_id == actor.user_id:
             raise AccessDenied("a second person must confirm this, not the requester", code="approval-own")
+        _refuse_involved(service, connection, actor, row)
         _refuse_decided(row)
         requester = _entitled(connection, actor, row)
         call = Call(service, requester, row.operation, row.subject_id, _unsealed(service, row))
@@ -68,6 +71,21 @@ def confirm(service: Service, actor: Actor, approval_id: int) -> dict[str, Any]:
         row = _decided(service, connection, row, ApprovalState.CONFIRMED, actor)
     _finished(outcome)
     return to_dict(service, row)
+
+
+def refuse_unapproved(service: Service, actor: Actor, project_id: int) -> None:
+    """Refuse the evidence for a release that a second person has not approved yet, if a rule requires the approval.
+
+    People who supervise all projects may read it: the second person needs it to decide.
+    """
+    ruled = _is_ruled(service, OPENING) and not actor.may(Permission.SEE_ALL_PROJECTS)
+    if ruled and not _is_open(service, OPENING, project_id):
+        raise AccessDenied(
+            "rule second_approver: a second person has to approve the release first; ask for it with "
+            "GET /projects/{project_id}/csv",
+            code="house-rule",
+            field="second_approver",
+        )
 
 
 def decline(service: Service, actor: Actor, approval_id: int) -> dict[str, Any]:
@@ -200,14 +218,39 @@ def _log(service: Service, connection: Connection, row: Row[Any], action: str, a
     service.log.append(connection, action, f"approval {row.id}", actor=actor.user_id, **about)
 
 
-def _is_open(call: Call) -> bool:
+def _is_open(service: Service, operation: str, subject_id: int) -> bool:
     confirmed = exists().where(
-        approvals.c.operation == call.operation,
-        approvals.c.subject_id == call.subject_id,
+        approvals.c.operation == operation,
+        approvals.c.subject_id == subject_id,
         approvals.c.state == ApprovalState.CONFIRMED,
+        ~_involved(approvals.c.decider_id) if _is_ruled(service, operation) else true(),
     )
-    with call.service.database.reading() as connection:
+    with service.database.reading() as connection:
         return bool(connection.execute(select(confirmed)).scalar_one())
+
+
+def _refuse_involved(service: Service, connection: Connection, actor: Actor, row: Row[Any]) -> None:
+    """Refuse the second person if a rule requires somebody who has no part in the project."""
+    if not _is_ruled(service, row.operation):
+        return
+    own = select(approvals.c.id).where(approvals.c.id == row.id, _involved(literal(actor.user_id)))
+    if connection.execute(own).one_or_none() is not None:
+        raise AccessDenied(
+            "rule second_approver: a release is approved by somebody who neither created the project nor is its "
+            "researcher",
+            code="house-rule",
+            field="second_approver",
+        )
+
+
+def _is_ruled(service: Service, operation: str) -> bool:
+    return operation == OPENING and service.settings.rules.releases_need_approval
+
+
+def _involved(user_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether a user created the project of a request, or is its researcher."""
+    people = or_(projects.c.creator_id == user_id, projects.c.researcher_id == user_id)
+    return exists().where(projects.c.id == approvals.c.subject_id, people)
 
 
 def _finished(outcome: Outcome) -> Outcome:

@@ -12,12 +12,14 @@ from typing import Any
 from sqlalchemy import select
 
 from kohorte.errors import InputError, KohorteError
+from kohorte.plans import Plan
 from kohorte.service.context import Service
+from kohorte.service.house_rules import ReleaseTerms
 from kohorte.service.jobs import queue
 from kohorte.service.jobs.error_location import error_location
 from kohorte.service.jobs.files import discard
 from kohorte.service.jobs.process import Child, ChildDied
-from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, State
+from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, Kind, State
 from kohorte.service.jobs.settlement import Outcome, lost, settle
 from kohorte.service.storage.schema import datasets
 
@@ -66,10 +68,20 @@ class Attempt:
 
     def perform(self) -> None:
         """Run the job, and record how it ended."""
-        end = self._watched()
+        end = self._refused() or self._watched()
         settled = self._settle(end) if isinstance(end, Outcome) else self._put_back(end)
         if not (settled and isinstance(end, Outcome) and end.state is State.DONE):
             discard(self._service, self._files)
+
+    def _refused(self) -> Outcome | None:
+        """The outcome of a release that breaks a rule of the house, which may be stricter than when it was queued."""
+        if self._claim.kind is not Kind.ANONYMIZE:
+            return None
+        try:
+            self._service.settings.rules.refuse(ReleaseTerms.of(Plan.from_dict(self._claim.request["plan"])))
+        except KohorteError as error:
+            return Outcome.failed(error)
+        return None
 
     def _watched(self) -> Outcome | Unfinished:
         """Watch the process, and kill it unless it is idle: the next job needs an idle process."""
@@ -109,6 +121,7 @@ class Attempt:
             "request": self._claim.request,
             "table_file": table_file,
             "most_cells": self._service.settings.most_cells,
+            "unpacked_limit": self._service.settings.unpacked_limit,
         }
 
     def _note(self, answer: dict[str, Any]) -> None:

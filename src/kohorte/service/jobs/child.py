@@ -22,6 +22,7 @@ from kohorte.service.jobs.files import remove
 from kohorte.service.jobs.queue import Kind, State
 from kohorte.service.jobs.tasks import TASKS, Work, warm_up
 from kohorte.service.problems import problem_of
+from kohorte.service.settings import UNPACKED_LIMIT
 from kohorte.service.vault import Vault
 
 
@@ -95,7 +96,14 @@ class Channel:
 
 def perform(channel: Channel, order: dict[str, Any]) -> dict[str, Any]:
     """Run a job; a failure is an outcome, too, without the messages of libraries."""
-    work = Work(order["request"], order["table_file"], order["most_cells"], channel.vault, channel)
+    work = Work(
+        order["request"],
+        order["table_file"],
+        order["most_cells"],
+        channel.vault,
+        channel,
+        unpacked_limit=order.get("unpacked_limit", UNPACKED_LIMIT),
+    )
     try:
         done = TASKS[Kind(order["kind"])].run(work)
         outcome = {"state": State.DONE, "result": done.result, "values": done.values}

@@ -21,7 +21,9 @@ import polars as pl
 from sqlalchemy import Table
 
 from kohorte.data import Role, TableFile, parse_table, read_parquet, write_parquet
-from kohorte.data.parquet import MAGIC
+from kohorte.data.parquet import bytes_of_texts
+from kohorte.data.parquet_footer import unpacked_size
+from kohorte.data.table import is_parquet
 from kohorte.errors import InputError
 from kohorte.models import KAnonymity
 from kohorte.plans import Attribute, Plan
@@ -34,11 +36,14 @@ from kohorte.risks import RiskPolicy, risk
 from kohorte.search import Progress
 from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
+from kohorte.service.settings import UNPACKED_LIMIT
 from kohorte.service.storage.schema import datasets, projects
 from kohorte.service.vault import Content, Vault
 from kohorte.sources import FrameSource
 
 MOST_COLUMNS = 10_000
+MOST_ROW_GROUPS = 32_767
+"""Parquet numbers row groups with 16 bits."""
 RELEASE_NAME = "release.csv"
 
 
@@ -61,6 +66,7 @@ class Work:
     most_cells: int
     vault: Vault
     reporter: Reporter
+    unpacked_limit: int = UNPACKED_LIMIT
 
     def table(self) -> pl.DataFrame:
         """Decrypt the table of the dataset."""
@@ -125,20 +131,31 @@ def ingest(work: Work) -> Done:
 
 def _uploaded(work: Work) -> TableFile:
     data = work.vault.read(work.request["file"], Content.UPLOAD)
-    if data.startswith(MAGIC):
-        _refuse_large_parquet(data, work.most_cells)
+    path = Path(Path(work.request["file_name"]).name)
+    if is_parquet(data, path):
+        _refuse_large_parquet(data, work)
     layout = {name: work.request[name] for name in ("separator", "encoding") if name in work.request}
-    return parse_table(data, Path(Path(work.request["file_name"]).name), **layout)
+    return parse_table(data, path, **layout)
 
 
-def _refuse_large_parquet(data: bytes, most_cells: int) -> None:
-    """Refuse by the metadata of the file, before a small file becomes a large table."""
-    try:
-        scan = pl.scan_parquet(io.BytesIO(data))
-        width, height = len(scan.collect_schema()), scan.select(pl.len()).collect().item()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        return  # reading the file reports what is wrong with it
-    _refuse_cells(height, width, most_cells)
+def _refuse_large_parquet(data: bytes, work: Work) -> None:
+    """Refuse by what the file states, before a small file becomes a large table."""
+    size = unpacked_size(data)
+    _refuse_cells(size.rows, size.columns, work.most_cells)
+    if size.row_groups > MOST_ROW_GROUPS:
+        raise InputError(
+            f"the Parquet file has {size.row_groups:,} row groups; the limit is {MOST_ROW_GROUPS:,}",
+            code="table-too-large",
+        )
+    _refuse_bytes(size.bytes, work.unpacked_limit)
+    _refuse_bytes(bytes_of_texts(data), work.unpacked_limit)  # a dictionary stores a text once
+
+
+def _refuse_bytes(size: int, limit: int) -> None:
+    if size > limit:
+        raise InputError(
+            f"the Parquet file has {size:,} bytes when it is unpacked: more than {limit:,}", code="table-too-large"
+        )
 
 
 def _refuse_cells(rows: int, columns: int, most: int) -> None:

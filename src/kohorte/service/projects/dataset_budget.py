@@ -1,19 +1,126 @@
-"""The budget spent on one dataset in all its projects: by each user, and by all users together."""
+"""The budget spent on one dataset in all its projects: by each user, by all users together, and its limit.
+
+The limit (the rules `dataset_epsilon` and `dataset_delta`) holds for everything that was ever asked about a dataset, in
+all projects and by all people, deleted ones included. A table that is uploaded again is the same dataset.
+
+Composition
+    The epsilons and deltas of all accounts are added. An account with the composition `pure` counts with what it has
+    spent, one with `zcdp` with its whole budget from its first query on: converting the rho that was spent so far into
+    an epsilon would only be valid if it did not depend on earlier answers how much is spent.
+Source
+    Rogers, Roth, Ullman and Vadhan, Privacy Odometers and Filters: Pay-as-you-Go Composition, NeurIPS 2016, section 4
+    (adding epsilons and deltas is a valid filter); Vadhan and Wang, Concurrent Composition of Differential Privacy, TCC
+    2021, and Lyu, Composition Theorems for Interactive Differential Privacy, NeurIPS 2022 (accounts that are used at
+    the same time).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, or_, select
 
 from kohorte.dp import Budget
-from kohorte.dp.budget.budget import Cost
-from kohorte.errors import AccessDenied
+from kohorte.dp.budget.budget import NOTHING, Composition, Cost, exactly
+from kohorte.errors import AccessDenied, BudgetExceeded
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.permissions import Permission
+from kohorte.service.projects.ruled_projects import terms_of_project
 from kohorte.service.storage.schema import accounts, datasets, projects
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query that is about to be paid for, its cost, and the budget of its account."""
+
+    project_id: int
+    user_id: int
+    cost: Cost
+    budget: Budget
+
+
+Paid = Callable[[Service, Row[Any]], Cost]
+"""Returns what an account has paid; it refuses an account that was changed outside the service."""
+
+
+def refuse_beyond_total(service: Service, connection: Connection, asked: Asked, paid: Paid) -> None:
+    """Refuse a query that would exceed what may be spent on its dataset.
+
+    It runs in the transaction that pays for the query and after the head of the log of spendings was locked, so that
+    all spendings of the service happen one after the other.
+    """
+    rules = service.settings.rules
+    limits = {"dataset_epsilon": rules.dataset_epsilon, "dataset_delta": rules.dataset_delta}
+    if not any(limit is not None for limit in limits.values()):
+        return
+    dataset_id = select(projects.c.dataset_id).where(projects.c.id == asked.project_id)
+    rows = _accounts(connection, connection.execute(dataset_id).scalar_one())
+    before = sum((_counted(service, row, paid(service, row)) for row in rows), NOTHING)
+    own = next((row for row in rows if (row.project_id, row.user_id) == (asked.project_id, asked.user_id)), None)
+    after = before + _added(asked, NOTHING if own is None else paid(service, own))
+    for (rule, limit), total in zip(limits.items(), (after.amount, after.delta), strict=True):
+        if limit is not None and total > exactly(limit):
+            raise _beyond(rule, limit, asked, before)
+
+
+def counted_total(service: Service, connection: Connection, dataset_id: int) -> Cost:
+    """Return the epsilon and delta that count towards the limit of a dataset."""
+    rows = _accounts(connection, dataset_id)
+    return sum((_counted(service, row, Cost(Fraction(row.amount), Fraction(row.delta))) for row in rows), NOTHING)
+
+
+def _accounts(connection: Connection, dataset_id: int) -> list[Row[Any]]:
+    """All accounts of a dataset, and of datasets with the same file or the same table."""
+    one = connection.execute(select(datasets).where(datasets.c.id == dataset_id)).one()
+    same = [datasets.c.id == dataset_id, datasets.c.sha256 == one.sha256]
+    if one.table_sha256 is not None:
+        same.append(datasets.c.table_sha256 == one.table_sha256)
+    statement = (
+        select(accounts, projects.c.id, projects.c.sealed_summary)
+        .join(projects, projects.c.id == accounts.c.project_id)
+        .join(datasets, datasets.c.id == projects.c.dataset_id)
+        .where(or_(*same))
+        .order_by(accounts.c.project_id, accounts.c.user_id)
+    )
+    return list(connection.execute(statement))
+
+
+def _counted(service: Service, row: Row[Any], paid: Cost) -> Cost:
+    """The part of an account in the total of its dataset."""
+    if row.composition == Composition.PURE or paid == NOTHING:
+        return paid
+    budget = terms_of_project(service, row)
+    assert isinstance(budget, Budget)
+    return _whole(budget)
+
+
+def _added(asked: Asked, paid: Cost) -> Cost:
+    """What a query adds to the total of its dataset."""
+    if asked.budget.is_pure:
+        return asked.cost
+    return _whole(asked.budget) if paid == NOTHING else NOTHING
+
+
+def _whole(budget: Budget) -> Cost:
+    return Cost(exactly(budget.epsilon), exactly(budget.delta))
+
+
+def _beyond(rule: str, limit: float, asked: Asked, before: Cost) -> BudgetExceeded:
+    part = rule.removeprefix("dataset_")
+    refusal = BudgetExceeded(
+        f"rule {rule}: all people together may spend at most {part} {limit:g} on this dataset in all projects, and "
+        "this query would exceed it; nothing was spent",
+        code="house-rule",
+        field=rule,
+    )
+    spent = before.amount if part == "epsilon" else before.delta
+    left = max(exactly(limit) - spent, Fraction(0))
+    refusal.figures = {"cost": asked.budget.cost_to_dict(asked.cost), "remaining": {part: float(left)}}
+    return refusal
 
 
 def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
@@ -26,6 +133,7 @@ def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str,
             .where(projects.c.dataset_id == dataset_id)
             .order_by(accounts.c.project_id, accounts.c.user_id)
         ).all()
+        counted = counted_total(service, connection, dataset_id)
     shown = [_account(row) for row in rows]
     users = sorted({entry["user_id"] for entry in shown})
     return {
@@ -35,6 +143,8 @@ def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str,
             {"user_id": user, "spent": _sum([entry for entry in shown if entry["user_id"] == user])} for user in users
         ],
         "everybody": _sum(shown),
+        "counted": {"epsilon": float(counted.amount), "delta": float(counted.delta)},
+        "limit": {"epsilon": service.settings.rules.dataset_epsilon, "delta": service.settings.rules.dataset_delta},
     }
 
 

@@ -1,8 +1,9 @@
 """The ledger in the service's database: exact with several threads and processes, also if one of them dies.
 
 A query is paid for in one transaction: the account's row is locked, what was spent is read, the cost is compared with
-the budget and written, and the audit log and the log of spendings get their entries. A process with the same query at
-the same moment waits for the recorded answer. Statements are built once, because every query needs them.
+the budget and with the limit of the dataset and written, and the audit log and the log of spendings get their entries.
+A process with the same query at the same moment waits for the recorded answer. Statements are built once, because every
+query needs them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from kohorte.dp.budget.ledger import ANSWERED_WITHIN_SECONDS
 from kohorte.errors import AccessDenied, EngineError, InternalError
 from kohorte.service.context import Service
 from kohorte.service.keyring import MasterKey
+from kohorte.service.projects.dataset_budget import Asked, refuse_beyond_total
 from kohorte.service.spent_log import Entry, Head
 from kohorte.service.storage.schema import Moment, accounts, answered, now, projects, spent, users
 
@@ -113,6 +115,7 @@ class DatabaseLedger:
             if connection.execute(BEING_ANSWERED, {**self._own, **lately}).first() is not None:
                 return None
             budget.refuse_beyond(before, cost)
+            refuse_beyond_total(self.service, connection, Asked(self.project_id, self.user_id, cost, budget), _paid)
             bought = Bought(query, str(budget.composition), cost)
             number = self.pay(connection, bought, before)
             self.service.spent_log.append(head, {"kind": "spend", **self._facts(bought)}).save(connection)
@@ -154,6 +157,10 @@ class DatabaseLedger:
             with self.service.database.reading() as connection:
                 self._paid = self._checked(connection.execute(ACCOUNT, self._own).one_or_none())
         return self._paid
+
+    def paid(self, row: Row[Any]) -> Cost:
+        """Return what the row of this account says, if nobody changed it outside the service."""
+        return self._checked(row)
 
     def _checked(self, row: Row[Any] | None) -> Cost:
         """What an account has paid; an account that was changed outside the service is refused."""
@@ -202,6 +209,10 @@ class DatabaseLedger:
             "amount": str(bought.cost.amount),
             "delta": str(bought.cost.delta),
         }
+
+
+def _paid(service: Service, row: Row[Any]) -> Cost:
+    return DatabaseLedger(service, row.project_id, row.user_id).paid(row)
 
 
 def enter_missing(service: Service, connection: Connection) -> Head:

@@ -63,6 +63,7 @@ class _InteractiveProject:
 def answer_query(service: Service, actor: Actor, project_id: int, asked: Query) -> dict[str, Any]:
     """Answer a query from the actor's own account."""
     found = _interactive(service, actor, project_id)
+    service.settings.rules.refuse(found.terms.budget)
     metadata, price = found.terms.of_project(project_id), found.price(asked)
     table = tables.typed(service, found.dataset, metadata)
     answer = query(
@@ -82,6 +83,7 @@ def answer_query(service: Service, actor: Actor, project_id: int, asked: Query) 
 def estimate(service: Service, actor: Actor, project_id: int, asked: Query) -> dict[str, Any]:
     """Return the cost and the expected error of a query; nothing is read or spent."""
     found = _interactive(service, actor, project_id)
+    service.settings.rules.refuse(found.terms.budget)
     ledger = DatabaseLedger(service, project_id, actor.user_id)
     price = found.price(asked)
     metadata = found.terms.of_project(project_id)

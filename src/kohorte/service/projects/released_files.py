@@ -16,13 +16,14 @@ from kohorte.service.access import Actor, project_for
 from kohorte.service.context import Service
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import queries
+from kohorte.service.projects.ruled_projects import refuse_broken
 from kohorte.service.projects.store import READY
 from kohorte.service.vault import Content
 
 
 def csv_chunks(service: Service, actor: Actor, project_id: int) -> Iterator[bytes]:
     """Return the released table in chunks; the first chunk is read before anything is sent."""
-    project = _released(service, actor, project_id, "download-csv", Permission.MANAGE_PROJECTS)
+    project = _released(service, actor, project_id, "download-csv", leaves=True)
     chunks = service.vault.chunks(_file(project.release_file), Content.RELEASE)
     with _unless_deleted(service, actor, project_id):
         first = next(chunks)
@@ -31,7 +32,7 @@ def csv_chunks(service: Service, actor: Actor, project_id: int) -> Iterator[byte
 
 def preview(service: Service, actor: Actor, project_id: int, *, rows: int) -> dict[str, Any]:
     """Return the first rows of the released table; the raw table is not read."""
-    project = _released(service, actor, project_id, "preview-release", Permission.MANAGE_PROJECTS)
+    project = _released(service, actor, project_id, "preview-release", leaves=True)
     reader = csv.reader(_lines(service.vault.chunks(_file(project.release_file), Content.RELEASE)))
     with _unless_deleted(service, actor, project_id):
         return {"columns": next(reader, []), "rows": list(itertools.islice(reader, rows))}
@@ -62,22 +63,22 @@ def questions(
     return found
 
 
-def _released(
-    service: Service,
-    actor: Actor,
-    project_id: int,
-    action: str,
-    everything: Permission = Permission.SEE_ALL_PROJECTS,
-) -> Row[Any]:
-    """A project whose release is ready; the audit log gets an entry before anything leaves."""
+def _released(service: Service, actor: Actor, project_id: int, action: str, *, leaves: bool = False) -> Row[Any]:
+    """A project whose release is ready; the audit log gets an entry before anything leaves.
+
+    With `leaves` it is about the table itself, which leaves only if the project keeps the rules of the house.
+    """
     with service.database.writing() as connection:
-        project = releasing_project(connection, actor, project_id, everything)
+        project = releasing_project(connection, actor, project_id, evidence_only=not leaves)
+        if leaves:
+            refuse_broken(service, project)
         service.log.append(connection, action, f"project {project_id}", actor=actor.user_id)
     return project
 
 
-def releasing_project(connection: Connection, actor: Actor, project_id: int, everything: Permission) -> Row[Any]:
-    """Return a project that the actor may see and whose release is ready."""
+def releasing_project(connection: Connection, actor: Actor, project_id: int, *, evidence_only: bool) -> Row[Any]:
+    """Return a project whose release, or only the evidence for it, the actor may read, and whose release is ready."""
+    everything = Permission.SEE_ALL_PROJECTS if evidence_only else Permission.MANAGE_PROJECTS
     project = project_for(connection, actor, project_id, everything)
     if project.interactive:
         raise InputError("this project answers queries; it has no released table", code="project-interactive")

@@ -14,6 +14,7 @@ from kohorte.plans import Plan
 from kohorte.service.access import PROJECT, USERS, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
+from kohorte.service.house_rules import ReleaseTerms
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.projects import tables
 from kohorte.service.projects.configuration import Dataset, read_config
@@ -55,6 +56,7 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
         _refuse_inactive(connection, wanted.researcher_id)
         stored = hierarchies.stored(service, connection, wanted.dataset_id)
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
+    service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
     warnings: tuple[str, ...] = ()
     if isinstance(terms, QueryTerms):
         # Loading refuses wrong types, and the first query finds the table loaded.

@@ -24,7 +24,7 @@ from kohorte.service.web.middleware.request_log import RequestLog
 from kohorte.service.web.middleware.security_headers import SecurityHeaders
 from kohorte.service.web.middleware.strict_json import StrictJson
 from kohorte.service.web.openapi import described
-from kohorte.service.web.routes import accounts, approvals, audit, datasets, health, jobs, projects, risk, users
+from kohorte.service.web.routes import accounts, approvals, audit, datasets, health, jobs, projects, risk, rules, users
 
 PREFIX = "/api/v1"
 NO_TELEMETRY: TelemetryConfig = {
@@ -37,7 +37,7 @@ NO_TELEMETRY: TelemetryConfig = {
 """The framework would record bodies and exceptions, and send them to an address from the environment."""
 THREADS = 8
 """Requests that run at the same time; more threads would only contend for the interpreter lock."""
-ROUTES = (accounts, users, datasets, risk, projects, jobs, approvals, audit, health)
+ROUTES = (accounts, users, datasets, risk, projects, rules, jobs, approvals, audit, health)
 
 
 def create_app(service: Service) -> FastAPI:

@@ -186,7 +186,12 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     for status, description, code, detail in (
         (400, "Not valid; see `errors`", "invalid-request", INVALID),
         (401, "Not signed in, or the token is no longer valid", "not-signed-in", "sign in first"),
-        (403, "Not allowed, or the budget is used up", "not-allowed", "none of your roles allows this"),
+        (
+            403,
+            "Not allowed, against a rule of the house, or the budget is used up",
+            "not-allowed",
+            "none of your roles allows this",
+        ),
         (404, "Does not exist, or is not visible to the caller", "not-found", "there is no such project"),
         (409, "Conflicts with the current state", "service-conflict", "another change came first"),
         (413, "Too large", "body-too-large", "the body is too large"),
@@ -206,6 +211,7 @@ PROBLEM_SCHEMA: dict[str, Any] = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "code": {"type": "string"},
+        "rule": {"type": "string", "description": "The rule of the house that was broken, with the code `house-rule`"},
         "errors": {
             "type": "array",
             "items": {

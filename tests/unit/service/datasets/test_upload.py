@@ -225,11 +225,17 @@ def test_a_broken_file_is_refused_with_its_line_on_both_databases(mary: Steward,
 def parquet_bomb(rows: int) -> bytes:
     """A few bytes that are read as many rows: a hundred row groups that are all the same one."""
     import pyarrow as pa
+
+    return a_hundred_times(pa.table({"a": pa.repeat(pa.scalar(True), rows // 100)}))
+
+
+def a_hundred_times(table: Any, **options: Any) -> bytes:
+    """A Parquet file with a hundred row groups that are all the same one."""
     import pyarrow.parquet as pq
 
     once, footer = io.BytesIO(), io.BytesIO()
-    table = pa.table({"a": pa.repeat(pa.scalar(True), rows // 100)})
-    pq.write_table(table, once, row_group_size=table.num_rows, compression="zstd", data_page_size=1 << 30)
+    layout = {"row_group_size": table.num_rows, "compression": "zstd", "data_page_size": 1 << 30}
+    pq.write_table(table, once, **layout, **options)
     first = once.getvalue()
     facts, group = pq.read_metadata(once), pq.read_metadata(once)
     for _ in range(99):
@@ -246,6 +252,24 @@ def test_a_small_parquet_file_of_a_thousand_million_rows_is_refused(uploads: Upl
     answer = uploads.steward.upload(content, "a.parquet")
     assert (answer.status_code, answer.json()["code"]) == (413, "table-too-large")
     assert resident() - before < 200 << 20
+    assert nothing_is_left(uploads.service)
+
+
+@pytest.mark.parametrize("in_dictionary", [True, False])
+def test_a_small_parquet_file_of_too_many_bytes_is_refused(uploads: UploadService, in_dictionary: bool) -> None:
+    import pyarrow as pa
+
+    if in_dictionary:  # one text that all rows refer to: 6 GB
+        codes = pa.array([0] * 60, pa.int32())
+        content = a_hundred_times(pa.table({"a": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 1_000_000]))}))
+    else:  # pages of equal texts: 5 GB
+        content = a_hundred_times(pa.table({"a": ["x" * 1_000_000] * 50}), use_dictionary=False)
+    assert len(content) < 1_000_000
+    before = resident()
+    answer = uploads.steward.upload(content, "a.parquet")
+    assert (answer.status_code, answer.json()["code"]) == (413, "table-too-large")
+    assert "when it is unpacked" in answer.json()["detail"]
+    assert resident() - before < 400 << 20
     assert nothing_is_left(uploads.service)
 
 
@@ -280,6 +304,7 @@ def resident() -> int:
         ([(FILE, PATIENTS), (JSON, b'{"name": "Zoe\\ud800"}')], "part 2"),
         ([(FILE, PATIENTS), (JSON, b'{"name": "Zo\xff"}')], "part 2"),
         ([(FILE, PATIENTS), ('Content-Disposition: form-data; name="name"', b"Zo\x00e")], "part 2"),
+        ([(FILE, PATIENTS), (JSON, b'{"name": "a", "name": "Zoe"}')], "part 2: line 1, column 15"),
         ([(FILE, PATIENTS), (JSON, b'{"name": 5}')], "body.name"),
         ([(FILE, PATIENTS), (JSON, b'{"name": " "}')], "body.name"),
         ([(FILE, PATIENTS), (JSON, json.dumps({"name": "x" * 201}).encode())], "body.name"),

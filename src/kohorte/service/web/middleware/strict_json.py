@@ -1,4 +1,4 @@
-"""Refuse bodies that Python accepts but that are not valid JSON, or that a database cannot store."""
+"""Refuse bodies that Python accepts but that are ambiguous, not valid JSON, or cannot be stored in a database."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import json
 import math
 import re
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kohorte.errors import InputError
 from kohorte.service.problems import problem
 from kohorte.service.web.errors import INVALID, answer
+from kohorte.service.web.middleware.duplicate_keys import duplicate_key
 
+LARGE = 1 << 16
+"""Bodies of more bytes are checked in a thread, so that other requests do not wait."""
 SUSPICIOUS = re.compile(rb"NaN|Infinity|\\u[dD][89a-fA-F]|\\u0000|\x00|\d[eE]\+?\d{3}|\d{300}")
 ZERO = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000|\x00")
 
 
 class StrictJson:
-    """Checks JSON bodies that contain something unusual."""
+    """Checks JSON bodies for duplicate keys and for unusual texts and numbers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -30,7 +34,7 @@ class StrictJson:
             await self.app(scope, receive, send)
             return
         body, last = await _whole(receive)
-        reason = why_refused(body)
+        reason = await run_in_threadpool(why_refused, body) if len(body) > LARGE else why_refused(body)
         if reason is None:
             await self.app(scope, _replayed({**last, "body": body}, receive), send)
             return
@@ -40,6 +44,8 @@ class StrictJson:
 
 def why_refused(body: bytes) -> str | None:
     """Return what is wrong with a body, or None; bodies that are not JSON are refused later."""
+    if (place := duplicate_key(body)) is not None:
+        return f"{place}: this key occurs twice in its object"
     if SUSPICIOUS.search(body) is None:
         return None
     if ZERO.search(body) is not None:

@@ -284,3 +284,9 @@ class DatasetBudget(BaseModel):
     accounts: list[dict[str, Any]]
     users: list[dict[str, Any]]
     everybody: dict[str, float]
+    counted: Annotated[
+        dict[str, float], Field(description="What counts towards the limit: a `zcdp` account with its whole budget")
+    ]
+    limit: Annotated[
+        dict[str, float | None], Field(description="The rules `dataset_epsilon` and `dataset_delta`; null: no limit")
+    ]

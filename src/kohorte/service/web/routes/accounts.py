@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.security import HTTPAuthorizationCredentials
 from pydantic import BaseModel, ConfigDict, Field
 
+from kohorte.service import setup_token
 from kohorte.service.accounts import passwords, sessions, setup
 from kohorte.service.accounts.tokens import LONGEST, refused
 from kohorte.service.web.dependencies import ActorDep, ServiceDep, bearer
@@ -85,8 +86,10 @@ class TokensAnswer(BaseModel):
 
 @router.post("/setup", status_code=201, summary="Create the first data steward", responses=CREATED)
 def create_first_steward(body: FirstSteward, service: ServiceDep, response: Response) -> UserAnswer:
-    """Create the first data steward with the set-up token that the first start printed; it can be used once."""
-    return created_user(setup.create_first_steward(service, **body.model_dump()), response)
+    """Create the first data steward with the token in the file `setup-token`; it can be used once."""
+    steward = setup.create_first_steward(service, **body.model_dump())
+    setup_token.remove(service.settings)
+    return created_user(steward, response)
 
 
 @router.post("/login", summary="Sign in", response_model_exclude_none=True)

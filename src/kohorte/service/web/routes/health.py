@@ -39,6 +39,16 @@ def show_health(service: ServiceDep, response: Response) -> Health:
     return Health(status=status, version=versions()["kohorte"], database=database, worker=worker)
 
 
+def head_health(service: ServiceDep) -> Response:
+    """Answer with the status of `show_health` alone, for monitors that send HEAD."""
+    response = Response(media_type="application/json")
+    show_health(service, response)
+    return response
+
+
+router.add_api_route("/health", head_health, methods=["HEAD"], name="show_health", include_in_schema=False)
+
+
 @metrics_router.get(
     "/metrics",
     response_class=Response,

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 
 from kohorte.data import write_csv
 from kohorte.service.accounts import users
-from kohorte.service.approvals.requests import perform
+from kohorte.service.approvals.requests import perform, refuse_unapproved
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.projects import queries, released_files, store
 from kohorte.service.projects.dataset_budget import dataset_budget
@@ -137,12 +137,14 @@ def preview_release(
 @router.get("/projects/{project_id}/certificate", summary="Show the certificate")
 def show_certificate(project_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
     """Return the certificate of the released table."""
+    refuse_unapproved(service, actor, project_id)
     return released_files.certificate(service, actor, project_id)
 
 
 @router.get("/projects/{project_id}/report", summary="Read the report", response_class=HTMLResponse)
 def show_report(project_id: Number, service: ServiceDep, actor: ActorDep) -> HTMLResponse:
     """Return the report on the released table as a self-contained HTML page."""
+    refuse_unapproved(service, actor, project_id)
     page = released_files.report(service, actor, project_id)
     return HTMLResponse(page, headers={"Content-Security-Policy": ONE_PAGE})
 

@@ -1,0 +1,79 @@
+"""Projects under the rules of the house: their terms, the refusal of what breaks a rule, and which ones break it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from kohorte.data import Role
+from kohorte.dp import Budget
+from kohorte.errors import KohorteError
+from kohorte.models import model_from_dict
+from kohorte.service.context import Service
+from kohorte.service.house_rules import Breach, ReleaseTerms, Terms
+from kohorte.service.projects.query_terms import DIFFERENTIAL_PRIVACY
+from kohorte.service.projects.store import LISTED, summary_of
+from kohorte.service.storage.schema import projects
+
+UNREADABLE = Breach("readable", "the summary of the project cannot be read, so that no rule can be checked")
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """A project that breaks a rule: it hands out nothing, and answers no query."""
+
+    project_id: int
+    rule: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"project {self.project_id} breaks the rule {self.rule}: {self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def terms_of_project(service: Service, project: Row[Any]) -> Terms:
+    """Return what the rules look at of a stored project, from its sealed summary."""
+    summary = summary_of(service, project)
+    models = summary["privacy_models"]
+    if models[0]["model_name"] == DIFFERENTIAL_PRIVACY:
+        parameters = models[0]["model_params"]
+        return Budget(
+            **{key: parameters[key] for key in ("epsilon", "delta", "composition") if _given(parameters, key)}
+        )
+    roles = {entry["attribute_name"]: Role(entry["attribute_type"]) for entry in summary["attributes"]}
+    return ReleaseTerms(roles, tuple(model_from_dict(_entry(model)) for model in models))
+
+
+def refuse_broken(service: Service, project: Row[Any]) -> None:
+    """Refuse to hand out the release, or to answer queries, of a project that breaks a rule."""
+    service.settings.rules.refuse(terms_of_project(service, project))
+
+
+def broken_rules(service: Service) -> list[BrokenRule]:
+    """Return which projects break which rules."""
+    with service.database.reading() as connection:
+        rows = connection.execute(select(*LISTED).where(projects.c.deleted_at.is_(None)).order_by(projects.c.id)).all()
+    return [BrokenRule(row.id, *breach) for row in rows for breach in _breaches(service, row)]
+
+
+def _breaches(service: Service, project: Row[Any]) -> list[Breach]:
+    try:
+        return list(service.settings.rules.breaches(terms_of_project(service, project)))
+    except (KohorteError, KeyError, ValueError):
+        return [UNREADABLE]
+
+
+def _entry(model: Mapping[str, Any]) -> dict[str, Any]:
+    """A model of a summary as a plan writes it."""
+    attribute = {"attribute": model["attribute_name"]} if _given(model, "attribute_name") else {}
+    return {"model": model["model_name"], **attribute, **(model.get("model_params") or {})}
+
+
+def _given(entry: Mapping[str, Any], key: str) -> bool:
+    return entry.get(key) is not None
