@@ -8,7 +8,15 @@ from kohorte.data.files import atomic_write, refuse_same_file, sha256_of
 from kohorte.data.interop import FrameKind, from_polars, to_polars
 from kohorte.data.parquet import read_parquet, write_parquet
 from kohorte.data.roles import Role
-from kohorte.data.table import TableFile, fill_table, output_separator, parse_table, read_table, write_table
+from kohorte.data.table import (
+    TableFile,
+    fill_table,
+    output_separator,
+    parse_table,
+    read_table,
+    refuse_format,
+    write_table,
+)
 from kohorte.data.text import as_text
 
 __all__ = [
@@ -27,6 +35,7 @@ __all__ = [
     "read_csv",
     "read_parquet",
     "read_table",
+    "refuse_format",
     "refuse_same_file",
     "sha256_of",
     "to_polars",

@@ -54,7 +54,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
-    from kohorte.data import refuse_same_file
+    from kohorte.data import refuse_format, refuse_same_file
     from kohorte.data.files import refuse_output
     from kohorte.pages import refuse_page
     from kohorte.release import certificate_paths, find_candidate, write_release
@@ -70,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
             for needed in (options.data, options.plan, *plan.files()):
                 refuse_same_file(needed, path)
             refuse_output(path, force=options.force)
+        refuse_format(output)
     if options.report is not None:
         refuse_page(Path(options.report), needed=(options.data, options.plan, *plan.files()), force=options.force)
     table = read_data(options)
