@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import Role, to_polars
+from kohorte.data.missing_values import written_in_several_ways
 from kohorte.errors import InputError
 from kohorte.groups import Groups
 from kohorte.hierarchies import SUPPRESSED, CsvFile, Dates, Intervals, SafeHarbor, Tree
@@ -20,7 +21,7 @@ from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.shown_classes import Classes
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.words import reached_in_words, with_parameters
-from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive
+from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive, spread
 
 ROWS, PEOPLE = "rows", "people"
 """What was counted."""
@@ -128,13 +129,15 @@ def verify_source(
     `people` says whom its rows are about, if the plan counts people; without it, only rows can be counted.
     """
     names = list(plan.quasi_identifiers)
+    unclear = _written_in_several_ways(table, plan)
+    table = table.without_marks(plan.missing_values)
     tuples = table.count_shown(list(dict.fromkeys((*names, *plan.histograms))))
     rows = int(tuples[COUNT].sum())
     if rows == 0:
         raise InputError("the table has no rows", code="table-no-rows")
     unsafe = safe_harbor.problems(table, plan)
     found = [*_columns_left(table, plan), *_too_fine(tuples, plan), *_missing_problems(tuples, plan)]
-    found += [*decorrelation.problems(table, plan), *unsafe]
+    found += [*decorrelation.problems(table, plan), *unsafe, *unclear]
     if people is not None and not people.fit(tuples):
         found.append("its rows are not those whose people are known")
         people = None
@@ -197,6 +200,19 @@ def _missing_problems(tuples: pl.DataFrame, plan: Plan) -> list[str]:
     names = list(plan.quasi_identifiers)
     lacking = int(tuples.filter(pl.any_horizontal(pl.col(names).is_null()))[COUNT].sum())
     return [f"{lacking:,} rows lack a value, which 'missing: {plan.missing}' does not allow"] if lacking else []
+
+
+def _written_in_several_ways(table: TableSource, plan: Plan) -> list[str]:
+    """With `missing_values`, a column that writes missing in two ways tells rows apart that count as equal."""
+    if not plan.missing_values:
+        return []
+    shown = {name: spread(table.count_shown([name]), name) for name in plan.quasi_identifiers}
+    cells = {name: written_in_several_ways(text, plan.missing_values) for name, text in shown.items()}
+    return [
+        f"{rows:,} rows lack a value of {name!r}, written in several ways, which tells them apart"
+        for name, rows in cells.items()
+        if rows
+    ]
 
 
 def _too_fine(tuples: pl.DataFrame, plan: Plan) -> list[str]:

@@ -98,7 +98,7 @@ def _values(text: pl.Series) -> list[str]:
 
 def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.Series, Builder]]:
     """The columns of the table that have a hierarchy in the plan, as text."""
-    from kohorte.data import as_text
+    from kohorte.data import as_text, without_marks
     from kohorte.errors import InputError, nearest
     from kohorte.plans import Plan
     from kohorte.plans.columns import check_columns
@@ -114,4 +114,5 @@ def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.S
             f"the plan has no hierarchy for {wanted!r}{nearest(wanted, builders)}", code="hierarchy-attribute"
         )
     names = list(builders) if wanted is None else [wanted]
-    return [(as_text(table.frame[name]), builders[name]) for name in names]
+    frame = without_marks(table.frame.select(names), plan.missing_values)
+    return [(as_text(frame[name]), builders[name]) for name in names]

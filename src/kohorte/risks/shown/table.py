@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role, as_text, to_polars
+from kohorte.data import Role, as_text, to_polars, without_marks
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels import Grouper, Rows
@@ -26,7 +26,7 @@ def checked_table(frame: object, plan: Plan) -> pl.DataFrame:
     check_columns(table.columns, plan, may_lack=NOT_NEEDED)
     if table.height == 0:
         raise InputError("the table has no rows", code="table-no-rows")
-    return table
+    return without_marks(table, plan.missing_values)
 
 
 def numbered(text: pl.Series) -> tuple[Codes, tuple[str | None, ...]]:
