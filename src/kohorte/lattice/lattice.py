@@ -45,7 +45,7 @@ class Lattice:
         """Why the nodes cannot be listed, in words; None if they can."""
         if self.size <= LARGEST:
             return None
-        return f"{_in_words(self.size)} combinations of levels are too many to list (at most {LARGEST:,})"
+        return f"{size_in_words(self.size)} combinations of levels are too many to list (at most {LARGEST:,})"
 
     def refuse_listing(self, instead: str = "") -> None:
         """Refuse a lattice that has too many nodes for an array; `instead` names what can be used."""
@@ -134,7 +134,7 @@ class Lattice:
         return math.prod(length * (length + 1) // 2 for length in self.shape) - self.size
 
 
-def _in_words(size: int) -> str:
+def size_in_words(size: int) -> str:
     """A number of nodes: in full as long as people can read it."""
     return f"{size:,}" if size < 10**12 else f"about 10^{int(math.log10(size))}"
 
