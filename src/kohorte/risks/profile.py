@@ -133,8 +133,8 @@ def risk(
     Rows look alike if they show the same text in all quasi-identifiers of the plan. Rows that show only `*` are
     suppressed, and no figure counts them, as long as the plan's suppression limit allows that many; otherwise they are
     a class like any other, as for `verify`. Give at most one of `population_size`, `sampling_fraction` and
-    `population`; without any, the journalist has the same risk as the prosecutor. Attribute sets are assessed up to the size
-    `largest_set`, by default four, or fewer if there are too many sets.
+    `population`; without any, the journalist has the same risk as the prosecutor. Attribute sets are assessed up to
+    the size `largest_set`, by default four, or fewer if there are too many sets.
     """
     table = checked_table(frame, plan)
     if not is_number(threshold) or not 0 < threshold <= 1:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, read_data
+from kohorte.cli.show_values import add_show_values, show_unknown_values
 from kohorte.in_words import count
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     check = _action(actions, "check", "count values that are not covered; check levels and labels")
     check.add_argument("--attribute", metavar="A", help="only this column")
     check.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_show_values(check)
     show = _action(actions, "show", "print the levels of every value")
     show.add_argument("--attribute", metavar="A", required=True, help="the column")
     show.add_argument("--limit", type=int, metavar="N", help="show at most N values")
@@ -64,6 +66,8 @@ def run_check(options: argparse.Namespace) -> int:
     else:
         for check in checks:
             print(check.text())
+    if options.show_values and any(check.missed_values for check in checks):
+        show_unknown_values(columns)
     return 0 if all(check.ok for check in checks) else 1
 
 
