@@ -221,7 +221,7 @@ def test_the_options_of_the_command_itself_are_documented() -> None:
 def keys_of(answer: object) -> set[str]:
     """All keys of a JSON answer, but those below that are names of attributes or parts of a plan."""
     if isinstance(answer, dict):
-        names_below = ("plan", "parameters", "levels", "costs", "lost_values")
+        names_below = ("plan", "parameters", "levels", "costs", "lost_values", "hierarchy")
         below = (keys_of(value) for key, value in answer.items() if key not in names_below)
         return set(answer).union(*below)
     return set().union(*map(keys_of, answer)) if isinstance(answer, list) else set()

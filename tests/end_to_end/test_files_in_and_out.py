@@ -159,3 +159,36 @@ def test_the_worked_example_of_the_dissertation(folder: Path, run: Run) -> None:
     lattice = run("lattice", "patients.csv", "--plan", "plan.yaml", "--json").json
     assert lattice["best"] == [1, 0, 3]
     assert lattice["levels"] == [3, 2, 6]
+
+
+def test_a_table_from_standard_input_gives_the_same_profile_as_its_file(
+    hospital: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.TextIOWrapper(io.BytesIO((hospital / "patients.csv").read_bytes()))
+    monkeypatch.setattr("sys.stdin", stream)
+    piped = run("profile", "-", "--json")
+    assert piped.code == 0
+    assert piped.out == run("profile", "patients.csv", "--json").out
+
+
+def test_a_release_of_standard_input_names_it_in_the_certificate(
+    hospital: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.TextIOWrapper(io.BytesIO((hospital / "patients.csv").read_bytes()))
+    monkeypatch.setattr("sys.stdin", stream)
+    assert run("anonymize", "-", "--plan", "plan.yaml", "--output", "out.csv").code == 0
+    assert "standard input" in (hospital / "out.certificate.txt").read_text(encoding="utf-8")
+
+
+def test_the_first_line_for_excel_is_explained_and_changes_nothing_else(hospital: Path, run: Run) -> None:
+    plain = run("profile", "patients.csv", "--json")
+    (hospital / "excel.csv").write_text("sep=,\n" + (hospital / "patients.csv").read_text(encoding="utf-8"))
+    ran = run("profile", "excel.csv", "--json")
+    assert ran.out == plain.out
+    assert "note: excel.csv: the first line only states the separator for Excel (comma)" in ran.err
+
+
+def test_an_unknown_suffix_is_refused_before_the_table_is_read(hospital: Path, run: Run) -> None:
+    ran = run("anonymize", "no-such-table.csv", "--plan", "plan.yaml", "--output", "out.json")
+    assert ran.code == 2
+    assert "[file-format]" in ran.err

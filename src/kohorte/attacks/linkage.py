@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.attacks.attack import Attack
-from kohorte.data import to_polars
+from kohorte.data import to_polars, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.plans.plan import Plan
@@ -28,7 +28,7 @@ def linkage_attack(frame: object, plan: Plan, register: object, *, on: Sequence[
         Knowledge-Based Systems 10(5), 2002: a register of voters and the diagnoses of a health insurance.
     """
     table = checked_table(frame, plan)
-    people, _ = to_polars(register)
+    people = without_marks(to_polars(register)[0], plan.missing_values)
     columns = common_columns(table, people, plan, on)
     if people.height == 0:
         raise InputError("the second table has no rows", code="table-no-rows")

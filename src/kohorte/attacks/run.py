@@ -33,6 +33,7 @@ GIVE = {
     "attack-no-hierarchy": "a hierarchy for a sensitive attribute, in the plan",
     "attack-too-large": "a part of the rows, or fewer entries of knowledge",
     "value-not-in-hierarchy": "a hierarchy that contains all values of the column",
+    "value-is-star": "a hierarchy that contains all values of the column",
 }
 """What to give if an attack cannot be run, by the code of the error."""
 

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from kohorte.errors import KohorteError
 from kohorte.in_words import ROWS, Unit, cost, count, percent
@@ -15,6 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.search import Progress
+
+
+STANDARD_INPUT = "-"
 
 
 def print_json(data: object) -> None:
@@ -74,7 +78,9 @@ def add_table_options(
     parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True, required: bool = True
 ) -> None:
     """Add the options of most verbs: a table and how to read it, a plan, and --json."""
-    parser.add_argument("data", metavar="DATA", nargs=None if required else "?", help="CSV or Parquet file")
+    parser.add_argument(
+        "data", metavar="DATA", nargs=None if required else "?", help="CSV or Parquet file; - is standard input"
+    )
     if plan:
         parser.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")
     parser.add_argument("--separator", metavar="S", help="separator of a CSV file (detected if not given): , ; | tab")
@@ -84,10 +90,17 @@ def add_table_options(
 
 
 def read_data(options: argparse.Namespace) -> TableFile:
-    """Read the table as the options say."""
-    from kohorte.data import read_table
+    """Read the table as the options say; `-` is standard input. What was understood about its layout is told."""
+    from kohorte.data import parse_table, read_table
 
-    return read_table(options.data, separator=options.separator, encoding=options.encoding)
+    if options.data == STANDARD_INPUT:
+        content = sys.stdin.buffer.read()
+        table = parse_table(content, Path("standard input"), separator=options.separator, encoding=options.encoding)
+    else:
+        table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+    for note in table.notes:
+        print(f"note: {note}", file=sys.stderr)
+    return table
 
 
 class TerminalProgress:

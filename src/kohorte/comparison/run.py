@@ -18,7 +18,7 @@ from kohorte.groups import Recoded
 from kohorte.metrics import PLAIN_METRICS
 from kohorte.plans.plan import Plan
 from kohorte.recoding import Cells, Recoder, Recoding, RecodingProblem
-from kohorte.release.algorithms import is_recoder, recoder_named
+from kohorte.release.algorithms import is_recoder, recoder_named, search_refusal
 from kohorte.release.anonymization import SearchSetup, apply, search, set_up_search
 from kohorte.release.preparation import EncodedProblem
 from kohorte.release.recoding import judge, recode, recoding_problem, shown_cells
@@ -108,7 +108,7 @@ class Bench:
 
     def _searched(self, prepared: EncodedProblem) -> Found:
         setup = set_up_search(prepared)
-        reason = search_named(prepared.plan.search.algorithm).refuse(setup.problem)
+        reason = search_refusal(search_named(prepared.plan.search.algorithm), setup.problem)
         if reason is not None:
             raise Ended(Status.REFUSED, reason)
         started = time.perf_counter()

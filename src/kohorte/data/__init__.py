@@ -6,9 +6,18 @@ from kohorte.data.columns import categories_as_text, missing_as_null
 from kohorte.data.csv import CsvTable, read_csv, write_csv
 from kohorte.data.files import atomic_write, refuse_same_file, sha256_of
 from kohorte.data.interop import FrameKind, from_polars, to_polars
+from kohorte.data.missing_values import as_missing_values, without_marks
 from kohorte.data.parquet import read_parquet, write_parquet
 from kohorte.data.roles import Role
-from kohorte.data.table import TableFile, fill_table, output_separator, parse_table, read_table, write_table
+from kohorte.data.table import (
+    TableFile,
+    fill_table,
+    output_separator,
+    parse_table,
+    read_table,
+    refuse_format,
+    write_table,
+)
 from kohorte.data.text import as_text
 
 __all__ = [
@@ -16,6 +25,7 @@ __all__ = [
     "FrameKind",
     "Role",
     "TableFile",
+    "as_missing_values",
     "as_text",
     "atomic_write",
     "categories_as_text",
@@ -27,9 +37,11 @@ __all__ = [
     "read_csv",
     "read_parquet",
     "read_table",
+    "refuse_format",
     "refuse_same_file",
     "sha256_of",
     "to_polars",
+    "without_marks",
     "write_csv",
     "write_parquet",
     "write_table",

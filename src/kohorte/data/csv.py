@@ -23,12 +23,13 @@ from kohorte.kernels import CsvScan
 
 @dataclass(frozen=True, eq=False)
 class CsvTable:
-    """A table read from a CSV file; all columns are text."""
+    """A table read from a CSV file; all columns are text. `notes` say in words what was understood about its layout."""
 
     frame: pl.DataFrame = field(repr=False)
     separator: str
     encoding: str
     newline: str
+    notes: tuple[str, ...] = ()
 
 
 def read_csv(data: bytes, *, source: str, separator: str | None = None, encoding: str | None = None) -> CsvTable:
@@ -39,6 +40,8 @@ def read_csv(data: bytes, *, source: str, separator: str | None = None, encoding
     if not text or text.isspace():
         raise InputError(f"{source} is empty", code="csv-empty")
     layout.refuse_lone_returns(text, source=source)
+    text, stated, notes = layout.without_separator_line(text, given=separator, source=source)
+    separator = separator or stated
     used = separator or layout.detect_separator(text, source=source)
     scan = layout.scan(text, used)
     _refuse_broken(scan, used, source=source)
@@ -48,7 +51,7 @@ def read_csv(data: bytes, *, source: str, separator: str | None = None, encoding
     frame = _parsed(text, names, used, scan, source=source)
     check_rows(frame, source=source)
     newline = "\r\n" if layout.first_records(text, 1).endswith(b"\r\n") else "\n"
-    return CsvTable(frame, "," if used == layout.ONE_COLUMN else used, encoding, newline)
+    return CsvTable(frame, "," if used == layout.ONE_COLUMN else used, encoding, newline, notes)
 
 
 def _refuse_broken(scan: CsvScan, separator: str, *, source: str) -> None:

@@ -7,7 +7,10 @@ import codecs
 from kohorte.errors import InputError
 from kohorte.in_words import count
 
+LINES_SHOWN = 5
 _CHUNK = 1 << 20
+_WESTERN = ("cp1252", "iso8859-1", "iso8859-15", "latin-1")
+"""In a text of these encodings, a line whose every special letter is also valid UTF-8 is UTF-8."""
 _MARKS = (  # the mark of UTF-32 starts with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -50,10 +53,11 @@ def _known(encoding: str) -> str:
 def _checked_utf8(data: bytes, *, source: str) -> bytes:
     _refuse_nul(data, source=source)
     if not _is_utf8(data):
-        first, lines = _bad_lines(data)
+        bad, good = _lines_beyond_ascii(data)
+        _refuse_mixed(bad, good, source=source)
         raise InputError(
-            f"{source} is not in UTF-8: line {first} has bytes that are not valid UTF-8 "
-            f"({count(lines, 'such line')} in all); if a Windows program wrote it, give the encoding cp1252 "
+            f"{source} is not in UTF-8: line {bad[0]} has bytes that are not valid UTF-8 "
+            f"({count(len(bad), 'such line')} in all); if a Windows program wrote it, give the encoding cp1252 "
             "(--encoding)",
             code="csv-not-utf-8",
         )
@@ -73,9 +77,30 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _bad_lines(data: bytes) -> tuple[int, int]:
-    bad = [number for number, line in enumerate(data.split(b"\n"), 1) if not _is_utf8(line)]
-    return bad[0], len(bad)
+def _lines_beyond_ascii(data: bytes) -> tuple[list[int], list[int]]:
+    """The numbers of the lines that are not UTF-8, and of those that are UTF-8 and more than ASCII."""
+    beyond = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if not line.isascii()]
+    good = [number for number, line in beyond if _is_utf8(line)]
+    return sorted({number for number, _ in beyond} - set(good)), good
+
+
+def _refuse_mixed(bad: list[int], good: list[int], *, source: str) -> None:
+    """Refuse a file in which some lines are in UTF-8 and others are not: no encoding reads both correctly."""
+    if not bad or not good:
+        return
+    raise InputError(
+        f"{source} mixes encodings: {_listed(good)} in UTF-8, {_listed(bad)} not (probably in cp1252), so that no "
+        "encoding reads all of them correctly; export the parts again in one encoding, or convert them one by one",
+        code="csv-encoding-mixed",
+    )
+
+
+def _listed(lines: list[int]) -> str:
+    """The first lines and how many there are: `line 3 is`, `lines 2, 5, 9, ... (17 in all) are`."""
+    if len(lines) == 1:
+        return f"line {lines[0]} is"
+    shown = ", ".join(map(str, lines[:LINES_SHOWN]))
+    return f"lines {shown}{f', ... ({len(lines):,} in all)' if len(lines) > LINES_SHOWN else ''} are"
 
 
 def _refuse_nul(data: bytes, *, source: str) -> None:
@@ -94,6 +119,8 @@ def _refuse_nul(data: bytes, *, source: str) -> None:
 
 
 def _converted(data: bytes, *, source: str, encoding: str) -> bytes:
+    if encoding in _WESTERN and not data.isascii():
+        _refuse_mixed(*_lines_beyond_ascii(data), source=source)
     try:
         converted = data.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import numpy as np
 
@@ -39,6 +40,25 @@ def checked_separator(separator: str) -> str:
             code="csv-separator",
         )
     return character
+
+
+def without_separator_line(data: bytes, *, given: str | None, source: str) -> tuple[bytes, str | None, tuple[str, ...]]:
+    """Return the data without the line `sep=;` that Excel puts first, the separator it states, and a note in words.
+
+    The line becomes an empty one, so that line numbers stay those of the file.
+    """
+    stated = re.match(rb'"?sep=([^\r\n])"?(?=\r?\n)', data, re.IGNORECASE)
+    if stated is None:
+        return data, None, ()
+    separator = checked_separator(stated.group(1).decode(errors="replace"))
+    if given is not None and given != separator:
+        raise InputError(
+            f"{source}: the first line states the separator {name_of(separator)}, but {name_of(given)} was given "
+            "(--separator); give no separator, or correct the first line",
+            code="csv-separator-conflict",
+        )
+    note = f"{source}: the first line only states the separator for Excel ({name_of(separator)}); line 2 is the header"
+    return data[stated.end() :], separator, (note,)
 
 
 def detect_separator(data: bytes, *, source: str) -> str:

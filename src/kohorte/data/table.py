@@ -14,6 +14,7 @@ from kohorte.data.parquet import MAGIC, read_parquet, write_parquet
 from kohorte.errors import InputError
 
 _PARQUET = {".parquet", ".pq"}
+_TEXT = {".csv", ".txt", ".tsv", ""}
 _EXCEL = {".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"}
 _FOREIGN = {  # what a file starts with
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
@@ -33,6 +34,7 @@ class TableFile:
     sha256: str
     separator: str | None = None
     encoding: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_table(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
@@ -51,7 +53,7 @@ def parse_table(data: bytes, path: Path, *, separator: str | None = None, encodi
     if suffix == ".tsv" and separator is None:
         separator = "\t"
     table = read_csv(data, source=source, separator=separator, encoding=encoding)
-    return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding)
+    return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding, table.notes)
 
 
 def is_parquet(data: bytes, path: Path) -> bool:
@@ -62,6 +64,7 @@ def is_parquet(data: bytes, path: Path) -> bool:
 def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool) -> None:
     """Write a table completely or not at all: Parquet by suffix, otherwise CSV in UTF-8 with the layout of `like`."""
     path = Path(path)
+    refuse_format(path)
     if like is not None:
         refuse_same_file(like.path, path)
     with atomic_write(path, force=force) as temporary:
@@ -70,13 +73,23 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None
 
 def fill_table(frame: pl.DataFrame, target: Path, path: Path, *, separator: str) -> None:
     """Write the rows into `target`, in the format given by the suffix of `path`."""
-    suffix = path.suffix.lower()
-    if suffix in _EXCEL:
-        raise InputError(f"{path.name}: cannot write Excel; use .csv or .parquet", code="file-format")
-    if suffix in _PARQUET:
+    refuse_format(path)
+    if path.suffix.lower() in _PARQUET:
         write_parquet(frame, target)
     else:
         write_csv(frame, target, separator=separator)
+
+
+def refuse_format(path: Path) -> None:
+    """Refuse an output whose name promises a format that is not written."""
+    suffix = path.suffix.lower()
+    if suffix in _EXCEL:
+        raise InputError(f"{path.name}: cannot write Excel; use .csv or .parquet", code="file-format")
+    if suffix not in _TEXT | _PARQUET:
+        raise InputError(
+            f"{path.name}: {suffix} is not a format that Kohorte writes; use .csv, .tsv, .txt or .parquet",
+            code="file-format",
+        )
 
 
 def output_separator(path: Path, like: TableFile | None) -> str:

@@ -12,15 +12,41 @@ MOST_DIGITS = 17
 _NUMBER = r"^(?P<sign>[+-]?)0*(?P<whole>[0-9]+)(?:%s(?P<fraction>[0-9]+))?$"
 
 
-def number_parts(values: pl.Series, *, point: str = ".") -> pl.DataFrame:
+_GROUPED = r"^[+-]?[0-9]{1,3}(?:%s[0-9]{3})+(?:%s[0-9]+)?$"
+THOUSANDS = ("", ".", ",", "'", "’", " ", "\u00a0", "\u202f")
+"""What may separate thousands: nothing, a point, a comma, an apostrophe, or a blank of any width."""
+
+
+def number_parts(values: pl.Series, *, point: str = ".", thousands: str = "") -> pl.DataFrame:
     """Sign, whole part and fraction of plain decimal numbers; all null if a text is not a number.
 
-    Plain means an optional sign, digits, and optionally a decimal point with digits: no blanks, no
-    exponent, no thousands separators, no NaN.
+    Plain means an optional sign, digits, and optionally a decimal point with digits: no blanks, no exponent, no NaN.
+    With `thousands`, this sign may separate groups of exactly three digits; 1.23 is then no number if it is the point.
     """
+    values = without_thousands(values, point=point, thousands=thousands)
     parts = values.str.extract_groups(_NUMBER % f"[{point}]").struct.unnest()
     known = pl.col("whole").is_not_null()
     return parts.select("sign", "whole", pl.when(known).then(pl.col("fraction").fill_null("")))
+
+
+def without_thousands(values: pl.Series, *, point: str, thousands: str) -> pl.Series:
+    """The texts, with the thousands of correctly grouped numbers put together; all other texts stay as they are."""
+    if not thousands:
+        return values
+    grouped = values.str.contains(_GROUPED % (f"[{thousands}]", f"[{point}]"))
+    return (
+        values.to_frame("text")
+        .select(pl.when(grouped).then(pl.col("text").str.replace_all(thousands, "", literal=True)).otherwise("text"))[
+            "text"
+        ]
+        .alias(values.name)
+    )
+
+
+def exact_decimals(values: pl.Series, *, point: str = ".", thousands: str = "") -> list[Decimal]:
+    """The numbers of texts that are all plain decimal numbers."""
+    plain = without_thousands(values, point=point, thousands=thousands)
+    return [Decimal(value.replace(point, ".")) for value in plain]
 
 
 def scaled_floors(parts: pl.DataFrame, decimals: int) -> pl.Series:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -11,7 +10,7 @@ from kohorte.hierarchies.builder import Builder
 from kohorte.hierarchies.builders.dates import Dates
 from kohorte.hierarchies.builders.intervals import Intervals
 from kohorte.hierarchies.builders.ordering import Ordering
-from kohorte.hierarchies.decimals import number_parts
+from kohorte.hierarchies.decimals import exact_decimals, number_parts
 
 _DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?"
 _ISO_DATES = (f"^{_DAY}$", f"^{_DAY} {_TIME}$", f"^{_DAY}T{_TIME}$")
@@ -35,9 +34,9 @@ def dates(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
 
 def numbers(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
     """The values as exact numbers; None unless all of them are numbers."""
-    point = builder.decimal if isinstance(builder, Intervals) else "."
-    if number_parts(distinct, point=point)["whole"].null_count():
+    point, thousands = (builder.decimal, builder.thousands) if isinstance(builder, Intervals) else (".", "")
+    if number_parts(distinct, point=point, thousands=thousands)["whole"].null_count():
         return None
     if distinct.str.contains("^[0-9]{1,18}$").all():
         return distinct.cast(pl.Int64).to_list()
-    return [Decimal(value.replace(point, ".")) for value in distinct]
+    return exact_decimals(distinct, point=point, thousands=thousands)

@@ -98,12 +98,12 @@ class TimestampFormat:
             if name in self.parts:
                 valid &= pl.col(name).is_between(least, most)
         if "day" in self.parts:
-            valid &= pl.col("day") <= _month_length()
+            valid &= pl.col("day") <= month_length(pl.col("year"), pl.col("month"))
         return valid.fill_null(False)
 
 
-def _month_length() -> pl.Expr:
-    year, month = pl.col("year"), pl.col("month")
+def month_length(year: pl.Expr, month: pl.Expr) -> pl.Expr:
+    """The number of days of a month."""
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
     short = pl.when(month.is_in([4, 6, 9, 11])).then(30).otherwise(31)
     return pl.when(month != 2).then(short).when(leap).then(29).otherwise(28)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from kohorte.identifiers.cells import COLUMN, COUNT, VALUE, CellTable
 from kohorte.identifiers.classes import Form
 
 _YEAR = r"(?:1[89]|20)[0-9]{2}"
@@ -127,6 +128,35 @@ CONTENTS = (
         vague=True,
     ),
 )
+ANY = "|".join(f"(?:{content.pattern})" for content in CONTENTS)
+"""One pattern for all: most cells of most tables contain none of them, which one look at them shows."""
+
+KINDS = tuple(
+    (next(content for content in CONTENTS if content.what == what), vague)
+    for what in dict.fromkeys(content.what for content in CONTENTS)
+    for vague in (False, True)
+    if any(content.what == what and content.vague is vague for content in CONTENTS)
+)
+"""What can be found, the unmistakable patterns before the vague ones."""
+
+
+def content_rows(cells: CellTable) -> pl.DataFrame:
+    """The number of rows of each column that contain each of `KINDS`; columns that contain none are left out."""
+    likely = cells.table.filter(pl.col(VALUE).str.contains(ANY))
+    values = likely[VALUE].unique()
+    hits = [_hits(values, content.what, vague=vague).alias(f"{at}") for at, (content, vague) in enumerate(KINDS)]
+    joined = likely.join(pl.DataFrame([values, *hits]), on=VALUE, how="left", maintain_order="left")
+    rows = [pl.col(COUNT).filter(pl.col(hit.name)).sum() for hit in hits]
+    named = [one.alias(hit.name) for one, hit in zip(rows, hits, strict=True)]
+    return joined.group_by(COLUMN, maintain_order=True).agg(named)
+
+
+def _hits(values: pl.Series, what: str, *, vague: bool) -> pl.Series:
+    """Which values contain identifiers of a kind."""
+    members = [content for content in CONTENTS if content.what == what and content.vague is vague]
+    return pl.DataFrame([one.hits(values).alias(f"{at}") for at, one in enumerate(members)]).max_horizontal()
+
+
 YEARS_ONLY = rf"(?i)^[\[(<>=≥≤ ]*{_YEAR}(?: ?[-–,] ?{_YEAR})?[\])]?(?: or (?:earlier|later|before|after))?$"
 """Cells of a column of dates that show years only."""
 HAS_MONTH_NAME = rf"(?i)\b{_MONTH_NAME}(?:$|\W)"

@@ -8,24 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
 import polars as pl
 
 from kohorte.data.text import as_text
+from kohorte.identifiers.cells import COLUMN, COUNT, VALUE, Cells, CellTable
 from kohorte.identifiers.classes import CLASSES, Form
-from kohorte.identifiers.contents import CONTENTS, HAS_MONTH_NAME, OLDEST_AGES, YEARS_ONLY, Content
+from kohorte.identifiers.contents import HAS_MONTH_NAME, KINDS, OLDEST_AGES, YEARS_ONLY, content_rows
 from kohorte.identifiers.names import told_by_name
 
-__all__ = ["CLASSES", "EMBEDDED", "MOSTLY", "Cells", "Form", "Suspicion", "form_by_name", "suspects"]
+__all__ = ["CLASSES", "EMBEDDED", "MOSTLY", "Cells", "Form", "Suspicion", "form_by_name", "suspects", "suspects_in"]
 
-STAR = "*"
 MOSTLY = 0.95
 EMBEDDED = 0.01
 UNIQUE = 0.9
 FEW_ROWS = 20
 FREE_TEXT = 0.2
 FEW_TEXTS = 5
+CODE_LENGTH = 4
 LONG_TEXT = r"\S\s+\S+\s+\S+\s+\S+\s+\S+\s+\S"
 """At least six words."""
+MEASUREMENT = r"^[-+]?(?:[0-9]+(?:[.,][0-9]+)?|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+|[0-9]{1,3}(?:[,'’][0-9]{3})+\.[0-9]+)$"
+"""A number, with a decimal point or comma; thousands are separated only where decimals follow, unlike in a code."""
 OLDEST = 89
 
 
@@ -41,30 +45,6 @@ class Suspicion:
     def name(self) -> str:
         """The name of the class."""
         return CLASSES[self.number]
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The distinct texts of a column, without missing and suppressed cells, and how many rows have each."""
-
-    values: pl.Series
-    counts: pl.Series
-
-    @classmethod
-    def of(cls, text: pl.Series) -> Cells:
-        """Count the texts of a column."""
-        shown = text.alias("values").drop_nulls()
-        table = shown.filter(shown != STAR).value_counts(name="counts")
-        return cls(table["values"], table["counts"])
-
-    @property
-    def rows(self) -> int:
-        """The number of rows that are neither missing nor suppressed."""
-        return int(self.counts.sum())
-
-    def with_hit(self, hits: pl.Series) -> int:
-        """The number of rows that have one of the matching values."""
-        return int(self.counts.filter(hits).sum())
 
 
 def suspects(
@@ -83,14 +63,30 @@ def suspects(
     """
     text = as_text(column)
     looked_at = text if sample is None else text.head(sample)
-    cells = Cells.of(looked_at)
-    if not cells.rows:
-        return []
-    partly = len(looked_at) < len(text)
-    found = [*_by_name(column.name, cells), *_by_contents(cells, least=least, mostly=mostly, partly=partly)]
-    if Form.DIRECT not in {suspicion.form for suspicion in found}:
-        found += _by_distinct_values(cells if not partly else Cells.of(text), rows)
-    return list({(suspicion.number, suspicion.form): suspicion for suspicion in reversed(found)}.values())[::-1]
+    cells = CellTable.of([looked_at])
+    whole = cells if len(looked_at) == len(text) else CellTable.of([text])
+    return suspects_in(cells, rows, least=least, mostly=mostly, whole=whole)[0]
+
+
+def suspects_in(
+    cells: CellTable,
+    rows: int,
+    *,
+    least: float = EMBEDDED,
+    mostly: float = MOSTLY,
+    whole: CellTable | None = None,
+) -> list[list[Suspicion]]:
+    """Return what `suspects` returns, for each of several columns; `whole` are all their cells if these are some."""
+    shares = (least, mostly)
+    contents = _by_contents(cells, shares, partly=whole is not None and whole is not cells)
+    found: list[list[Suspicion]] = []
+    for column, name in enumerate(cells.names):
+        named = _by_name(name, cells, column) if cells.distinct[column] else []
+        found.append([*named, *contents.get(column, ())])
+    for column, suspicion in _by_distinct_values(cells if whole is None else whole, rows):
+        if cells.distinct[column] and Form.DIRECT not in {one.form for one in found[column]}:
+            found[column].append(suspicion)
+    return [list({(one.number, one.form): one for one in reversed(own)}.values())[::-1] for own in found]
 
 
 def form_by_name(name: str) -> Form | None:
@@ -99,12 +95,14 @@ def form_by_name(name: str) -> Form | None:
     return Form.DIRECT if Form.DIRECT in forms else next(iter(forms), None)
 
 
-def _by_name(name: str, cells: Cells) -> list[Suspicion]:
+def _by_name(name: str, table: CellTable, column: int) -> list[Suspicion]:
     found = []
     for number, form in told_by_name(name):
         if form in (Form.DIRECT, Form.PLACE):
             found.append(Suspicion(number, "by its name", form))
-        elif hits := cells.with_hit(_unsafe(form, cells.values)):
+            continue
+        cells = table[column]
+        if hits := cells.with_hit(_unsafe(form, cells.values)):
             found.append(Suspicion(number, f"by its name, and {_SHOWS[form]} in {_rows(hits)}", form))
     return found
 
@@ -132,44 +130,51 @@ def _unsafe(form: Form, values: pl.Series) -> pl.Series:
     return unsafe
 
 
-def _by_contents(cells: Cells, *, least: float, mostly: float, partly: bool) -> list[Suspicion]:
-    hits: dict[Content, pl.Series] = {content: content.hits(cells.values) for content in CONTENTS}
-    found = []
-    for what in dict.fromkeys(content.what for content in CONTENTS):
-        same = [content for content in CONTENTS if content.what == what]
-        for vague, share in ((False, least), (True, mostly)):
-            members = [hits[content] for content in same if content.vague is vague]
-            if not members:
-                continue
-            rows = cells.with_hit(pl.DataFrame([hit.alias(str(at)) for at, hit in enumerate(members)]).max_horizontal())
-            if rows and rows >= share * cells.rows:
-                most = rows >= MOSTLY * cells.rows
-                where = "" if most else f" in {'at least ' if partly else ''}{_rows(rows)}"
-                found.append(Suspicion(same[0].number, f"contains {what}{where}", same[0].form))
-                break
+def _by_contents(cells: CellTable, shares: tuple[float, float], *, partly: bool) -> dict[int, list[Suspicion]]:
+    """The suspicions by the contents of each column; most columns contain nothing that any pattern matches."""
+    hits = content_rows(cells)
+    found: dict[int, list[Suspicion]] = {}
+    for column, *rows in hits.iter_rows():
+        known: set[str] = set()
+        present = int(cells.rows[column])
+        for (content, vague), own in zip(KINDS, rows, strict=True):
+            if content.what not in known and own and own >= shares[vague] * present:
+                known.add(content.what)
+                where = "" if own >= MOSTLY * present else f" in {'at least ' if partly else ''}{_rows(own)}"
+                suspicion = Suspicion(content.number, f"contains {content.what}{where}", content.form)
+                found.setdefault(column, []).append(suspicion)
     return found
 
 
-def _by_distinct_values(cells: Cells, rows: int) -> list[Suspicion]:
-    """Suspect a column in which nearly every row has its own value or a long text.
+def _by_distinct_values(cells: CellTable, rows: int) -> list[tuple[int, Suspicion]]:
+    """Suspect columns in which nearly every row has its own value or a long text.
 
     Shares refer to all rows of the table, so that suppressing some rows never makes a column suspect.
     """
-    values = cells.values
-    long = int(values.str.contains(LONG_TEXT).sum())
-    if long >= max(FREE_TEXT * rows, FEW_TEXTS):
-        return [Suspicion(18, "contains free text, which may reveal anything", Form.FREE_TEXT)]
-    if rows < FEW_ROWS or len(values) < UNIQUE * rows:
-        return []
-    whole = values.str.contains(r"^[0-9]{1,18}$")
-    if values.str.contains(r"^[-+]?[0-9]+(?:\.[0-9]+)?$").all():
-        lengths = values.str.len_chars()
-        same_length = bool(whole.all()) and lengths.n_unique() == 1 and int(lengths[0]) >= 4
-        numbers = values.filter(whole).cast(pl.Int64)
-        neighbours = int((numbers + 1).is_in(numbers.implode()).sum())
-        if not same_length and neighbours < (UNIQUE - 0.1) * rows:
-            return []  # measurements
-    return [Suspicion(18, "nearly every row has its own value", Form.UNIQUE)]
+    long = cells.table.filter(pl.col(VALUE).str.contains(LONG_TEXT)).group_by(COLUMN).len(name=COUNT)
+    texts = set(long.filter(pl.col(COUNT) >= max(FREE_TEXT * rows, FEW_TEXTS))[COLUMN])
+    why = "contains free text, which may reveal anything"
+    found = [(column, Suspicion(18, why, Form.FREE_TEXT)) for column in sorted(texts)]
+    if rows < FEW_ROWS:
+        return found
+    many = [column for column in np.flatnonzero(cells.distinct >= UNIQUE * rows).tolist() if column not in texts]
+    measured = _measurements(cells.table.filter(pl.col(COLUMN).is_in(many)), rows)
+    unique = Suspicion(18, "nearly every row has its own value", Form.UNIQUE)
+    return found + [(column, unique) for column in many if column not in measured]
+
+
+def _measurements(table: pl.DataFrame, rows: int) -> set[int]:
+    """The columns of numbers that are neither codes of one length nor numbers in a row."""
+    whole = pl.col(VALUE).str.contains(r"^[0-9]{1,18}$")
+    number = pl.when(whole).then(pl.col(VALUE)).cast(pl.Int64)
+    lengths = pl.col(VALUE).str.len_chars()
+    facts = table.group_by(COLUMN).agg(
+        numeric=pl.col(VALUE).str.contains(MEASUREMENT).all(),
+        code=whole.all() & (lengths.n_unique() == 1) & (lengths.first() >= CODE_LENGTH),
+        neighbours=(number.drop_nulls().unique().sort().diff() == 1).sum(),
+    )
+    few = pl.col("neighbours") < (UNIQUE - 0.1) * rows
+    return set(facts.filter(pl.col("numeric") & ~pl.col("code") & few)[COLUMN])
 
 
 def _rows(count: int) -> str:

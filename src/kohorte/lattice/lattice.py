@@ -22,7 +22,7 @@ Parts: TypeAlias = Sequence[Floats]
 """One number per attribute and level."""
 
 LARGEST = 2**24
-"""Larger lattices are refused: the arrays of a search (about 50 bytes per node) would need too much memory."""
+"""Larger lattices have no arrays: those of a search (about 50 bytes per node) would need too much memory."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,26 @@ class Lattice:
     def __post_init__(self) -> None:
         if not self.shape or min(self.shape) < 1:
             raise InputError("a lattice needs at least one attribute and one level each", code="lattice-empty")
-        if self.size > LARGEST:
-            raise InputError(
-                f"{self.size:,} combinations of levels are too many (at most {LARGEST:,}): "
-                "use fewer quasi-identifiers or hierarchies with fewer levels",
-                code="lattice-too-large",
-            )
 
     @property
     def size(self) -> int:
         """The number of nodes."""
         return math.prod(self.shape)
+
+    @property
+    def too_large(self) -> str | None:
+        """Why the nodes cannot be listed, in words; None if they can."""
+        if self.size <= LARGEST:
+            return None
+        return f"{size_in_words(self.size)} combinations of levels are too many to list (at most {LARGEST:,})"
+
+    def refuse_listing(self, instead: str = "") -> None:
+        """Refuse a lattice that has too many nodes for an array; `instead` names what can be used."""
+        if self.too_large is not None:
+            raise InputError(
+                f"{self.too_large}: {instead}use fewer quasi-identifiers, or hierarchies with fewer levels",
+                code="lattice-too-large",
+            )
 
     @property
     def bottom(self) -> Node:
@@ -64,13 +73,14 @@ class Lattice:
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """The position of every node in the order that breaks ties: by height, then by levels."""
-        positions = np.empty(self.size, dtype=np.int64)
         heights = self.heights.ravel().astype(np.uint16)  # NumPy sorts 16-bit numbers by radix
+        positions = np.empty(self.size, dtype=np.int64)
         positions[np.argsort(heights, kind="stable")] = np.arange(self.size)
         return positions.reshape(self.shape)
 
     def sum(self, parts: Parts) -> Floats:
         """The sum of the numbers of its levels, for every node; `add_up` does the same for a single node."""
+        self.refuse_listing()
         left, right = half_sums(parts)
         return np.add.outer(left, right).reshape(self.shape)
 
@@ -122,6 +132,11 @@ class Lattice:
     def sublattices(self) -> int:
         """The number of pairs of a node and a proper generalization of it."""
         return math.prod(length * (length + 1) // 2 for length in self.shape) - self.size
+
+
+def size_in_words(size: int) -> str:
+    """A number of nodes: in full as long as people can read it."""
+    return f"{size:,}" if size < 10**12 else f"about 10^{int(math.log10(size))}"
 
 
 def half_sums(parts: Parts) -> tuple[Floats, Floats]:

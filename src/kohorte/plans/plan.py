@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from kohorte.data import Role, strict_yaml
+from kohorte.data import Role, as_missing_values, strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.metrics import Loss, Metric
@@ -47,6 +47,7 @@ KEYS = (
     "missing",
     "person",
     "linked_by",
+    "missing_values",
     "decorrelate",
     "output",
 )
@@ -69,6 +70,7 @@ class Plan:
     decorrelate: Decorrelation | None = None
     person: Person | None = None
     linked_by: str | None = None
+    missing_values: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         with Within("person"):
@@ -82,6 +84,7 @@ class Plan:
             self._set("search", as_search(self.search))
             self._check_search()
         self._set("missing", choice("missing", self.missing, Missing))
+        self._set("missing_values", as_missing_values(self.missing_values, code="plan-missing-values"))
         limit = self.suppression_limit
         if not is_number(limit) or not 0 <= limit <= 1:
             raise InputError(
@@ -269,6 +272,7 @@ class Plan:
     def to_dict(self) -> dict[str, object]:
         """The plan as plain dictionaries, lists, numbers and text."""
         remedy = {} if self.decorrelate is None else {"decorrelate": self.decorrelate.to_dict()}
+        marks = {"missing_values": list(self.missing_values)} if self.missing_values else {}
         return {
             "kohorte": FORMAT,
             "attributes": {name: attribute.to_dict() for name, attribute in self.attributes.items()},
@@ -279,6 +283,7 @@ class Plan:
             "missing": str(self.missing),
             **({} if self.person is None else {"person": self.person.to_dict()}),
             **({} if self.linked_by is None else {"linked_by": self.linked_by}),
+            **marks,
             **remedy,
             "output": {"order": self.order},
         }
@@ -320,6 +325,7 @@ class Plan:
             decorrelate=data.get("decorrelate"),
             person=data.get("person"),
             linked_by=data.get("linked_by"),
+            missing_values=data.get("missing_values", ()),
         )
 
 

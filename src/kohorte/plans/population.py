@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from kohorte.data import TableFile, as_text, read_table
+from kohorte.data import TableFile, as_text, read_table, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Codes
@@ -80,6 +80,7 @@ def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
             raise InputError(
                 f"the original table does not have these columns of the plan: {hints}", code="population-columns"
             )
+        original = without_marks(original, plan.missing_values)
         found[plan.subset.key] = _with_flags(original, _flags(original[plan.subset.name]), plan)
     return found
 
@@ -126,7 +127,7 @@ def read_population(source: PopulationSource, plan: Plan) -> TableFile:
         )
     if frame.height == 0:
         raise InputError(f"the population table {source.name} has no rows", code="table-no-rows")
-    frame = _quasi_identifiers(frame, plan)
+    frame = without_marks(_quasi_identifiers(frame, plan), plan.missing_values)
     for name in frame.columns:
         absent_rows = as_text(frame[name]).is_null()
         if absent_rows.any():

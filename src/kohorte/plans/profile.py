@@ -1,34 +1,32 @@
-"""Profile a table: the types of its columns, suspected identifiers, and a first plan."""
+"""Profile a table: the types of its columns, suspected identifiers, and a role and a hierarchy for each."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
-from kohorte.data import Role, as_text
+from kohorte.data import Role
 from kohorte.errors import InputError
-from kohorte.hierarchies import Builder, Dates, Intervals, Redaction
-from kohorte.identifiers.detection import MOSTLY, Form, suspects
-from kohorte.models import KAnonymity
-from kohorte.plans.parts import Attribute
-from kohorte.plans.plan import Plan
-
-SAMPLE = 10_000
-MOST_EXACT = 1e15
-"""Larger numbers are codes rather than measurements, and floats do not represent them exactly."""
+from kohorte.hierarchies import Builder, Dates, Intervals, builder_to_dict
+from kohorte.identifiers import CellTable, Form, Suspicion, cell_tables, suspects_in
+from kohorte.plans.column_types import ColumnType, types_of
 
 SENSITIVE_NAMES = re.compile(
     r"diag|icd|disease|krankheit|befund|therap|medic|hiv|salary|income|gehalt|blood|labor|outcome"
 )
-DATE_FORMATS = {"%Y-%m-%d": r"^\d{4}-\d{2}-\d{2}$", "%d.%m.%Y": r"^\d{2}\.\d{2}\.\d{4}$"}
 
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """What a column looks like; `why` gives the reason for the proposed role."""
+    """What a column looks like.
+
+    `why` gives the reason for the proposed role, `why_hierarchy` that for the hierarchy of a quasi-identifier.
+    `missing` counts empty cells and the texts in `missing_values`, which seem to stand for them; `stars` counts cells
+    with `*`.
+    """
 
     name: str
     kind: str
@@ -38,6 +36,22 @@ class ColumnProfile:
     why: str
     hierarchy: Builder | None
     minimum_level: int = 0
+    why_hierarchy: str = ""
+    missing_values: tuple[str, ...] = ()
+    stars: int = 0
+
+    @property
+    def hierarchy_in_words(self) -> str:
+        """The proposed hierarchy of a quasi-identifier, for people."""
+        if self.role is not Role.QUASI_IDENTIFYING:
+            return ""
+        if self.hierarchy is None:
+            return "the value or *"
+        if isinstance(self.hierarchy, Dates):
+            return f"dates, {self.hierarchy.format}"
+        if isinstance(self.hierarchy, Intervals):
+            return f"intervals of {', '.join(str(width) for width in self.hierarchy.widths or ())}"
+        return self.hierarchy.name
 
     def to_dict(self) -> dict[str, object]:
         """The profile as plain data."""
@@ -46,95 +60,58 @@ class ColumnProfile:
             "type": self.kind,
             "distinct": self.distinct,
             "missing": self.missing,
+            "missing_values": list(self.missing_values),
             "suspected_role": str(self.role),
             "why": self.why,
+            "hierarchy": None if self.hierarchy is None else builder_to_dict(self.hierarchy),
+            "why_hierarchy": self.why_hierarchy,
         }
 
 
 def profile(frame: pl.DataFrame) -> tuple[ColumnProfile, ...]:
-    """Profile every column of a table."""
+    """Profile every column of a table, by all its cells."""
     if frame.height == 0:
         raise InputError("the table has no rows", code="table-no-rows")
-    return tuple(_profile(as_text(frame[name]), frame.height) for name in frame.columns)
+    found: list[ColumnProfile] = []
+    schema = frame.schema  # polars makes a new one at each access
+    for cells in cell_tables(frame):
+        numeric = [at for at, name in enumerate(cells.names) if schema[name].is_numeric()]
+        types = types_of(cells, typed=numeric)
+        suspicions = suspects_in(cells, frame.height)
+        found += [_column(cells, at, types[at], suspicions[at], frame.height) for at in range(len(cells))]
+    return tuple(found)
 
 
-def first_plan(columns: tuple[ColumnProfile, ...]) -> Plan:
-    """Return a plan to start from: 5-anonymity, at most 5 % suppressed, and a role for every column."""
-    attributes = {column.name: Attribute(column.role, column.hierarchy) for column in columns}
-    return Plan(attributes=attributes, models=[KAnonymity(k=5)], suppression_limit=0.05)
+def _column(cells: CellTable, at: int, kind: ColumnType, suspicions: Sequence[Suspicion], rows: int) -> ColumnProfile:
+    name, stars = cells.names[at], int(cells.stars[at])
+    role, why = _role(name, kind, suspicions)
+    known = role is Role.QUASI_IDENTIFYING
+    return ColumnProfile(
+        name,
+        kind.kind,
+        kind.distinct,
+        rows - kind.rows - stars,
+        role,
+        why,
+        kind.hierarchy if known else None,
+        why_hierarchy=kind.why if known else "",
+        missing_values=kind.marks,
+        stars=stars,
+    )
 
 
-def _profile(text: pl.Series, rows: int) -> ColumnProfile:
-    present = text.drop_nulls()
-    sample = present.head(SAMPLE)
-    kind, hierarchy = _kind(sample, present)
-    distinct = present.n_unique()
-    role, why = _role(kind, text, rows)
-    kept = hierarchy if role is Role.QUASI_IDENTIFYING else None
-    return ColumnProfile(text.name, kind, distinct, text.null_count(), role, why, kept)
+def _role(name: str, kind: ColumnType, suspicions: Sequence[Suspicion]) -> tuple[Role, str]:
+    """The role by suspicion; ZIP codes, places, dates and ages do not identify a person on their own.
 
-
-def _role(kind: str, text: pl.Series, rows: int) -> tuple[Role, str]:
-    """The role by suspicion; ZIP codes, places, dates and ages do not identify a person on their own."""
-    found = {suspicion.form: suspicion for suspicion in reversed(suspects(text, rows, sample=SAMPLE))}
+    A date is never sensitive by its name: others may know the day of a diagnosis.
+    """
+    found = {suspicion.form: suspicion for suspicion in reversed(suspicions)}
     if Form.DIRECT in found:
         return Role.IDENTIFYING, found[Form.DIRECT].why
-    if SENSITIVE_NAMES.search(text.name.lower()):
-        return Role.SENSITIVE, "by its name"
-    for form in (Form.UNIQUE, Form.FREE_TEXT) if kind != "date" else ():
-        if form in found:
-            return Role.IDENTIFYING, found[form].why
+    if not kind.is_date:
+        if SENSITIVE_NAMES.search(name.lower()):
+            return Role.SENSITIVE, "by its name"
+        for form in (Form.UNIQUE, Form.FREE_TEXT):
+            if form in found:
+                return Role.IDENTIFYING, found[form].why
     return Role.QUASI_IDENTIFYING, "others may know it; make it insensitive only if they cannot"
-
-
-def _kind(sample: pl.Series, present: pl.Series) -> tuple[str, Builder | None]:
-    """Return the type of the values and a hierarchy that fits."""
-    for layout, pattern in DATE_FORMATS.items():
-        if _share(sample, pattern) >= MOSTLY:
-            return "date", Dates(format=layout)
-    lengths = sample.str.len_chars()
-    if len(sample) and lengths.n_unique() == 1 and lengths[0] >= 4 and _share(sample, r"^\d+$") == 1.0:
-        return "code", Redaction()
-    if _share(sample, r"^[-+]?\d+$") == 1.0:
-        return "integer", _intervals(present, integer=True)
-    if _share(sample, r"^[-+]?\d+(\.\d+)?$") == 1.0:
-        return "number", _intervals(present, integer=False)
-    return "text", None
-
-
-def _intervals(present: pl.Series, *, integer: bool) -> Builder | None:
-    """Return intervals that start at a round number and contain all values."""
-    numbers = present.cast(pl.Float64, strict=False).drop_nulls()
-    if len(numbers) != len(present) or present.n_unique() < 4:
-        return None
-    least, most = _bounds(numbers)
-    if max(abs(least), abs(most)) > MOST_EXACT:
-        return None
-    width = _round_width((most - least) / 20)
-    lower = int(least // width) * width
-    upper = lower
-    while upper <= most:
-        upper += 4 * width
-    return Intervals(lower=lower, upper=upper, widths=[width, 2 * width, 4 * width], integer=integer)
-
-
-def _bounds(numbers: pl.Series) -> tuple[float, float]:
-    least: Any = numbers.min()
-    most: Any = numbers.max()
-    return float(least), float(most)
-
-
-def _round_width(width: float) -> int:
-    """Return the next of 1, 2, 5, 10, 20, 50, ..."""
-    size = 1
-    while True:
-        for step in (1, 2, 5):
-            if step * size >= width:
-                return step * size
-        size *= 10
-
-
-def _share(sample: pl.Series, pattern: str) -> float:
-    if not len(sample):
-        return 0.0
-    return float(sample.str.contains(pattern).sum()) / len(sample)

@@ -11,11 +11,13 @@ import polars as pl
 
 from kohorte.data import Role, as_text, to_polars
 from kohorte.hierarchies import SafeHarbor
-from kohorte.identifiers.detection import Form, Suspicion, form_by_name, suspects
+from kohorte.identifiers import Form, Suspicion, cell_tables, form_by_name, suspects_in
 from kohorte.models import SafeHarborRule
 from kohorte.plans.parts import Attribute
 from kohorte.plans.plan import Plan
 from kohorte.plans.profile import ColumnProfile, profile
+from kohorte.plans.proposal import algorithm_for, missing_values_of
+from kohorte.plans.search_options import SearchOptions
 
 DATE_FORMATS = (
     *("%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%d/%m/%Y", "%Y/%m/%d", "%m-%d-%Y", "%d-%m-%Y", "%Y%m%d", "%Y"),
@@ -57,7 +59,11 @@ def safe_harbor_profile(
     facts = _Facts(zip_populations, as_of or datetime.now(UTC).date().isoformat(), folder)
     _hierarchy(Form.BIRTH, "%Y", facts)  # refuses an invalid day
     _hierarchy(Form.ZIP, "", facts).areas(attribute="zip populations")  # and a file that cannot be read
-    return tuple(_column(column, as_text(frame[column.name]), frame.height, facts) for column in profile(frame))
+    found = [suspicions for cells in cell_tables(frame) for suspicions in suspects_in(cells, frame.height, least=0.0)]
+    return tuple(
+        _column(column, own, as_text(frame[column.name]), facts)
+        for column, own in zip(profile(frame), found, strict=True)
+    )
 
 
 def plan_of(columns: Sequence[ColumnProfile]) -> Plan:
@@ -65,11 +71,15 @@ def plan_of(columns: Sequence[ColumnProfile]) -> Plan:
     attributes = {
         column.name: Attribute(column.role, column.hierarchy, minimum_level=column.minimum_level) for column in columns
     }
-    return Plan(attributes=attributes, models=[SafeHarborRule()])
+    return Plan(
+        attributes=attributes,
+        models=[SafeHarborRule()],
+        search=SearchOptions(algorithm=algorithm_for(columns)),
+        missing_values=missing_values_of(columns),
+    )
 
 
-def _column(column: ColumnProfile, text: pl.Series, rows: int, facts: _Facts) -> ColumnProfile:
-    found = suspects(text, rows, least=0.0)
+def _column(column: ColumnProfile, found: Sequence[Suspicion], text: pl.Series, facts: _Facts) -> ColumnProfile:
     named = [suspicion for suspicion in found if suspicion.form in GONE]
     if named:
         return _removed(column, _reason(named[0]))
@@ -83,7 +93,7 @@ def _column(column: ColumnProfile, text: pl.Series, rows: int, facts: _Facts) ->
 
 
 def _removed(column: ColumnProfile, why: str) -> ColumnProfile:
-    return replace(column, role=Role.IDENTIFYING, why=why, hierarchy=None, minimum_level=0)
+    return replace(column, role=Role.IDENTIFYING, why=why, hierarchy=None, why_hierarchy="", minimum_level=0)
 
 
 def _reason(suspicion: Suspicion) -> str:
@@ -92,7 +102,7 @@ def _reason(suspicion: Suspicion) -> str:
 
 def _made_safe(column: ColumnProfile, form: Form, text: pl.Series, facts: _Facts) -> ColumnProfile | None:
     """The column with the hierarchy of its safe form, if that covers every value."""
-    distinct = text.drop_nulls().unique().to_list()
+    distinct = [value for value in text.drop_nulls().unique() if value not in column.missing_values]
     for layout in DATE_FORMATS if form in (Form.DATE, Form.BIRTH) else ("",):
         builder = _hierarchy(form, layout, facts)
         if len(builder.label(distinct, attribute=column.name).columns) == len(distinct):
@@ -100,7 +110,14 @@ def _made_safe(column: ColumnProfile, form: Form, text: pl.Series, facts: _Facts
     else:
         return None
     why, level = _safe_form(form, builder)
-    return replace(column, role=Role.QUASI_IDENTIFYING, why=why, hierarchy=builder, minimum_level=level)
+    return replace(
+        column,
+        role=Role.QUASI_IDENTIFYING,
+        why=why,
+        hierarchy=builder,
+        why_hierarchy="the form that Safe Harbor allows",
+        minimum_level=level,
+    )
 
 
 def _hierarchy(form: Form, layout: str, facts: _Facts) -> SafeHarbor:

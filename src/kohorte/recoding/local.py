@@ -11,6 +11,7 @@ import numpy as np
 
 from kohorte.errors import NoSolution
 from kohorte.kernels.arrays import Bools, Codes
+from kohorte.lattice import Lattice
 from kohorte.metrics import (
     Aecs,
     Classification,
@@ -52,8 +53,12 @@ class LocalRecoding:
     options: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """Classes come from several searches, so the models must judge each class on its own."""
-        return refuse_models(problem.goal.models)
+        """Classes come from several searches, so the models must judge each class on its own.
+
+        The searches list all combinations of levels.
+        """
+        lattice = Lattice(tuple(map(len, self.levels(problem.table))))
+        return refuse_models(problem.goal.models) or lattice.too_large
 
     def levels(self, table: EncodedTable) -> tuple[tuple[int, ...], ...]:
         """The levels that the cells of each attribute may have."""

@@ -163,6 +163,9 @@ def search(setup: SearchSetup) -> SearchResult:
         raise InputError(
             f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {others}", code="algorithm-unfit"
         )
+    if algorithm.lists_nodes and problem.lattice.too_large is not None:
+        others = able(problem, recoding_problem(setup.encoded))
+        problem.lattice.refuse_listing(f"take another algorithm (these can: {others}), ")
     problem.started = time.monotonic()
     with counting_ahead(setup):
         result = algorithm.run(problem)

@@ -288,11 +288,14 @@ def leaves_open(plan: Plan) -> list[str]:
 
 def missing_values(plan: Plan) -> str:
     """What the plan does with missing values, as text."""
-    return {
+    marks = ", ".join(map(repr, plan.missing_values))
+    listed = f"; these texts count as missing and are written as empty cells: {marks}" if marks else ""
+    policy = {
         "category": "a missing value is a value of its own at every level below '*'",
         "suppress": "rows with a missing quasi-identifier are suppressed",
         "refuse": "there are none: a table with missing quasi-identifiers is refused",
     }[str(plan.missing)]
+    return policy + listed
 
 
 def _section(model: PrivacyModel, title: str) -> Sequence[str]:

@@ -57,6 +57,7 @@ def encode_problem(
     `by_row` encodes each row separately, as recoders and comparisons need; by default the algorithm decides.
     """
     check_columns(source.columns, plan)
+    source = source.without_marks(plan.missing_values)
     input_rows = source.rows
     if input_rows == 0:
         raise InputError("the table has no rows", code="table-no-rows")
@@ -81,6 +82,7 @@ def encode_problem(
         person=PersonColumns(unit.columns, unit.links, unit.judges_sets) if unit.counts_people else None,
     )
     _refuse_few(plan, table)
+    _refuse_marked_labels(table, plan)
     check_models(plan, table.domains)
     refuse_unsafe(source, plan, table)
     goal = Goal(
@@ -93,6 +95,18 @@ def encode_problem(
         progress=progress,
     )
     return EncodedProblem(plan, source, tuples, table, goal, parts.populations, parts.hashes, input_rows)
+
+
+def _refuse_marked_labels(table: EncodedTable, plan: Plan) -> None:
+    """Refuse a label that is also a text for missing: in the release nobody could tell which of them is meant."""
+    for column in table.columns if plan.missing_values else ():
+        levels = [level for level, labels in enumerate(column.labels) if set(labels) & set(plan.missing_values)]
+        if levels:
+            raise InputError(
+                f"column {column.name!r}: level {column.finest + levels[0]} of the hierarchy has a label that "
+                "missing_values lists, too; rename the label, or take the text out of missing_values",
+                code="missing-value-is-label",
+            )
 
 
 def _refuse_few(plan: Plan, table: EncodedTable) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from kohorte.data import FrameKind, Role, from_polars, to_polars
+from kohorte.data import FrameKind, Role, from_polars, to_polars, without_marks
 from kohorte.errors import InputError, InternalError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.plans.columns import check_columns
@@ -80,6 +80,7 @@ class Release(Candidate):
             )
         table, kind = to_polars(new_rows)
         check_columns(table.columns, self.plan, may_lack=(Role.IDENTIFYING,))
+        table = without_marks(table, self.plan.missing_values)
         table = without_flag(flagged_rows(table, self.plan), self.plan)
         if table.height == 0:
             raise InputError("the table has no rows", code="table-no-rows")

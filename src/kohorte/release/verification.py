@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role, to_polars
+from kohorte.data import Role, to_polars, without_marks
+from kohorte.data.missing_values import written_in_several_ways
 from kohorte.errors import InputError
 from kohorte.groups import Groups
 from kohorte.hierarchies import SUPPRESSED, CsvFile, Dates, Intervals, SafeHarbor, Tree
@@ -21,7 +22,7 @@ from kohorte.release.algorithms import is_recoder
 from kohorte.release.shown_classes import Classes
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.words import reached_in_words, with_parameters
-from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive
+from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive, spread
 
 ROWS, PEOPLE = "rows", "people"
 """What was counted."""
@@ -107,7 +108,7 @@ def verify(frame: object, plan: Plan, *, population: object = None) -> Verificat
     """
     table, _ = to_polars(frame)
     check_columns(table.columns, plan, may_lack=(Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE))
-    original = None if population is None else to_polars(population)[0]
+    original = None if population is None else without_marks(to_polars(population)[0], plan.missing_values)
     return verify_source(FrameSource(table), plan, whole_populations(plan, original), original=original)
 
 
@@ -133,13 +134,15 @@ def verify_source(
     which the table was made. Without either, only rows can be counted.
     """
     names = list(plan.quasi_identifiers)
+    unclear = _written_in_several_ways(table, plan)
+    table = table.without_marks(plan.missing_values)
     tuples = table.count_shown(list(dict.fromkeys((*names, *plan.histograms))))
     rows = int(tuples[COUNT].sum())
     if rows == 0:
         raise InputError("the table has no rows", code="table-no-rows")
     unsafe = safe_harbor.problems(table, plan)
     found = [*_columns_left(table, plan), *_too_fine(tuples, plan), *_missing_problems(tuples, plan)]
-    found += [*decorrelation.problems(table, plan), *unsafe]
+    found += [*decorrelation.problems(table, plan), *unsafe, *unclear]
     starred = tuples.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
     suppressed = int(tuples[COUNT].filter(starred).sum())
     if suppressed > plan.most_suppressed(rows):
@@ -224,6 +227,19 @@ def _missing_problems(tuples: pl.DataFrame, plan: Plan) -> list[str]:
     names = list(plan.quasi_identifiers)
     lacking = int(tuples.filter(pl.any_horizontal(pl.col(names).is_null()))[COUNT].sum())
     return [f"{lacking:,} rows lack a value, which 'missing: {plan.missing}' does not allow"] if lacking else []
+
+
+def _written_in_several_ways(table: TableSource, plan: Plan) -> list[str]:
+    """With `missing_values`, a column that writes missing in two ways tells rows apart that count as equal."""
+    if not plan.missing_values:
+        return []
+    shown = {name: spread(table.count_shown([name]), name) for name in plan.quasi_identifiers}
+    cells = {name: written_in_several_ways(text, plan.missing_values) for name, text in shown.items()}
+    return [
+        f"{rows:,} rows lack a value of {name!r}, written in several ways, which tells them apart"
+        for name, rows in cells.items()
+        if rows
+    ]
 
 
 def _too_fine(tuples: pl.DataFrame, plan: Plan) -> list[str]:

@@ -19,6 +19,7 @@ from kohorte.data import (
     atomic_write,
     output_separator,
     parse_table,
+    refuse_format,
     refuse_same_file,
     write_csv,
 )
@@ -99,6 +100,7 @@ class StagedFiles:
         for path in (output, *self._certificates):
             for needed in inputs:
                 refuse_same_file(needed, path)
+        refuse_format(output)
         self._blocks, self._naming, self._signals = ExitStack(), ExitStack(), _SignalsIgnored()
         self.names: list[tuple[Path, Path]] = []
         """The temporary files and their final names, in the order in which they are renamed."""

@@ -64,7 +64,7 @@ class Measured:
     @cached_property
     def shown(self) -> ShownTable:
         """The classes of the table."""
-        return ShownTable.of(self.frame, self.profile.quasi_identifiers)
+        return self.profile.shown
 
     @cached_property
     def contributions(self) -> tuple[Contribution, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kohorte.data import to_polars
+from kohorte.data import to_polars, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Counts, Floats
@@ -74,7 +74,7 @@ def people_of(
             code="risk-population-twice",
         )
     if population is not None:
-        return _counted(table, plan, to_polars(population)[0])
+        return _counted(table, plan, without_marks(to_polars(population)[0], plan.missing_values))
     if fraction is not None:
         if not is_number(fraction) or not 0 < fraction <= 1:
             raise InputError(

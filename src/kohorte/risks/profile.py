@@ -69,6 +69,11 @@ class RiskProfile:
             "re_identification_risk": self._re_identification_risk(),
         }
 
+    @property
+    def shown(self) -> ShownTable:
+        """The classes that the figures are about."""
+        return self._table
+
     def to_dict(self, *, rows: int = 0) -> dict[str, object]:
         """The profile as plain data, with up to `rows` rows at the highest risk."""
         return {
@@ -126,9 +131,10 @@ def risk(
     """Measure the risk of a table (polars, pandas or arrow), raw or released.
 
     Rows look alike if they show the same text in all quasi-identifiers of the plan. Rows that show only `*` are
-    suppressed, and no figure counts them. Give at most one of `population_size`, `sampling_fraction` and `population`;
-    without any, the journalist has the same risk as the prosecutor. Attribute sets are assessed up to the size
-    `largest_set`, by default four, or fewer if there are too many sets.
+    suppressed, and no figure counts them, as long as the plan's suppression limit allows that many; otherwise they are
+    a class like any other, as for `verify`. Give at most one of `population_size`, `sampling_fraction` and
+    `population`; without any, the journalist has the same risk as the prosecutor. Attribute sets are assessed up to
+    the size `largest_set`, by default four, or fewer if there are too many sets.
     """
     table = checked_table(frame, plan)
     if not is_number(threshold) or not 0 < threshold <= 1:
@@ -140,7 +146,8 @@ def risk(
     if largest_set is None:
         largest_set = feasible_size(len(plan.quasi_identifiers))
     checked_size(largest_set, len(plan.quasi_identifiers))
-    shown = ShownTable.of(table, plan.quasi_identifiers)
+    most = plan.most_suppressed(table.height)
+    shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most)
     people = people_of(shown, plan, size=population_size, fraction=sampling_fraction, population=population)
     sets, uniques = attribute_sets(shown, largest_set)
     profile = RiskProfile(

@@ -161,9 +161,13 @@ class SearchResult:
 
 
 class Search(Protocol):
-    """An algorithm that searches the lattice; `name` is its published name."""
+    """An algorithm that searches the lattice; `name` is its published name.
+
+    `lists_nodes`: it keeps arrays with an entry for every node, which limits the size of the lattice.
+    """
 
     name: ClassVar[str]
+    lists_nodes: ClassVar[bool] = True
 
     def refuse(self, problem: Problem) -> str | None:
         """Return why this search cannot solve the problem; None if it can, which is the default."""

@@ -39,6 +39,7 @@ class Datafly(Search):
 
     name: ClassVar[str] = "datafly"
     options: ClassVar[tuple[str, ...]] = ("weights",)
+    lists_nodes: ClassVar[bool] = False
 
     def run(self, problem: Problem) -> SearchResult:
         """Generalize until few enough rows are in classes that fail, or nothing can be generalized."""

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from kohorte.data import as_text
+from kohorte.data import as_text, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchies import SafeHarbor
 from kohorte.models import SafeHarborRule
@@ -109,7 +109,7 @@ class Definition:
         check_columns(frame.columns, self.plan)
         if frame.height == 0:
             raise InputError("the table has no rows", code="table-no-rows")
-        return frame.select(pl.col(list(self.plan.attributes)))
+        return without_marks(frame.select(pl.col(list(self.plan.attributes))), self.plan.missing_values)
 
     def compared(self, frame: pl.DataFrame, record: Record) -> tuple[pl.DataFrame, Recognised, Comparison]:
         """The table in the columns of the plan, its fingerprints, and what the record says of its rows."""

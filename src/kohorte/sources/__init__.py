@@ -5,13 +5,13 @@ from kohorte.sources.duckdb import DuckDbSource
 from kohorte.sources.encoding import (
     EncodedColumn,
     EncodedTable,
-    Missing,
     People,
     encode,
     encode_rows,
     encode_sensitive,
 )
 from kohorte.sources.frame import FrameSource, which_rows
+from kohorte.sources.missing import Missing
 from kohorte.sources.persons import PersonColumns, Persons, classes_of_rows
 from kohorte.sources.sensitive import SensitiveColumn
 

@@ -67,6 +67,9 @@ class TableSource(Protocol):
     def rows(self) -> int:
         """The number of rows."""
 
+    def without_marks(self, marks: Sequence[str]) -> TableSource:
+        """Return the table in which cells with one of these texts are missing."""
+
     def distinct(self, columns: Sequence[str]) -> Tuples:
         """Return the distinct tuples of these columns, with their counts."""
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from kohorte.data import categories_as_text, sha256_of
+from kohorte.data import as_text, categories_as_text, sha256_of
 from kohorte.data.columns import check_names, check_types, quoted
 from kohorte.data.files import unreadable
 from kohorte.errors import EngineError, InputError
@@ -84,6 +84,14 @@ class DuckDbSource:
     def rows(self) -> int:
         """The number of rows."""
         return int(self._fetch(f"SELECT count(*) AS n FROM ({self._query})")["n"].item())  # noqa: S608 - quoted
+
+    def without_marks(self, marks: Sequence[str]) -> DuckDbSource:
+        """Return the table in which cells with one of these texts are missing."""
+        if not marks:
+            return self
+        schema = self._fetch(f"SELECT * FROM ({self._query}) LIMIT 0").schema  # noqa: S608 - quoted
+        cells = ", ".join(_unmarked(name, dtype, marks) for name, dtype in schema.items())
+        return self._table(f"SELECT {cells} FROM ({self._query})", self.columns)  # noqa: S608 - quoted
 
     def distinct(self, columns: Sequence[str]) -> Tuples:
         """Return the distinct tuples of these columns, with their counts."""
@@ -239,6 +247,25 @@ def _cleaned(name: str, dtype: pl.DataType) -> str:
     if dtype.is_float():
         return f"CASE WHEN isnan({column}) THEN NULL WHEN {column} = 0 THEN 0 ELSE {column} END AS {column}"
     return f"nullif({column}, '') AS {column}" if dtype in (pl.String, pl.Categorical, pl.Enum) else column
+
+
+def _unmarked(name: str, dtype: pl.DataType, marks: Sequence[str]) -> str:
+    """A column without cells that have one of these texts; a value has the text that `as_text` gives it."""
+    column = _name(name)
+    if dtype.is_float():
+        texts = [float(mark) for mark in marks if _is_number(mark)]
+        meant = [repr(number) for number in texts if as_text(pl.Series([number]))[0] in marks]
+        which = f"{column} IN ({', '.join(meant)})" if meant else "false"
+    else:
+        which = f"{column}::VARCHAR IN ({', '.join(map(_text, marks))})"
+    return f"CASE WHEN {which} THEN NULL ELSE {column} END AS {column}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return np.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        return False
 
 
 def _coded(texts: pl.Series) -> tuple[list[str | None], Codes]:

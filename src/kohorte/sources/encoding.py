@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -19,16 +18,9 @@ from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
 from kohorte.lattice import Node
 from kohorte.sources.base import TableSource, Tuples
 from kohorte.sources.frame import FrameSource
+from kohorte.sources.missing import Missing, included_tuples
 from kohorte.sources.persons import PersonColumns, Persons
 from kohorte.sources.sensitive import SensitiveColumn, in_order
-
-
-class Missing(StrEnum):
-    """The policy for rows with a missing value (null, NaN, empty text) in a quasi-identifier."""
-
-    CATEGORY = "category"  # missing is a separate value, at every level below the top
-    SUPPRESS = "suppress"  # such rows are suppressed and count towards the suppression limit
-    REFUSE = "refuse"  # a table with such rows is refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +207,7 @@ def encode(
     quasi-identifier that may be shown. A hierarchy that depends on the data is built from the values of the included
     rows and of the populations.
     """
-    included = _included(source, tuples, list(hierarchies), missing)
+    included = included_tuples(source, tuples, list(hierarchies), missing)
     people = {key: FrameSource(population.frame) for key, population in populations.items()}
     known = () if person is None else person.columns
     of_people = {
@@ -259,22 +251,6 @@ def _is_told_apart(column: SensitiveColumn, tuples: Tuples) -> bool:
     """Whether each text of a sensitive attribute is a value of its own, as 1 and 1.0 are not."""
     texts = len(tuples.values[tuples.columns.index(column.name)]) + bool(tuples.absent(column.name).any())
     return len(column.domain.overall) == texts
-
-
-def _included(source: TableSource, tuples: Tuples, names: Sequence[str], missing: Missing) -> Bools:
-    """Tell which tuples are in classes, by the policy for missing values."""
-    included: Bools = np.ones(len(tuples.counts), dtype=bool)
-    for name in names:
-        absent = tuples.absent(name)
-        if missing is Missing.REFUSE and absent.any():
-            raise InputError(
-                f"column {name!r} has {source.where(tuples, absent)} without a value, and the plan says "
-                "'missing: refuse'",
-                code="missing-refused",
-            )
-        if missing is Missing.SUPPRESS:
-            included &= ~absent
-    return included
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,11 +331,19 @@ def _renumbered(values: pl.Series, codes: Codes, distinct: pl.Series) -> Codes:
 def _unknown_values(name: str, distinct: pl.Series, unknown: Bools, parts: Sequence[_Part]) -> InputError:
     """The error for values that a hierarchy does not contain: how many, and in which rows of which part."""
     strange = distinct.filter(pl.Series(unknown))
+    if stars := SUPPRESSED in strange:
+        strange = strange.filter(strange == SUPPRESSED)
     for part in parts:
         values, codes = part.column(name)
         selected = np.append(values.is_in(strange.implode()).to_numpy(), values=False)[codes]
         if selected.any():
             break
+    if stars:
+        return InputError(
+            f"column {name!r} shows * in {part.source.where(part.tuples, selected)}{part.whose}; * marks a suppressed "
+            "cell of a release: take the original table, or if * means that the value is missing, empty these cells",
+            code="value-is-star",
+        )
     return InputError(
         f"column {name!r}: the hierarchy does not know {len(strange):,} of {len(distinct):,} distinct values, "
         f"in {part.source.where(part.tuples, selected)}{part.whose}",

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from kohorte.data import as_text, fill_table, parse_table
+from kohorte.data import as_text, fill_table, parse_table, without_marks
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.sources.base import COUNT, Tuples, Written
@@ -46,6 +46,12 @@ class FrameSource:
     def rows(self) -> int:
         """The number of rows."""
         return self._frame.height if self._counts is None else int(self._counts.sum())
+
+    def without_marks(self, marks: Sequence[str]) -> FrameSource:
+        """Return the table in which cells with one of these texts are missing."""
+        if not marks:
+            return self
+        return FrameSource(without_marks(self._frame, marks), merged=self._merged, counts=self._counts)
 
     def distinct(self, columns: Sequence[str]) -> Tuples:
         """Return the distinct tuples of these columns, with their counts."""

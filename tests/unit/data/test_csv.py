@@ -338,3 +338,47 @@ def test_nested_columns_are_not_written() -> None:
     with pytest.raises(InputError, match="'x'") as caught:
         written(pl.DataFrame({"x": [[1]]}))
     assert caught.value.code == "table-column-type"
+
+
+# --- the line `sep=;` of Excel ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["sep=;\n", "sep=;\r\n", '"sep=;"\n', "SEP=;\n"])
+def test_a_first_line_for_excel_states_the_separator_and_is_no_row(first: str) -> None:
+    table = read(first + "a;b\n1,5;2\n")
+    assert table.frame.rows() == [("1,5", "2")]
+    assert table.separator == ";"
+    [note] = table.notes
+    assert "states the separator for Excel (semicolon)" in note
+
+
+def test_line_numbers_after_the_line_for_excel_are_those_of_the_file() -> None:
+    assert "line 4 has 3 fields" in refusal("sep=,\na,b\n1,2\n1,2,3\n").message
+
+
+def test_a_separator_that_contradicts_the_line_for_excel_is_refused() -> None:
+    error = refusal("sep=;\na;b\n1;2\n", separator=",")
+    assert error.code == "csv-separator-conflict"
+    assert read("sep=;\na;b\n1;2\n", separator=";").frame.rows() == [("1", "2")]
+
+
+def test_a_column_whose_name_only_starts_like_the_line_for_excel_stays_a_column() -> None:
+    assert read("sep=a,b\n1,2\n").frame.columns == ["sep=a", "b"]
+
+
+# --- two encodings in one file ----------------------------------------------------------------------------
+
+MIXED = b"name,n\nM\xc3\xbcller,1\nplain,2\nK\xf6nig,3\nJ\xf6rg,4\n"
+
+
+@pytest.mark.parametrize("encoding", [None, "cp1252", "latin-1"])
+def test_a_file_with_lines_in_two_encodings_is_named_as_such_with_its_lines(encoding: str | None) -> None:
+    error = refusal(MIXED, encoding=encoding)
+    assert error.code == "csv-encoding-mixed"
+    assert "line 2 is in UTF-8, lines 4, 5 are not" in error.message
+
+
+def test_a_file_in_one_other_encoding_is_not_called_mixed() -> None:
+    latin = "name,n\nMüller,1\nKönig,2\n".encode("cp1252")
+    assert refusal(latin).code == "csv-not-utf-8"
+    assert rows(latin, encoding="cp1252") == [("Müller", "1"), ("König", "2")]

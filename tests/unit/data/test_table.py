@@ -161,3 +161,17 @@ def test_missing_is_null_whatever_the_name_of_the_column() -> None:
     frame = pl.DataFrame({"^.*$": ["", "x"], "*": ["", "y"], "f": [float("nan"), 1.0], "n": [1, 2]})
     assert missing_as_null(frame).rows() == [(None, None, None, 1), ("x", "y", 1.0, 2)]
     assert frame["*"][0] == ""
+
+
+@pytest.mark.parametrize("name", ["release.json", "release.csv.gz", "release.dta", "release.sav", "release.cvs"])
+def test_an_output_with_an_unknown_suffix_is_refused_and_not_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="not a format that Kohorte writes") as caught:
+        write_table(pl.DataFrame({"a": ["1"]}), tmp_path / name, like=None, force=False)
+    assert caught.value.code == "file-format"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["release", "release.txt", "release.TSV", "release.csv", "release.pq"])
+def test_an_output_with_a_known_suffix_is_written(tmp_path: Path, name: str) -> None:
+    write_table(pl.DataFrame({"a": ["1"]}), tmp_path / name, like=None, force=False)
+    assert read_table(tmp_path / name).frame.rows() == [("1",)]

@@ -380,3 +380,21 @@ def test_identifying_attributes_of_a_plan_cannot_be_asked_about() -> None:
 
 def test_a_budget_of_metadata_can_be_replaced() -> None:
     assert replace(metadata(), budget=Budget(3.0)).budget.epsilon == 3.0
+
+
+def test_texts_that_the_metadata_list_as_missing_are_not_counted() -> None:
+    frame = patients(600).with_columns(sex=pl.Series(["NA", "f", "m"] * 200))
+    counted = "SELECT COUNT(sex) AS n FROM PRIORI"
+    told = replace(TELLING, missing_values=["NA"])
+    [[known]] = ko.query(frame, counted, told, epsilon=90.0).rows
+    [[everything]] = ko.query(frame, counted, TELLING, epsilon=90.0).rows
+    assert abs(int(known or 0) - 400) < 10
+    assert abs(int(everything or 0) - 600) < 10
+    assert told.sha256 != TELLING.sha256
+    assert ko.QueryMetadata.from_dict(told.to_dict()) == told
+
+
+def test_a_table_prepared_for_other_missing_values_is_refused() -> None:
+    typed = typed_table(patients(50), TELLING)
+    with pytest.raises(InputError, match="prepared for other metadata"):
+        ko.query(typed, "SELECT COUNT(*) FROM PRIORI", replace(TELLING, missing_values=["NA"]), epsilon=1.0)

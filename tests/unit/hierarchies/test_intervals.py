@@ -1,9 +1,14 @@
 from decimal import Decimal
 
+import polars as pl
 import pytest
 
 from kohorte.errors import InputError
 from kohorte.hierarchies import Bounds, Intervals
+from kohorte.hierarchies.order import sort_keys
+from kohorte.models import KAnonymity
+from kohorte.plans.plan import Plan
+from kohorte.release import anonymize
 
 AGE = {"lower": 0, "upper": 100, "widths": [5, 10, 20]}
 
@@ -156,3 +161,49 @@ def test_bad_options_are_refused_by_name(options, code, named):
     with pytest.raises(InputError, match=named) as caught:
         Intervals(**options)
     assert caught.value.code == code
+
+
+GERMAN = {"lower": 0, "upper": 10_000, "widths": [500, 5_000], "decimal": ",", "thousands": "."}
+
+
+@pytest.mark.parametrize("value", ["1.234,5", "1234,5", "+1.234,50"])
+def test_thousands_are_read_where_the_plan_names_their_sign(value):
+    assert labels(value, **GERMAN) == [value, "[1000; 1500)", "[0; 5000)", "*"]
+
+
+@pytest.mark.parametrize("value", ["1.23", "12.34,5", "1.2345", "1.234.56", ".500", "1,234.5", "1 234", "1.234,"])
+def test_digits_that_are_not_grouped_by_three_are_unknown(value):
+    assert labels(value, **GERMAN) is None
+
+
+@pytest.mark.parametrize("sign", ["'", "’", " ", "\u00a0", "\u202f", ","])
+def test_every_usual_sign_can_separate_thousands(sign):
+    options = GERMAN | {"decimal": ".", "thousands": sign}
+    assert labels(f"1{sign}234.5", **options)[1] == "[1000, 1500)"
+    assert labels("1.234", **options)[1] == "[0, 500)"
+
+
+def test_without_the_option_a_thousands_separator_is_unknown():
+    assert labels("1.234,5", **(GERMAN | {"thousands": ""})) is None
+
+
+@pytest.mark.parametrize("sign", [",", "x", "..", None, 1])
+def test_a_thousands_separator_that_is_the_decimal_sign_or_no_separator_is_refused(sign):
+    with pytest.raises(InputError, match="thousands") as caught:
+        Intervals(**(GERMAN | {"thousands": sign}))
+    assert caught.value.code == "hierarchy-option-invalid"
+
+
+def test_numbers_with_thousands_sort_by_size():
+    values = pl.Series(["2", "1.000", "999,5", "10.000,25"])
+    assert sort_keys(values, Intervals(**GERMAN)) == [Decimal(n) for n in ("2", "1000", "999.5", "10000.25")]
+    starts, _ = Intervals(**GERMAN).ends(values, 1)
+    assert starts.tolist() == [0, 1000, 500, 10_000]
+
+
+def test_a_column_that_mixes_decimal_signs_is_refused_with_the_numbers_of_the_rows():
+    table = pl.DataFrame({"weight": ["71,5", "80,0", "64.5", "90,1", "77.0"]})
+    attributes = {"weight": {"role": "quasi-identifying", "hierarchy": {"intervals": GERMAN}}}
+    plan = Plan(attributes=attributes, models=[KAnonymity(k=2)])
+    with pytest.raises(InputError, match=r"does not know 2 of 5 distinct values, in 2 rows \(3, 5\)"):
+        anonymize(table, plan)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kohorte.identifiers.cells import CellTable
 from kohorte.identifiers.contents import iban, luhn, vin
-from kohorte.identifiers.detection import CLASSES, Form, form_by_name, suspects
+from kohorte.identifiers.detection import CLASSES, Form, form_by_name, suspects, suspects_in
 from kohorte.identifiers.names import told_by_name, words_of
 
 
@@ -257,3 +258,28 @@ def test_names_of_parts_of_dates_and_of_age_groups_are_known(name: str) -> None:
 def test_what_reviewers_could_smuggle_through_is_suspected(number: int, cells: list[str]) -> None:
     found = suspects(pl.Series("x", cells, dtype=pl.String), 2, least=0.0)
     assert number in {suspicion.number for suspicion in found}
+
+
+@pytest.mark.parametrize("layout", ["{},{:02}", "{}.{:02}", "1.{:03},{:02}", "1,{:03}.{:02}", "1'{:03}.{:02}"])
+def test_measurements_are_no_identifiers_however_their_decimals_are_written(layout):
+    column = pl.Series("weight", [layout.format(7 * row, row * 37 % 100) for row in range(60)])
+    assert suspects(column, 60) == []
+
+
+@pytest.mark.parametrize("layout", ["1 {:03} {:03}", "1.{:03}.{:03}", "A{:03}{:03}"])
+def test_codes_in_groups_of_digits_are_identifiers_if_every_row_has_its_own(layout):
+    column = pl.Series("x", [layout.format(row, row * 37 % 1000) for row in range(60)])
+    assert [found.form for found in suspects(column, 60)] == [Form.UNIQUE]
+
+
+def test_columns_are_suspected_together_as_each_is_alone():
+    columns = [
+        pl.Series("mail", ["a@example.org", "b@example.org", None] * 10),
+        pl.Series("Nachname", ["x", "*", ""] * 10),
+        pl.Series("n", [str(row) for row in range(30)]),
+        pl.Series("sex", ["f", "m", "f"] * 10),
+        pl.Series("born", ["2001-02-03", "1999-01-01", "*"] * 10),
+    ]
+    together = suspects_in(CellTable.of(columns), 30)
+    assert together == [suspects(column, 30) for column in columns]
+    assert [bool(found) for found in together] == [True, True, True, False, True]

@@ -101,17 +101,20 @@ def test_a_lattice_without_attributes_or_levels_is_refused(shape):
     assert caught.value.code == "lattice-empty"
 
 
-def test_the_largest_lattice_is_accepted_and_one_more_level_refused():
-    assert Lattice((2,) * 24).size == 2**24
+def test_the_nodes_of_the_largest_lattice_can_be_listed_and_with_one_more_level_not():
+    assert Lattice((2,) * 24).too_large is None
     with pytest.raises(InputError, match=r"100,663,296 combinations .* too many") as caught:
-        Lattice((2,) * 25 + (3,))
+        Lattice((2,) * 25 + (3,)).refuse_listing()
     assert caught.value.code == "lattice-too-large"
 
 
-def test_a_far_too_large_lattice_is_refused_at_once():
-    with pytest.raises(InputError) as caught:
-        Lattice((10,) * 60)
-    assert caught.value.code == "lattice-too-large"
+def test_a_far_too_large_lattice_makes_no_array_but_still_knows_its_ends():
+    huge = Lattice((10,) * 60)
+    assert huge.top == (9,) * 60
+    for array in ("heights", "order"):
+        with pytest.raises(InputError, match=r"about 10\^60 combinations") as caught:
+            getattr(huge, array)
+        assert caught.value.code == "lattice-too-large"
 
 
 def test_a_lattice_of_one_node_has_one_strategy_and_no_sublattice():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.data import Role
-from kohorte.plans.profile import first_plan, profile
+from kohorte.plans.profile import profile
+from kohorte.plans.proposal import Proposal, propose
 
 
 def test_identifiers_are_suspected_by_name_and_by_content() -> None:
@@ -38,7 +39,7 @@ def test_a_column_with_a_value_for_nearly_every_row_is_suspected() -> None:
 
 def test_the_first_plan_of_the_cohort_works() -> None:
     frame = ko.cohort(500, missing=0.02)
-    plan = first_plan(profile(frame))
+    plan = propose(frame).plan
     release = ko.anonymize(frame, plan)
     assert "ssn" not in release.data.columns
     assert "name" not in release.data.columns
@@ -58,7 +59,7 @@ numbers = st.one_of(
 @given(st.lists(numbers, min_size=5, max_size=30))
 def test_the_first_plan_of_any_numbers_knows_them_all(values: list[str | None]) -> None:
     frame = pl.DataFrame({"q": pl.Series(values, dtype=pl.String), "sex": ["f"] * len(values)})
-    plan = first_plan(profile(frame))
+    plan = propose(frame).plan
     assert ko.verify(ko.anonymize(frame, plan).data, plan).satisfied
 
 
@@ -67,7 +68,7 @@ def test_numbers_of_many_digits_do_not_stop_the_profile(digits: int) -> None:
     frame = pl.DataFrame({"q": [str(number) + "0" * (digits - number % 3) for number in range(1, 10)]})
     [column] = profile(frame)
     assert column.hierarchy is None
-    assert ko.anonymize(frame, first_plan((column,))).classes
+    assert ko.anonymize(frame, Proposal((column,), frame.height).plan).classes
 
 
 def test_a_profile_counts_distinct_and_missing_values() -> None:

@@ -1,6 +1,7 @@
 """The risk profile against definitions in plain Python, on many small tables, raw and with stars."""
 
 from collections import Counter
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -13,7 +14,9 @@ from kohorte.risks import compare_risks
 from kohorte.risks.distribution import LOWER_ENDS
 
 NAMES = ("a", "b", "c")
-PLAN = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in NAMES}, models=[KAnonymity(2)])
+PLAN = ko.Plan(
+    attributes={name: {"role": "quasi-identifying"} for name in NAMES}, models=[KAnonymity(2)], suppression_limit=1.0
+)
 
 cells = st.sampled_from(["x", "y", "z", "[1-2]", "*", None])
 tables = st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=25)
@@ -97,6 +100,7 @@ def test_a_release_is_compared_with_the_population_at_its_own_levels():
     plan = ko.Plan(
         attributes={"zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}}},
         models=[KAnonymity(2)],
+        suppression_limit=0.5,
     )
     everybody = pl.DataFrame({"zip": ["81667", "81669", "81675", "10115", "10117", "10119"]})
     profile = ko.risk(pl.DataFrame({"zip": ["8166*", "8167*", "*", "*"]}), plan, population=everybody)
@@ -253,3 +257,16 @@ def test_pandas_and_arrow_tables_have_the_same_risk():
     expected = ko.risk(polars, PLAN).to_dict()
     assert ko.risk(polars.to_pandas(), PLAN).to_dict() == expected
     assert ko.risk(polars.to_arrow(), PLAN).to_dict() == expected
+
+
+@pytest.mark.parametrize(("limit", "stars", "suppressed"), [(0.5, 5, 5), (0.5, 6, 0), (0.0, 10, 0), (1.0, 10, 10)])
+def test_risk_and_verify_agree_on_which_rows_of_stars_are_suppressed(limit, stars, suppressed):
+    table = frame([("*", "*", "*")] * stars + [("x", "y", "z")] * (10 - stars))
+    plan = replace(PLAN, suppression_limit=limit)
+    measured, verified = ko.risk(table, plan), ko.verify(table, plan)
+    assert (measured.suppressed, measured.classes, measured.smallest_class) == (
+        verified.suppressed,
+        verified.classes,
+        verified.smallest_class,
+    )
+    assert measured.suppressed == suppressed

@@ -422,3 +422,15 @@ def test_what_is_no_plan_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ko.InputError) as refused:
         ko.Series.start(tmp_path / "series", "plan.yaml")  # type: ignore[arg-type]
     assert refused.value.code == "plan-type"
+
+
+def test_a_series_treats_listed_texts_as_empty_cells_also_when_it_recognises_rows(tmp_path: Path) -> None:
+    marked = patients(300).with_columns(
+        pl.Series("age", ["k.A." if row % 10 == 0 else age for row, age in enumerate(patients(300)["age"])])
+    )
+    emptied = marked.with_columns(pl.col("age").replace("k.A.", None))
+    series = ko.Series.start(tmp_path / "series", plan(missing_values=["k.A."]), SETTINGS)
+    first = series.release(marked[:200])
+    assert "k.A." not in first.data["age"]
+    second = series.release(emptied)  # the same rows, written differently: none of them is new or changed
+    assert second.shown - second.new == first.shown

@@ -10,6 +10,7 @@ from pathlib import Path
 from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
+from kohorte.cli.show_values import add_show_values, showing_values
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
 
@@ -51,6 +52,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     add_report_options(parser, "also write a report for people, as one HTML page")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
+    add_show_values(parser)
     parser.set_defaults(run=run)
 
 
@@ -71,7 +73,8 @@ def run(options: argparse.Namespace) -> int:
     read = time.perf_counter()
     progress = TerminalProgress(quiet=options.json)
     try:
-        release = find_candidate(FrameSource(table.frame), plan, progress=progress)
+        with showing_values(options, table.frame, plan):
+            release = find_candidate(FrameSource(table.frame), plan, progress=progress)
     finally:
         progress.done()
     facts = None if options.report is None else _report(options, table, release, stated)
@@ -96,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) -> None:
     """Refuse files that could not be written, before any work is done."""
-    from kohorte.data import refuse_same_file
+    from kohorte.data import refuse_format, refuse_same_file
     from kohorte.data.files import refuse_output
     from kohorte.pages import refuse_page
     from kohorte.release import certificate_paths
@@ -108,6 +111,7 @@ def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) 
             for needed in inputs:
                 refuse_same_file(needed, path)
             refuse_output(path, force=options.force)
+        refuse_format(output)
     if options.report is not None:
         refuse_page(Path(options.report), needed=inputs, force=options.force)
 

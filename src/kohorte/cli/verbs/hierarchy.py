@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, read_data
+from kohorte.cli.show_values import add_show_values, show_unknown_values
 from kohorte.in_words import count
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     check = _action(actions, "check", "count values that are not covered; check levels and labels")
     check.add_argument("--attribute", metavar="A", help="only this column")
     check.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_show_values(check)
     show = _action(actions, "show", "print the levels of every value")
     show.add_argument("--attribute", metavar="A", required=True, help="the column")
     show.add_argument("--limit", type=int, metavar="N", help="show at most N values")
@@ -64,6 +66,8 @@ def run_check(options: argparse.Namespace) -> int:
     else:
         for check in checks:
             print(check.text())
+    if options.show_values and any(check.missed_values for check in checks):
+        show_unknown_values(columns)
     return 0 if all(check.ok for check in checks) else 1
 
 
@@ -98,7 +102,7 @@ def _values(text: pl.Series) -> list[str]:
 
 def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.Series, Builder]]:
     """The columns of the table that have a hierarchy in the plan, as text."""
-    from kohorte.data import as_text
+    from kohorte.data import as_text, without_marks
     from kohorte.errors import InputError, nearest
     from kohorte.plans import Plan
     from kohorte.plans.columns import check_columns
@@ -114,4 +118,5 @@ def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.S
             f"the plan has no hierarchy for {wanted!r}{nearest(wanted, builders)}", code="hierarchy-attribute"
         )
     names = list(builders) if wanted is None else [wanted]
-    return [(as_text(table.frame[name]), builders[name]) for name in names]
+    frame = without_marks(table.frame.select(names), plan.missing_values)
+    return [(as_text(frame[name]), builders[name]) for name in names]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import textwrap
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
@@ -15,12 +17,14 @@ if TYPE_CHECKING:
 
     from kohorte.plans.plan import Plan
     from kohorte.plans.profile import ColumnProfile
+    from kohorte.plans.proposal import Proposal
 
 EPILOG = """\
 examples:
   kohorte profile patients.csv                                prints the columns and a first plan
   kohorte profile patients.csv --write-plan plan.yaml         writes the plan to a file
   kohorte profile patients.csv --json
+  zcat patients.csv.gz | kohorte profile -                    reads standard input
   kohorte profile patients.csv --safe-harbor --zip-populations zip3.csv --write-plan plan.yaml
 
 The roles are guesses from names and contents. Only you know what others can know about your patients:
@@ -41,6 +45,9 @@ SAFE_HARBOR_HEAD = """\
 #   - {model: k-anonymity, k: 5}
 # minimum_level: 1 keeps the raw value out of the release. Free text has to be removed, or read by people.
 """
+
+
+NOTHING = "no column looks quasi-identifying, so there is no plan to propose"
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -70,21 +77,23 @@ def run(options: argparse.Namespace) -> int:
             refuse_same_file(source, options.write_plan)
     _refuse_stray_options(options)
     table = read_data(options)
-    columns, plan = _look(table.frame, options)
-    head = SAFE_HARBOR_HEAD if options.safe_harbor else HEAD
-    text = head + _with_reasons(plan.to_yaml(), columns) if plan else None
+    columns, plan, proposal = _look(table.frame, options)
+    text = None
+    if plan is not None and (options.write_plan is not None or not options.json):
+        text = _head(proposal) + _with_reasons(plan.to_yaml(), columns)
     if options.write_plan is not None and text:
         with atomic_write(Path(options.write_plan), force=options.force) as temporary:
             temporary.write_text(text, encoding="utf-8")
     if options.json:
         facts = {"rows": table.frame.height, "columns": [column.to_dict() for column in columns]}
-        print_json(facts | {"plan": plan.to_dict() if plan else None})
+        reasons = [] if proposal is None else list(proposal.reasons)
+        print_json(facts | {"plan": plan.to_dict() if plan else None, "reasons": reasons})
         return 0
     print(f"{count(table.frame.height, 'row')}, {count(len(columns), 'column')}")
-    rows = [(c.name, c.kind, c.distinct, c.missing, str(c.role), c.why) for c in columns]
-    print_table(["column", "type", "distinct", "missing", "suspected role", "why"], rows)
+    rows = [(c.name, c.kind, c.distinct, c.missing, str(c.role), c.hierarchy_in_words, c.why) for c in columns]
+    print_table(["column", "type", "distinct", "missing", "suspected role", "hierarchy", "why"], rows)
     if text is None:
-        print("\nno column looks quasi-identifying, so there is no plan to propose")
+        print("\n" + (NOTHING if proposal is None else proposal.why_no_plan))
     elif options.write_plan:
         print(f"\nfirst plan: {options.write_plan}; read it before you use it")
     else:
@@ -92,22 +101,32 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _look(frame: pl.DataFrame, options: argparse.Namespace) -> tuple[tuple[ColumnProfile, ...], Plan | None]:
-    """The profile of the columns, and a plan; None if there is no quasi-identifying column."""
-    from kohorte.errors import InputError
-    from kohorte.plans.profile import first_plan, profile
+def _look(
+    frame: pl.DataFrame, options: argparse.Namespace
+) -> tuple[tuple[ColumnProfile, ...], Plan | None, Proposal | None]:
+    """The profile of the columns and a plan, None if there is nothing to generalize; for Safe Harbor no proposal."""
+    from kohorte.data import Role
+    from kohorte.plans.proposal import propose
     from kohorte.plans.safe_harbor_proposal import plan_of, safe_harbor_profile
 
-    if options.safe_harbor:
-        folder = Path(options.write_plan or "").parent
-        populations = _relative(options.zip_populations, folder)
-        columns = safe_harbor_profile(frame, zip_populations=populations, as_of=options.as_of, folder=folder)
-    else:
-        columns = profile(frame)
-    try:
-        return columns, plan_of(columns) if options.safe_harbor else first_plan(columns)
-    except InputError:
-        return columns, None
+    if not options.safe_harbor:
+        proposal = propose(frame)
+        return proposal.columns, proposal.plan, proposal
+    folder = Path(options.write_plan or "").parent
+    populations = _relative(options.zip_populations, folder)
+    columns = safe_harbor_profile(frame, zip_populations=populations, as_of=options.as_of, folder=folder)
+    some = any(column.role is Role.QUASI_IDENTIFYING for column in columns)
+    return columns, plan_of(columns) if some else None, None
+
+
+def _head(proposal: Proposal | None) -> str:
+    """The comment at the top of a plan: how to read it, and why it is as it is."""
+    if proposal is None:
+        return SAFE_HARBOR_HEAD
+    wrapped = [
+        textwrap.fill(reason, 118, initial_indent="# - ", subsequent_indent="#   ") for reason in proposal.reasons
+    ]
+    return HEAD + "\n".join(["#", "# Why it is as it is:", *wrapped]) + "\n"
 
 
 def _relative(file: str | None, folder: Path) -> str | None:
@@ -126,7 +145,26 @@ def _refuse_stray_options(options: argparse.Namespace) -> None:
 
 
 def _with_reasons(text: str, columns: tuple[ColumnProfile, ...]) -> str:
-    """Add the reason for its role to each attribute of a plan, as a comment."""
-    reasons = {f"  {column.name}:": column.why for column in columns}
-    lines = [f"{line}    # {reasons[line]}" if line in reasons else line for line in text.splitlines()]
-    return "\n".join(lines) + "\n"
+    """Add the reasons for its role and its hierarchy to each attribute of a plan, as comments."""
+    entries = {line: column for column in columns if (line := _first_line(column.name))}
+    found = []
+    for line in text.splitlines():
+        column = entries.get(line)
+        found.append(line if column is None else f"{line}    # {_one_line(column.why)}")
+        if column is not None and column.why_hierarchy:
+            found.append(f"    # {column.hierarchy_in_words}: {_one_line(column.why_hierarchy)}")
+    return "\n".join(found) + "\n"
+
+
+def _first_line(name: str) -> str | None:
+    """The line that begins the entry of an attribute; None if YAML needs several lines for its name."""
+    from kohorte.data import strict_yaml
+
+    if re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII) and name.lower() not in ("true", "false", "null"):
+        return f"  {name}:"
+    lines = strict_yaml.dump({"attributes": {name: {}}}).splitlines()
+    return lines[1].removesuffix(" {}") if len(lines) == 2 else None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from kohorte.cli.output import print_json, print_table, read_data
@@ -171,7 +172,9 @@ def _metadata(options: argparse.Namespace) -> QueryMetadata:
     from kohorte.data import Role
     from kohorte.plans import Plan
 
-    return metadata.protecting(Plan.from_yaml(options.plan).names(Role.IDENTIFYING))
+    plan = Plan.from_yaml(options.plan)
+    marks = (*metadata.missing_values, *plan.missing_values)
+    return replace(metadata.protecting(plan.names(Role.IDENTIFYING)), missing_values=marks)
 
 
 def _ledger(options: argparse.Namespace) -> Path:

@@ -28,7 +28,8 @@ examples:
   kohorte risk release.csv --plan plan.yaml --policy policy.yaml              weighted; exit code 1 above its limit
 
 Rows are alike if they show the same in all quasi-identifiers of the plan. Rows that show only * are suppressed and not
-counted. Nothing that is printed is a value of the table."""
+counted, as long as the plan's suppression limit allows that many; otherwise they are a class.
+Nothing that is printed is a value of the table."""
 
 KNOWS = {
     "prosecutor": "looks for one person and knows that the person is in the table",

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from kohorte.data import strict_yaml
+from kohorte.data import as_missing_values, strict_yaml
 from kohorte.data.files import read_text
 from kohorte.dp.budget.budget import Budget
 from kohorte.dp.numbers import is_whole
@@ -19,7 +19,10 @@ from kohorte.dp.schema.columns import Column
 from kohorte.errors import InputError, refuse_unknown_keys
 
 FORMAT = 1
-KEYS = ("kohorte", "project", "table", "columns", "private_id", "max_contributions", "identifying", "budget")
+KEYS = (
+    *("kohorte", "project", "table", "columns", "private_id", "max_contributions", "identifying"),
+    *("missing_values", "budget"),
+)
 MOST_CONTRIBUTIONS = 1_000_000
 
 
@@ -39,6 +42,7 @@ class QueryMetadata:
     identifying: Sequence[str] = ()
     project: str = ""
     """The project whose budget is spent, by default the table. A change of the metadata does not renew the budget."""
+    missing_values: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not _is_name(self.table):
@@ -51,6 +55,7 @@ class QueryMetadata:
         if isinstance(self.identifying, str) or not all(isinstance(name, str) for name in self.identifying):
             raise _wrong("identifying is a list of names of columns")
         self._set("identifying", tuple(sorted(set(self.identifying))))
+        self._set("missing_values", as_missing_values(self.missing_values, code="query-metadata"))
         self._check_people()
 
     def _check_people(self) -> None:
@@ -113,6 +118,7 @@ class QueryMetadata:
             "private_id": self.private_id,
             "max_contributions": self.max_contributions,
             "identifying": list(self.identifying),
+            **({"missing_values": list(self.missing_values)} if self.missing_values else {}),
             "budget": self.budget.to_dict(),
         }
 

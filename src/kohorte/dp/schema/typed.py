@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import polars as pl
 
-from kohorte.data import as_text, sha256_of
+from kohorte.data import as_text, sha256_of, without_marks
 from kohorte.data.columns import check_types
 from kohorte.dp.schema.columns import Column, Datatype
 from kohorte.dp.schema.metadata import QueryMetadata
@@ -27,6 +27,7 @@ class TypedTable:
     columns: Mapping[str, Column]
     private_id: str | None
     sha256: str
+    missing_values: Sequence[str] = ()
 
     @cached_property
     def aliases(self) -> dict[str, str]:
@@ -35,7 +36,8 @@ class TypedTable:
 
     def refuse_other(self, metadata: QueryMetadata) -> None:
         """Refuse metadata with other columns than those that the table was prepared for."""
-        if dict(self.columns) != dict(metadata.columns) or self.private_id != metadata.private_id:
+        own = (dict(self.columns), self.private_id, self.missing_values)
+        if own != (dict(metadata.columns), metadata.private_id, metadata.missing_values):
             raise InputError("the table was prepared for other metadata", code="query-table")
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -49,12 +51,13 @@ def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:
         if name not in frame.columns:
             raise InputError(f"the table has no column {name!r}, which the metadata name", code="query-table")
     check_types(frame.select(names), source="the table")
+    frame = without_marks(frame.select(names), metadata.missing_values)
     aliases = _aliases(metadata.columns)
     columns = [_typed(frame[name], column).alias(aliases[name]) for name, column in metadata.columns.items()]
     if metadata.private_id is not None:
         columns.append(as_text(frame[metadata.private_id]).alias(PERSON))
     typed = pl.DataFrame(columns)
-    return TypedTable(typed, metadata.columns, metadata.private_id, _hash(typed))
+    return TypedTable(typed, metadata.columns, metadata.private_id, _hash(typed), metadata.missing_values)
 
 
 def _aliases(columns: Mapping[str, Column]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from kohorte.hierarchies.bounds import ABOVE, BELOW, Bounds, Step
 from kohorte.hierarchies.builder import Builder, Labels, placeable
 from kohorte.hierarchies.decimals import (
     MOST_DIGITS,
+    THOUSANDS,
     decimals_of,
     number_parts,
     number_text,
@@ -58,11 +59,17 @@ class Intervals(Builder):
     above: str = "refuse"
     integer: bool = False
     decimal: str = "."
+    thousands: str = ""
 
     def __post_init__(self) -> None:
         choice(self.below, OUTSIDE, option="intervals: below")
         choice(self.above, OUTSIDE, option="intervals: above")
         choice(self.decimal, (".", ","), option="intervals: decimal")
+        if self.thousands not in THOUSANDS or self.thousands == self.decimal:
+            raise InputError(
+                "intervals: thousands must be a point, a comma, an apostrophe or a blank, and not the decimal sign",
+                code="hierarchy-option-invalid",
+            )
         object.__setattr__(self, "integer", flag(self.integer, option="intervals: integer"))
         if (self.widths is None) == (self.levels is None):
             raise InputError(
@@ -155,10 +162,13 @@ class Intervals(Builder):
         if level > len(self._steps()):
             starts, ends = np.full(len(values), edges[0]), np.full(len(values), edges[-1])
         else:
-            floors = scaled_floors(number_parts(values, point=self.decimal), self._decimals).to_numpy()
+            floors = scaled_floors(self._parts(values), self._decimals).to_numpy()
             starts, ends = (np.clip(part, edges[0], edges[-1]) for part in self._steps()[level - 1].place(floors))
         scale = 10.0**self._decimals
         return starts / scale, ends / scale
+
+    def _parts(self, values: pl.Series) -> pl.DataFrame:
+        return number_parts(values, point=self.decimal, thousands=self.thousands)
 
     @cached_property
     def _decimals(self) -> int:
@@ -170,7 +180,7 @@ class Intervals(Builder):
     def label(self, values: Sequence[str], *, attribute: str) -> Labels:  # noqa: ARG002 - nothing to refuse
         """Find the interval of every number; the labels do not depend on the other numbers of the data."""
         known = placeable(values)
-        parts = number_parts(known, point=self.decimal)
+        parts = self._parts(known)
         floors = scaled_floors(parts, self._decimals)
         inside = floors.is_not_null()
         if self.integer:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role, as_text, to_polars
+from kohorte.data import Role, as_text, to_polars, without_marks
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels import Grouper, Rows
@@ -26,7 +26,7 @@ def checked_table(frame: object, plan: Plan) -> pl.DataFrame:
     check_columns(table.columns, plan, may_lack=NOT_NEEDED)
     if table.height == 0:
         raise InputError("the table has no rows", code="table-no-rows")
-    return table
+    return without_marks(table, plan.missing_values)
 
 
 def numbered(text: pl.Series) -> tuple[Codes, tuple[str | None, ...]]:
@@ -44,7 +44,8 @@ def numbered(text: pl.Series) -> tuple[Codes, tuple[str | None, ...]]:
 class ShownTable:
     """The classes of a table by the text that it shows.
 
-    Rows whose quasi-identifiers are all `*` are suppressed: they are in no class. `kept` contains the indices of the
+    Rows whose quasi-identifiers are all `*` are suppressed: they are in no class, unless there are more of them than
+    may be suppressed; then they are a class like any other, as for `verify`. `kept` contains the indices of the
     other rows, `class_of` the class of each of them, `cells` the numbers of the cells of every class, and `texts` the
     text of each number.
     """
@@ -60,11 +61,14 @@ class ShownTable:
     _classes: Rows = field(repr=False)
 
     @classmethod
-    def of(cls, table: pl.DataFrame, names: Sequence[str]) -> ShownTable:
-        """Count the classes of a table in these columns."""
+    def of(cls, table: pl.DataFrame, names: Sequence[str], *, most_suppressed: int | None = None) -> ShownTable:
+        """Count the classes of a table in these columns; without a limit any number of rows may be suppressed."""
         columns = [numbered(as_text(table[name])) for name in names]
         codes = np.stack([column for column, _ in columns], axis=1)
-        kept = np.flatnonzero(~_suppressed(codes, [texts for _, texts in columns])).astype(np.uint32)
+        starred = _suppressed(codes, [texts for _, texts in columns])
+        if most_suppressed is not None and starred.sum() > most_suppressed:
+            starred[:] = False
+        kept = np.flatnonzero(~starred).astype(np.uint32)
         grouper = Grouper([_shown_or_not(len(texts)) for _, texts in columns])
         codes = np.ascontiguousarray(codes[kept])
         every = np.zeros(len(names), dtype=np.uint32)

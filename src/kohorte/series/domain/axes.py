@@ -108,6 +108,7 @@ def _measure(name: str, builder: Builder | None, given: Domain, *, missing: bool
         spans=_spans(name, given),
         step=exact_number(given.get("step", 1), option=f"regions: {name}: step"),
         decimal=choice(given.get("decimal", "."), (".", ","), option=f"regions: {name}: decimal"),
+        thousands=builder.thousands if isinstance(builder, Intervals) else "",
     )
 
 

@@ -36,6 +36,7 @@ class NumberAxis(Axis):
     step: Exact
     digits: int | None = None
     decimal: str = "."
+    thousands: str = ""
 
     kind: ClassVar[str] = "numbers"
 
@@ -84,7 +85,7 @@ class NumberAxis(Axis):
 
     def positions_of_values(self, values: pl.Series) -> Column:
         """The step that every number falls into."""
-        parts = number_parts(values, point=self.decimal)
+        parts = number_parts(values, point=self.decimal, thousands=self.thousands)
         if self.whole:
             parts = parts.with_columns(pl.when(whole_numbers(parts)).then(pl.all()))
         floors = scaled_floors(parts, self._decimals)
@@ -142,7 +143,8 @@ class NumberAxis(Axis):
         }
         if self.digits is not None:
             given = {"digits": self.digits, **given}
-        return given | ({} if self.decimal == "." else {"decimal": self.decimal})
+        signs = {"decimal": (self.decimal, "."), "thousands": (self.thousands, "")}
+        return given | {name: sign for name, (sign, usual) in signs.items() if sign != usual}
 
 
 PERIODS = ("day", "month", "quarter", "year")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from kohorte.data import Role
 from kohorte.hierarchies import builder_to_dict
-from kohorte.plans.profile import ColumnProfile, first_plan, profile
+from kohorte.models import PrivacyModel
+from kohorte.plans import proposal as plans
+from kohorte.plans.profile import ColumnProfile
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
 from kohorte.service.datasets.hierarchies import stored_for
 from kohorte.service.datasets.records import log_reading
-
-USUAL_K = 5
-LEAST_K = 2
-LEAST_VALUES = 2
 
 
 def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
@@ -33,13 +30,17 @@ def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
 
 def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:
     """Return a config for a table; the columns in `known` already have a stored hierarchy."""
-    columns = profile(frame)
-    config = {
-        "attributes": [_attribute(column, known) for column in columns],
-        "privacy_models": _models(columns, frame.height),
-        "suppression_limit": first_plan(columns).suppression_limit,
+    found = plans.propose(frame)
+    config: dict[str, Any] = {
+        "attributes": [_attribute(column, known) for column in found.columns],
+        "privacy_models": [_model(model) for model in found.models],
+        "suppression_limit": plans.SUPPRESSION_LIMIT,
+        "search": {"algorithm": found.algorithm},
     }
-    return {"config": config, "columns": [_column(column, known) for column in columns], "reasons": _reasons(columns)}
+    if found.missing_values:
+        config["missing_values"] = list(found.missing_values)
+    reasons = found.reasons if found.plan is not None else (*found.reasons, found.why_no_plan)
+    return {"config": config, "columns": [_column(column, known) for column in found.columns], "reasons": list(reasons)}
 
 
 def _attribute(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
@@ -47,6 +48,13 @@ def _attribute(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
     if column.hierarchy is not None and column.name not in known:
         entry["hierarchy"] = builder_to_dict(column.hierarchy)
     return entry
+
+
+def _model(model: PrivacyModel) -> dict[str, Any]:
+    """A model as a config writes it."""
+    parameters = {key: value for key, value in model.to_dict().items() if key not in ("model", "attribute")}
+    named = {"attribute_name": model.sensitive[0]} if model.sensitive else {}
+    return {"model_name": model.name, **named, "model_params": parameters}
 
 
 def _column(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
@@ -57,33 +65,6 @@ def _column(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
         "missing": column.missing,
         "suspected_identifier": column.role is Role.IDENTIFYING,
         "reason": column.why,
+        "hierarchy_reason": column.why_hierarchy,
         "hierarchy_stored": column.name in known,
     }
-
-
-def _models(columns: Sequence[ColumnProfile], rows: int) -> list[dict[str, Any]]:
-    k = max(LEAST_K, min(USUAL_K, rows))
-    models: list[dict[str, Any]] = [{"model_name": "k-anonymity", "model_params": {"k": k}}]
-    return models + [
-        {
-            "model_name": "l-diversity_distinct",
-            "attribute_name": column.name,
-            "model_params": {"l": LEAST_VALUES},
-        }
-        for column in columns
-        if column.role is Role.SENSITIVE and column.distinct >= LEAST_VALUES
-    ]
-
-
-def _reasons(columns: Sequence[ColumnProfile]) -> list[str]:
-    count = {role: sum(column.role is role for column in columns) for role in Role}
-    found = [
-        f"k = {USUAL_K}: each person looks like at least {USUAL_K - 1} others; a small table gets a smaller k",
-        f"{count[Role.QUASI_IDENTIFYING]} columns are quasi-identifying: make those insensitive that outsiders "
-        "cannot know",
-    ]
-    if count[Role.IDENTIFYING]:
-        found.append(f"{count[Role.IDENTIFYING]} columns look like identifiers; a release leaves them out")
-    if count[Role.SENSITIVE]:
-        found.append("each class contains at least two values of every sensitive attribute")
-    return found

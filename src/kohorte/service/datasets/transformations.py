@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ import polars as pl
 
 from kohorte.errors import InputError
 from kohorte.hierarchies import Bounds, Builder, Intervals, Ordering, Redaction
+from kohorte.hierarchies.decimals import exact_decimals
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
@@ -70,7 +70,8 @@ def labelled_intervals(intervals: Sequence[Interval], *, decimal: str = ".") -> 
 
 def _in_order(builder: Builder, values: list[str]) -> list[str]:
     if isinstance(builder, Intervals):
-        return sorted(values, key=lambda value: Decimal(value.replace(builder.decimal, ".")))
+        numbers = exact_decimals(pl.Series(values, dtype=pl.String), point=builder.decimal, thousands=builder.thousands)
+        return [value for _, value in sorted(zip(numbers, values, strict=True))]
     return values
 
 

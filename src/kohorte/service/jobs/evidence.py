@@ -13,7 +13,7 @@ from kohorte.release import Certificate
 HARMLESS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "redaction": ("order", "mask", "padding", "length"),
-        "intervals": ("lower", "upper", "widths", "below", "above", "integer", "decimal"),
+        "intervals": ("lower", "upper", "widths", "below", "above", "integer", "decimal", "thousands"),
         "ordering": ("by", "fanouts", "labels"),
         "dates": ("format", "levels"),
         "safe_harbor": ("kind", "format", "of", "as_of"),

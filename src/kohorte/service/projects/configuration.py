@@ -25,6 +25,7 @@ KEYS = (
     "metric",
     "search",
     "missing",
+    "missing_values",
     "table_name",
     "private_id",
     "max_contributions",

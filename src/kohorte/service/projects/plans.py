@@ -15,6 +15,7 @@ from kohorte.plans.columns import check_columns
 from kohorte.plans.parts import Attribute, Within
 
 MOST_SECONDS = 24 * 60 * 60
+PARTS = ("suppression_limit", "metric", "search", "missing", "missing_values")
 WITH_HIERARCHY = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
 
 
@@ -26,7 +27,7 @@ def to_plan(
     stored: Mapping[str, Sequence[Sequence[str]]],
 ) -> Plan:
     """Return the plan of a config with PRIORI's names; for a missing hierarchy the stored one is used."""
-    parts = {key: given[key] for key in ("suppression_limit", "metric", "search", "missing") if key in given}
+    parts = {key: given[key] for key in PARTS if key in given}
     by_name = {
         str(entry["attribute_name"]): _attribute(entry, number, stored) for number, entry in enumerate(attributes)
     }

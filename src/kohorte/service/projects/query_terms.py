@@ -80,6 +80,7 @@ def _metadata(
             private_id=given.get("private_id"),
             max_contributions=given.get("max_contributions", 1),
             identifying=identifying,
+            missing_values=given.get("missing_values", ()),
         )
     except InputError as error:
         raise _wrong("config", error.message) from None

@@ -212,7 +212,7 @@ def test_a_proposal_names_roles_hierarchies_and_models_and_no_value(mary: Stewar
         "admitted": "quasi-identifying",
         "diagnosis": "sensitive",
     }
-    assert by_name["zip_code"]["hierarchy"] == {"redaction": {}}
+    assert by_name["zip_code"]["hierarchy"] == {"redaction": {"length": 5}}
     assert by_name["admitted"]["hierarchy"] == {"dates": {}}
     assert set(by_name["age"]["hierarchy"]) == {"intervals"}
     assert found["config"]["privacy_models"] == [

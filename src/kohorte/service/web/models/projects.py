@@ -117,6 +117,9 @@ class Config(Body):
     metric: Annotated[str, StringConstraints(max_length=100)] | JsonObject | None = None
     search: JsonObject | None = None
     missing: Literal["category", "suppress", "refuse"] | None = None
+    missing_values: Annotated[list[PublicKey], Field(fail_fast=True, max_length=100)] | None = Field(
+        default=None, description="Texts that count as an empty cell, such as NA."
+    )
     table_name: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
     private_id: ColumnName | None = Field(default=None, description="The column that identifies the person of a row.")
     max_contributions: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None

@@ -1,0 +1,161 @@
+"""The first plan for a table, the same for the command and the service; it runs as it is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from kohorte.data import Role
+from kohorte.hierarchies import Builder, Dates, Intervals, Redaction
+from kohorte.in_words import count
+from kohorte.lattice import size_in_words
+from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
+from kohorte.plans.parts import Attribute
+from kohorte.plans.plan import Plan
+from kohorte.plans.profile import ColumnProfile, profile
+from kohorte.plans.search_options import SearchOptions
+
+USUAL_K, LEAST_K = 5, 2
+LEAST_VALUES = 2
+SUPPRESSION_LIMIT = 0.05
+MOST_SAFE_LEVELS = 5
+"""The most levels of a hierarchy for Safe Harbor."""
+
+MOST_COMBINATIONS = 2**20
+"""Up to so many combinations of levels the optimal search needs little memory and time; our own choice."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A role and a hierarchy for every column, with models, an algorithm and the reasons; it contains no cell value.
+
+    Each class has at least two values of every sensitive column, so that belonging to a class does not reveal it.
+    """
+
+    columns: tuple[ColumnProfile, ...]
+    rows: int
+
+    def _with_role(self, role: Role) -> list[ColumnProfile]:
+        return [column for column in self.columns if column.role is role]
+
+    @property
+    def k(self) -> int:
+        """The usual k, or the number of rows of a smaller table."""
+        return max(LEAST_K, min(USUAL_K, self.rows))
+
+    @cached_property
+    def models(self) -> tuple[PrivacyModel, ...]:
+        """k-anonymity, and at least two different values of every sensitive column that has them."""
+        diverse = [column.name for column in self._with_role(Role.SENSITIVE) if column.distinct >= LEAST_VALUES]
+        return (KAnonymity(k=self.k), *(DistinctLDiversity(name, l=LEAST_VALUES) for name in diverse))
+
+    @property
+    def algorithm(self) -> str:
+        """The optimal search; a heuristic if there are too many combinations of levels."""
+        return algorithm_for(self.columns)
+
+    @cached_property
+    def missing_values(self) -> tuple[str, ...]:
+        """The texts that seem to stand for a missing value."""
+        return missing_values_of(self.columns)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """The plan; None if there is nothing to generalize or nobody to hide among."""
+        if self.rows < LEAST_K or not self._with_role(Role.QUASI_IDENTIFYING):
+            return None
+        return Plan(
+            attributes={column.name: Attribute(column.role, column.hierarchy) for column in self.columns},
+            models=self.models,
+            suppression_limit=SUPPRESSION_LIMIT,
+            search=SearchOptions(algorithm=self.algorithm),
+            missing_values=self.missing_values,
+        )
+
+    @property
+    def why_no_plan(self) -> str:
+        """Why there is no plan, in words."""
+        if self.rows < LEAST_K:
+            return "the table has one row, and nobody to hide it among, so there is no plan to propose"
+        return "no column looks quasi-identifying, so there is no plan to propose"
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the plan is as it is, as sentences for people."""
+        usual = "a small table gets a smaller k" if self.k == USUAL_K else "the table is too small for the usual 5"
+        quasi = count(len(self._with_role(Role.QUASI_IDENTIFYING)), "column")
+        found = [
+            f"k = {self.k}: each person looks like at least {self.k - 1} others; {usual}",
+            f"{quasi} quasi-identifying: make those insensitive that outsiders cannot know",
+        ]
+        if identifying := self._with_role(Role.IDENTIFYING):
+            found.append(f"{count(len(identifying), 'column')} that look like identifiers; a release leaves them out")
+        return (*found, *self._about_sensitive(), *self._about_search(), *self._about_cells())
+
+    def _about_sensitive(self) -> list[str]:
+        sensitive = self._with_role(Role.SENSITIVE)
+        alike = [column.name for column in sensitive if column.distinct < LEAST_VALUES]
+        found = []
+        if len(alike) < len(sensitive):
+            found.append("each class contains at least two values of every sensitive attribute")
+        if alike:
+            found.append(f"no model can protect {', '.join(map(repr, alike))}: all rows have the same value, or none")
+        return found
+
+    def _about_search(self) -> list[str]:
+        if self.algorithm == "optimal":
+            return []
+        size = size_in_words(_combinations(self.columns))
+        return [
+            f"algorithm datafly: there are {size} combinations of levels; the optimal search keeps a list of them, "
+            "datafly does not. With fewer quasi-identifiers take optimal; mondrian loses less, but needs a hierarchy "
+            "for every text column and shows values that occur in the data"
+        ]
+
+    def _about_cells(self) -> list[str]:
+        found = []
+        if self.missing_values:
+            found.append(
+                "missing_values: these texts stand in columns that otherwise contain numbers or dates; they count as "
+                "empty cells in every column"
+            )
+        if stars := [column.name for column in self.columns if column.stars]:
+            found.append(
+                f"{', '.join(map(repr, stars))}: cells with * mark suppressed values of a release; anonymize the "
+                "original table instead, or empty these cells"
+            )
+        return found
+
+
+def propose(frame: pl.DataFrame) -> Proposal:
+    """Look at a table and propose a first plan."""
+    return Proposal(profile(frame), frame.height)
+
+
+def algorithm_for(columns: Sequence[ColumnProfile]) -> str:
+    """The optimal search; a heuristic, which keeps no list, if there are too many combinations of levels."""
+    return "optimal" if _combinations(columns) <= MOST_COMBINATIONS else "datafly"
+
+
+def missing_values_of(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:
+    """The texts that seem to stand for a missing value in some column."""
+    return tuple(sorted({mark for column in columns for mark in column.missing_values}))
+
+
+def _combinations(columns: Sequence[ColumnProfile]) -> int:
+    return math.prod(_levels(column.hierarchy) for column in columns if column.role is Role.QUASI_IDENTIFYING)
+
+
+def _levels(hierarchy: Builder | None) -> int:
+    """The number of levels of a proposed hierarchy, with the value itself and `*`."""
+    if isinstance(hierarchy, Dates):
+        return len(hierarchy.levels) + 2
+    if isinstance(hierarchy, Intervals):
+        return len(hierarchy.widths or ()) + 2
+    if isinstance(hierarchy, Redaction) and hierarchy.length is not None:
+        return hierarchy.length + 1
+    return 2 if hierarchy is None else MOST_SAFE_LEVELS
