@@ -9,8 +9,6 @@ from typing import Self
 
 import numpy as np
 
-import numpy as np
-
 from kohorte.groups.histogram import Histogram
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
