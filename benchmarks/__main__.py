@@ -4,6 +4,7 @@
 `python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
 `python -m benchmarks service`: the research service over HTTP, as a page of the documentation.
 `python -m benchmarks load`: many clients at once, on SQLite and PostgreSQL (some 5 minutes).
+`python -m benchmarks shapes`: what the shape of its cells and its choice of splits cost a series (some seconds).
 `python -m benchmarks series`: a growing cohort released fifty times, with all attribute sets (some 15 minutes).
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series_over_time
+from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series_over_time, series_shapes
 from benchmarks.reproduction import command
 from benchmarks.service import figures, load, page
 from kohorte.release import versions
@@ -44,6 +45,8 @@ if __name__ == "__main__":
         sys.exit(page.main())
     if sys.argv[1:2] == ["load"]:
         sys.exit(load.main())
+    if sys.argv[1:2] == ["shapes"]:
+        sys.exit(series_shapes.main())
     if sys.argv[1:2] == ["series"]:
         sys.exit(series_over_time.main())
     sys.exit(command.main(sys.argv[2:]) if sys.argv[1:2] == ["reproduce"] else main())

@@ -125,19 +125,21 @@ void bind_cuts(nb::module_& module) {
   nb::class_<kohorte::Cutter>(module, "Cutter")
       .def("__init__",
            [](kohorte::Cutter* self, const Matrix<kohorte::Code>& places,
-              const std::vector<Vector<double>>& measures, const std::vector<Codes>& levels, kohorte::Count least,
-              bool relaxed) {
-             if (places.shape(1) != measures.size()) throw std::invalid_argument("not whole rows");
-             std::vector<std::vector<double>> own_measures;
-             for (const auto& measure : views(measures)) own_measures.emplace_back(measure.begin(), measure.end());
+              const std::vector<Starts>& ticks, const Starts& weights, const std::vector<Codes>& levels,
+              kohorte::Count least, bool relaxed) {
+             if (places.shape(1) != ticks.size()) throw std::invalid_argument("not whole rows");
+             std::vector<std::vector<std::int64_t>> own_ticks;
+             for (const auto& line : views(ticks)) own_ticks.emplace_back(line.begin(), line.end());
+             const auto given = view(weights);
+             std::vector<std::int64_t> own_weights(given.begin(), given.end());
              std::vector<std::vector<kohorte::Code>> own_levels;
              for (const auto& level : views(levels)) own_levels.emplace_back(level.begin(), level.end());
              unlocked([&] {
-               return new (self) kohorte::Cutter({places.data(), places.size()}, std::move(own_measures),
-                                                 std::move(own_levels), least, relaxed);
+               return new (self) kohorte::Cutter({places.data(), places.size()}, std::move(own_ticks),
+                                                 std::move(own_weights), std::move(own_levels), least, relaxed);
              });
            },
-           "places"_a, "measures"_a, "levels"_a, "least"_a, "relaxed"_a)
+           "places"_a, "ticks"_a, "weights"_a, "levels"_a, "least"_a, "relaxed"_a)
       .def("propose",
            [](kohorte::Cutter& self, const Starts& begins, const Starts& ends, const Starts& attempts) {
              auto cuts = unlocked([&] { return self.propose(view(begins), view(ends), view(attempts)); });

@@ -22,14 +22,25 @@ using Ends = std::vector<std::int64_t>;
 
 struct Task {
   std::vector<Code> places;
-  std::vector<std::vector<double>> measures;
+  std::vector<std::vector<std::int64_t>> ticks;
+  std::vector<std::int64_t> weights;
   std::vector<std::vector<Code>> levels;
   Count least = 1;
   bool relaxed = false;
 
-  std::size_t width() const { return measures.size(); }
+  std::size_t width() const { return ticks.size(); }
   std::size_t rows() const { return places.size() / width(); }
-  Cutter cutter() const { return {places, measures, levels, least, relaxed}; }
+  Cutter cutter() const { return {places, ticks, weights, levels, least, relaxed}; }
+
+  // The width of an interval of an attribute, times the ranges of all attributes: whole numbers that can be compared.
+  std::int64_t wide(std::size_t attribute, Code low, Code high) const {
+    std::int64_t width = weights[attribute] * (ticks[attribute][high] - ticks[attribute][low]);
+    for (std::size_t other = 0; other < ticks.size(); ++other) {
+      const std::int64_t range = ticks[other].back() - ticks[other].front();
+      if (other != attribute) width *= std::max<std::int64_t>(1, range);
+    }
+    return width;
+  }
 };
 
 struct Cut {
@@ -59,30 +70,31 @@ Task random_task(std::mt19937& random) {
   const bool walled = random() % 2 == 0;
   for (std::size_t attribute = 0; attribute < width; ++attribute) {
     const std::size_t length = std::vector<std::size_t>{1, 2, 5, 300}[random() % 4];
-    std::vector<double> measure;
-    double along = 0.0;
-    for (std::size_t place = 0; place < length; ++place) measure.push_back(along += 0.25 * below(3));
+    std::vector<std::int64_t> line;
+    std::int64_t along = 0;
+    for (std::size_t place = 0; place < length; ++place) line.push_back(along += below(3));
     std::vector<Code> levels(length, 0);
     for (Code& level : levels) level = walled ? below(3) : 0;
-    task.measures.push_back(measure);
+    task.ticks.push_back(line);
+    task.weights.push_back(below(4));
     task.levels.push_back(levels);
   }
   for (std::size_t row = 0; row < rows; ++row) {
-    for (const auto& measure : task.measures) task.places.push_back(below(measure.size()));
+    for (const auto& line : task.ticks) task.places.push_back(below(line.size()));
   }
   return task;
 }
 
 // All cuts of a region by their definition, the first one first.
 std::vector<Cut> every_cut(const Task& task, const std::vector<Code>& region) {
-  std::vector<std::tuple<std::size_t, double, std::int32_t, Code, Count>> ranked, anywhere;
+  std::vector<std::tuple<std::size_t, std::int64_t, std::int32_t, Code, Count>> ranked, anywhere;
   const auto rows = static_cast<Count>(region.size());
   if (rows < 2 * task.least) return {};
   for (std::size_t attribute = 0; attribute < task.width(); ++attribute) {
     std::vector<Code> values;
     for (const Code row : region) values.push_back(task.places[row * task.width() + attribute]);
     std::sort(values.begin(), values.end());
-    const double span = task.measures[attribute][values.back()] - task.measures[attribute][values.front()];
+    const std::int64_t span = task.wide(attribute, values.front(), values.back());
     const auto axis = static_cast<std::int32_t>(attribute);
     anywhere.emplace_back(std::numeric_limits<std::size_t>::max(), -span, axis, values[(values.size() + 1) / 2 - 1],
                           rows / 2);
@@ -161,7 +173,7 @@ void cuts_are_those_of_the_definition() {
 }
 
 void several_regions_at_once() {
-  const Task task{{0, 3, 1, 2, 3, 0, 1, 2}, {{0, 1, 2, 3}}, {{0, 0, 0, 0}}, 1, false};
+  const Task task{{0, 3, 1, 2, 3, 0, 1, 2}, {{0, 1, 2, 3}}, {1}, {{0, 0, 0, 0}}, 1, false};
   Cutter cutter = task.cutter();
   const Cuts cuts = cutter.propose(Ends{0, 4, 0}, Ends{4, 8, 1}, Ends{0, 2, 0});
   CHECK(cuts.attributes == (std::vector<std::int32_t>{0, 0, -1}));
@@ -175,8 +187,8 @@ void several_regions_at_once() {
 void huge_sparse_lines() {
   constexpr std::size_t kLength = 3000000;
   const std::vector<Code> places{5, 2999999, 70, 1000000, 70, 2000000};
-  Task task{places, {std::vector<double>(kLength)}, {std::vector<Code>(kLength)}, 2, false};
-  for (std::size_t place = 0; place < kLength; ++place) task.measures[0][place] = static_cast<double>(place);
+  Task task{places, {Ends(kLength)}, {1}, {std::vector<Code>(kLength)}, 2, false};
+  for (std::size_t place = 0; place < kLength; ++place) task.ticks[0][place] = static_cast<std::int64_t>(place);
   Cutter strict = task.cutter();
   CHECK((proposed(strict, 0, 6, 0) == Cut{0, 1000000, 3}));
   CHECK((proposed(strict, 0, 6, 1) == Cut{0, 2000000, 4}));
@@ -188,7 +200,7 @@ void huge_sparse_lines() {
 }
 
 void bad_input() {
-  const Task sound{{0, 1, 1, 0}, {{0, 1}, {0, 1}}, {{0, 0}, {0, 0}}, 1, false};
+  const Task sound{{0, 1, 1, 0}, {{0, 1}, {0, 1}}, {1, 1}, {{0, 0}, {0, 0}}, 1, false};
   const auto refused = [&](auto spoil) {
     Task task = sound;
     spoil(task);
@@ -199,7 +211,16 @@ void bad_input() {
   CHECK(refused([](Task& task) { task.places.pop_back(); }));
   CHECK(refused([](Task& task) { task.levels.pop_back(); }));
   CHECK(refused([](Task& task) { task.levels[1].pop_back(); }));
-  CHECK(refused([](Task& task) { task.measures.clear(); task.levels.clear(); task.places.clear(); }));
+  CHECK(refused([](Task& task) { task.weights.pop_back(); }));
+  CHECK(refused([](Task& task) { task.weights[1] = -1; }));
+  CHECK(refused([](Task& task) { task.ticks[1] = {1, 0}; }));
+  CHECK(refused([](Task& task) { task.ticks[1] = {-1, 0}; }));
+  CHECK(refused([](Task& task) {
+    task.ticks.clear();
+    task.weights.clear();
+    task.levels.clear();
+    task.places.clear();
+  }));
   CHECK(refused([](Task& task) { task.least = 0; }));
   Cutter cutter = sound.cutter();
   for (const auto& [begin, end] : {std::pair{-1, 1}, {1, 0}, {0, 3}}) {
@@ -214,8 +235,32 @@ void bad_input() {
   CHECK(refuses([&] { cutter.split(Ends{0}, Ends{2}, no_attributes, std::vector<Code>{1}, std::vector<Count>{1}); }));
 }
 
+// Widths that differ by less than a double can tell, and widths that are equal although doubles differ.
+void widths_are_compared_exactly() {
+  using kohorte::Width;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const auto equal = [](const Width& one, const Width& other) {
+    return !one.wider_than(other) && !other.wider_than(one);
+  };
+  CHECK(equal({1, 1, 3}, {2, 1, 6}));
+  CHECK(equal({3, 1, 10}, {1, 3, 10}));
+  CHECK(equal({kMost, kMost, kMost}, {kMost, kMost, kMost}));
+  CHECK(equal({0, 5, 7}, {3, 0, 2}));
+  CHECK((Width{kMost, 1, kMost}.wider_than({kMost - 1, 1, kMost})));
+  CHECK((!Width{kMost - 1, 1, kMost}.wider_than({kMost, 1, kMost})));
+  CHECK((Width{kMost - 1, kMost, kMost - 2}.wider_than({kMost, kMost - 1, kMost - 1})));
+  CHECK((Width{(std::int64_t{1} << 53) + 1, 1, 1}.wider_than({std::int64_t{1} << 53, 1, 1})));
+  // 1/3 of the first line and 2/6 of the second: the first attribute is cut.
+  Task task{{0, 0, 1, 2}, {{0, 1, 3}, {0, 1, 2, 6}}, {1, 1}, {{0, 0, 0}, {0, 0, 0, 0}}, 1, false};
+  Cutter tied = task.cutter();
+  CHECK_EQ(proposed(tied, 0, 2, 0).attribute, 0);
+  task.ticks[1] = {0, 1, 3, 6};
+  Cutter wider = task.cutter();
+  CHECK_EQ(proposed(wider, 0, 2, 0).attribute, 1);
+}
+
 void nothing_to_cut() {
-  Task task{{}, {{0, 1}}, {{0, 0}}, 1, true};
+  Task task{{}, {{0, 1}}, {1}, {{0, 0}}, 1, true};
   Cutter none = task.cutter();
   CHECK(proposed(none, 0, 0, 0) == Cut{});
   task.places = {1};
@@ -235,6 +280,7 @@ int main() {
   cuts_are_those_of_the_definition();
   several_regions_at_once();
   huge_sparse_lines();
+  widths_are_compared_exactly();
   nothing_to_cut();
   bad_input();
   return 0;

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -40,6 +41,32 @@ def plan_of(hierarchies, algorithm, *, k=2, limit=0.0, metric=None, minimum=None
         search=ko.SearchOptions(algorithm, **options),
         order="input",
     )
+
+
+def published_datafly(rows, trees, k, most):
+    """Steps 1 to 5 of Sweeney (2002), figure 8; a plan's limit is checked after step 4."""
+    levels = [0] * len(trees)
+
+    def shown(row):
+        cells = []
+        for value, tree, level in zip(row, trees, levels, strict=True):
+            top = 2 if isinstance(tree, dict) else 1
+            group = next(name for name in tree if value in tree[name]) if isinstance(tree, dict) else value
+            cells.append("*" if level == top else group if level else value)
+        return tuple(cells)
+
+    while True:
+        found = [shown(row) for row in rows]
+        freq = Counter(found)
+        small = {cells for cells, count in freq.items() if count < k}
+        suppressed = sum(freq[cells] for cells in small)
+        gone = set(small)
+        if 0 < suppressed < k:
+            gone.add(min((cells for cells in freq if cells not in small), key=lambda cells: (freq[cells], cells)))
+        if suppressed <= k and sum(freq[cells] for cells in gone) <= most:
+            return [("*",) * len(trees) if cells in gone else cells for cells in found]
+        distinct = [-1 if set(column) == {"*"} else len(set(column)) for column in map(list, zip(*found, strict=True))]
+        levels[distinct.index(max(distinct))] += 1
 
 
 class TestMinGen:
@@ -238,6 +265,52 @@ class TestDatafly:
         """Nationality and sex have 2 values each; the three years weigh 1.5, and the zip codes must stay."""
         counted = self.path(limit=0, weights={"birth": 0.5, "zip": 0})
         assert counted == [(0, 0, 0, 0), (0, 1, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 2, 1, 0)]
+
+    def test_one_outlier_is_not_suppressed_alone(self):
+        """By hand: c is alone. Suppressed rows must be k as well, so the smaller class goes with it."""
+        table = pl.DataFrame({"letter": list("aabbbc")})
+        plan = plan_of({"letter": Tree(list("abc"))}, "datafly", k=2, limit=0.5)
+        release = ko.anonymize(table, plan)
+        assert release.data["letter"].to_list() == ["*", "*", "b", "b", "b", "*"]
+        assert (release.suppressed, release.classes, release.smallest_class) == (3, 1, 3)
+        assert release.result.checked == 1
+        tight = replace(plan, suppression_limit=0.4)  # one outlier would be within, but not three rows
+        assert ko.anonymize(table, tight).levels == {"letter": 1}
+        assert ko.anonymize(table, replace(tight, search="optimal")).suppressed == 1  # where the class is exempt
+
+    def test_of_classes_of_one_size_the_first_by_its_values_is_suppressed(self):
+        table = pl.DataFrame({"letter": list("cbcbacb")})
+        plan = plan_of({"letter": Tree(list("abc"))}, "datafly", k=2, limit=0.6)
+        shown = ko.anonymize(table, plan).data["letter"].to_list()
+        assert shown == ["c", "*", "c", "*", "*", "c", "*"]
+
+    def test_rows_that_lack_a_value_count_among_the_suppressed(self):
+        table = pl.DataFrame({"letter": ["a", "a", "b", "b", "b", None]})
+        plan = plan_of({"letter": Tree(list("ab"))}, "datafly", k=2, limit=0.5)
+        release = ko.anonymize(table, replace(plan, missing=Missing.SUPPRESS))
+        assert release.data["letter"].to_list() == ["*", "*", "b", "b", "b", "*"]
+
+    def test_where_people_are_counted_k_rows_of_one_person_are_not_enough(self):
+        """c has two rows, both of one person: as rows they would be enough, as people the smaller class goes with them."""
+        table = pl.DataFrame({"letter": list("aabbbcc"), "who": ["1", "2", "3", "4", "5", "6", "6"]})
+        plan = plan_of({"letter": Tree(list("abc"))}, "datafly", k=2, limit=0.6)
+        attributes = {**plan.attributes, "who": ko.Attribute("identifying")}
+        people = replace(plan, attributes=attributes, person="who")
+        assert ko.anonymize(table, people).data["letter"].to_list() == ["*", "*", "b", "b", "b", "*", "*"]
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_releases_are_those_of_the_published_steps(self, seed):
+        """An oracle in plain Python, from the published description."""
+        random = np.random.default_rng(seed)
+        k, limit = int(random.integers(2, 5)), float(random.choice([0.1, 0.3, 1.0]))
+        rows = [
+            tuple(row) for row in random.integers(0, (4, 4, 3), (int(random.integers(8, 40)), 3)).astype(str).tolist()
+        ]
+        trees = {"x": {"u": ["0", "1"], "v": ["2", "3"]}, "y": {"p": ["0", "1", "2"], "q": ["3"]}, "z": ["0", "1", "2"]}
+        plan = plan_of({name: Tree(tree) for name, tree in trees.items()}, "datafly", k=k, limit=limit)
+        wanted = published_datafly(rows, list(trees.values()), k, int(limit * len(rows) + 1e-9))
+        table = pl.DataFrame(rows, schema=list(trees), orient="row")
+        assert ko.anonymize(table, plan).data.rows() == wanted
 
     def problem(self, *, limit=2, weights=None):
         table = encode_rows(self.TABLE, self.HIERARCHIES, missing=Missing.REFUSE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -63,6 +64,11 @@ class Groups:
     def counts_people(self) -> bool:
         """Whether the models judge people instead of rows."""
         return self.people is not None or self.sets is not None
+
+    @classmethod
+    def none(cls) -> Self:
+        """No class at all: what is left if every row is suppressed."""
+        return cls((), np.empty(0, dtype=np.int64), lambda _: np.empty((0, 0), dtype=np.uint32))
 
     @cached_property
     def rows(self) -> int:

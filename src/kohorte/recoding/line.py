@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from kohorte.hierarchies import SUPPRESSED, Builder, Intervals, Ordering
 from kohorte.hierarchies.labels import quoted
 from kohorte.hierarchies.order import dates, numbers, sort_keys
-from kohorte.kernels.arrays import Codes, Floats
+from kohorte.kernels.arrays import Codes, Floats, Integers
+from kohorte.recoding.ticks import Place, places_of, whole_steps
 from kohorte.sources import EncodedColumn
 
 SIGNS = "-–[]"
@@ -82,6 +84,38 @@ class Line:
             measures: Floats = np.nan_to_num(np.minimum(1.0, along / self._range), nan=1.0)
             return measures
         return np.arange(self.length) / max(1, self.length - 1)
+
+    @cached_property
+    def ticks(self) -> Integers:
+        """The distance of each position from the first, in whole steps: by value if measured, otherwise by position.
+
+        A position with several values, or with a group of them, lies where its last value does. Missing values lie
+        where the last known value does.
+        """
+        known = [position for position, text in enumerate(self._texts[1]) if text is not None]
+        places = self._places(known) if self.measured else None
+        if places is None:
+            return np.arange(self.length, dtype=np.int64)
+        steps = whole_steps(places)
+        ticks = np.full(self.length, int(steps.max(initial=0)), dtype=np.int64)
+        ticks[known] = steps
+        return np.maximum.accumulate(ticks)
+
+    def _places(self, known: Sequence[int]) -> list[Place] | None:
+        """Where the values of these positions lie; if groups are shown, where the groups end."""
+        texts = pl.Series([self._texts[1][position] for position in known], dtype=pl.String)
+        if not self.column.finest:
+            return places_of(texts, self.builder)
+        if isinstance(self.builder, Intervals):
+            return [Fraction(repr(end)) for end in self.builder.ends(texts, self.column.finest)[1].tolist()]
+        hierarchy = self.column.hierarchy
+        places = places_of(pl.Series(hierarchy.values, dtype=pl.String), self.builder)
+        if places is None:
+            return None
+        groups, last = hierarchy.groups[self.column.finest], dict[int, Place]()
+        for group, place in zip(groups.tolist(), places, strict=True):
+            last[group] = max(place, last.get(group, place))
+        return [last[group] for group in groups[hierarchy.encode(texts)].tolist()]
 
     # Labels, shares and heights of cells
 

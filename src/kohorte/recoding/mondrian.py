@@ -14,14 +14,18 @@ from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.models import KAnonymity
 from kohorte.recoding.base import RecodingProblem, refuse_models, refuse_unordered
 from kohorte.recoding.cells import Cells, Recoding
+from kohorte.recoding.ticks import whole_weights
 from kohorte.search import OutOfTime, Progress
 
 
 class Mondrian:
     """Strict Mondrian: every region is cut in two as long as both parts satisfy the models.
 
-    The attribute in which a region is widest is cut first, at the boundary nearest to the median. If the models do not
-    allow this cut, the other attributes are tried, then boundaries further from the median, eight in each attribute.
+    The attribute in which a region is widest is cut first, at the boundary nearest to the median; among equals, the
+    first of the plan. If the models do not allow this cut, the other attributes are tried, then boundaries further from
+    the median, eight in each attribute. The width of numbers and dates is the normalized range of values: highest minus
+    lowest value in the region, divided by the same in the table. That of categories counts steps between neighbours
+    on the line instead. Widths are multiplied by the weights and compared exactly.
     Numbers and dates are cut between any two values, other attributes between groups of the highest hierarchy level
     that separates rows of the region. A cell shows the interval from the lowest to the highest value in its region, or
     the groups of the hierarchy.
@@ -97,10 +101,10 @@ class _Partition:
 
     def __init__(self, problem: RecodingProblem, *, relaxed: bool) -> None:
         self.problem = problem
-        weights = [problem.goal.weights.get(line.column.name, 1.0) for line in problem.lines]
         self._cutter = Cutter(
             problem.positions,
-            [line.measures * weight for line, weight in zip(problem.lines, weights, strict=True)],
+            [line.ticks for line in problem.lines],
+            whole_weights([problem.goal.weights.get(line.column.name, 1.0) for line in problem.lines]),
             [np.concatenate([[0], line.cut_levels]).astype(np.uint32) for line in problem.lines],
             problem.goal.smallest_class,
             relaxed,

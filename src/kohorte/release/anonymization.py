@@ -61,8 +61,9 @@ class SearchSetup:
 
 def set_up_search(encoded: EncodedProblem) -> SearchSetup:
     """Create the engine and the search problem of an encoded table."""
-    engine = engine_for(encoded.table)
-    evaluator, problem = full_domain(encoded.table, encoded.goal, engine)
+    engine, name = engine_for(encoded.table), encoded.plan.search.algorithm
+    k_or_none = not is_recoder(name) and search_named(name).suppresses_k_or_none
+    evaluator, problem = full_domain(encoded.table, encoded.goal, engine, k_or_none=k_or_none)
     if encoded.plan.population_files:
         rows, classes = (encoded.source, encoded.tuples), engine.classes(problem.lattice.bottom)
         refuse_missing_people(rows, encoded.table, classes, encoded.plan)

@@ -16,9 +16,10 @@ def no_solution(plan: Plan, table: EncodedTable, tuples: Tuples, top: Evaluation
     excluded = table.excluded
     included = table.rows - excluded
     limit = plan.most_suppressed(table.rows)
+    within = "a model does not allow that" if top.suppressed <= limit else f"the limit allows {limit:,}"
     reasons = [
         f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {top.suppressed:,} "
-        f"of {table.rows:,} rows would have to be suppressed, and the limit allows {limit:,}"
+        f"of {table.rows:,} rows would have to be suppressed, and {within}"
     ]
     if top.suppressed < table.rows:
         enough = (

@@ -145,7 +145,7 @@ def verify_source(
     found += [*decorrelation.problems(table, plan), *unsafe, *unclear]
     starred = tuples.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
     suppressed = int(tuples[COUNT].filter(starred).sum())
-    if suppressed > plan.most_suppressed(rows):
+    if suppressed > plan.most_suppressed(rows) or (suppressed == rows and not _accept_nobody(plan)):
         suppressed = 0  # too many to be exempt: they must satisfy the models like all other rows
     classes = Classes(tuples, names, suppressed=starred if suppressed else None)
     open_points = []
@@ -206,6 +206,11 @@ def _people_unknown(original: pl.DataFrame | None, plan: Plan) -> str:
     if is_recoder(plan.search.algorithm):
         return "people were not counted, only rows: levels differ from row to row"
     return ""
+
+
+def _accept_nobody(plan: Plan) -> bool:
+    """Whether all models accept a release in which every row is suppressed."""
+    return all(model.holds(Groups.none()) for model in plan.models if model.about_all)
 
 
 def _columns_left(table: TableSource, plan: Plan) -> list[str]:

@@ -30,6 +30,7 @@ class Evaluation:
     floor: float = -math.inf  # a lower bound for the cost of every generalization
     gone: int = 0  # a lower bound for the rows that are suppressed here and at every specialization
     small: int = 0  # how many of them are in classes smaller than the models require
+    extra: int = 0  # suppressed rows of classes that satisfy the models, because too few other rows are suppressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +165,12 @@ class Search(Protocol):
     """An algorithm that searches the lattice; `name` is its published name.
 
     `lists_nodes`: it keeps arrays with an entry for every node, which limits the size of the lattice.
+    `suppresses_k_or_none`: the suppressed rows are as many as a class needs, or none.
     """
 
     name: ClassVar[str]
     lists_nodes: ClassVar[bool] = True
+    suppresses_k_or_none: ClassVar[bool] = False
 
     def refuse(self, problem: Problem) -> str | None:
         """Return why this search cannot solve the problem; None if it can, which is the default."""

@@ -18,9 +18,11 @@ class Datafly(Search):
 
     While more than k rows are in classes that fail, the attribute with the most distinct values at its current level
     is generalized by one level; among equals, the first of the plan. Then the classes that fail are suppressed.
-    k is the class size that the models require. The published algorithm suppresses up to k rows, whatever the size of
-    the table; here the suppression limit of the plan must be met as well. If no attribute can be generalized further,
-    only the limit of the plan applies.
+    k is the class size that the models require. In the last step the suppressed rows, which all look the same, must be
+    k as well, or none: if they are fewer, the smallest class is suppressed, too. The publication does not say which
+    rows to take; a whole class leaves no other class below k. The published algorithm suppresses up to k rows before
+    the last step, whatever the size of the table; here the suppression limit of the plan must be met as well, after
+    the last step. If no attribute can be generalized further, only the limit of the plan applies.
 
     The number of distinct values is multiplied by a weight from 0 to 1 (option `weights`, default 1): an attribute of
     weight 0 is never generalized. If the time limit passes, the end of the path is the result: the node at which all
@@ -34,10 +36,12 @@ class Datafly(Search):
         At most one check per level of each hierarchy.
     Source
         Sweeney, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System, AMIA 1997; Achieving k-Anonymity
-        Privacy Protection Using Generalization and Suppression, 2002, section 6.
+        Privacy Protection Using Generalization and Suppression, 2002, section 6, whose fourth step is to "enforce k
+        requirement on suppressed tuples".
     """
 
     name: ClassVar[str] = "datafly"
+    suppresses_k_or_none: ClassVar[bool] = True
     options: ClassVar[tuple[str, ...]] = ("weights",)
     lists_nodes: ClassVar[bool] = False
 
@@ -67,7 +71,8 @@ class Datafly(Search):
         while True:
             problem.watch_time()
             evaluation = problem.start(node)()
-            if evaluation.solution and evaluation.suppressed - excluded <= problem.costing.smallest_class:
+            failing = evaluation.suppressed - evaluation.extra - excluded
+            if evaluation.solution and failing <= problem.costing.smallest_class:
                 return evaluation
             axis = _most_distinct(problem.marginals, node, weights)
             if axis is None:

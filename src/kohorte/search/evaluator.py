@@ -39,6 +39,7 @@ class Evaluator:
     starred_node: Node | None = None  # the node that shows only `*`, if there is one
     by_people: bool = False  # the engine counts people, and the models judge them
     bounds: bool = True  # compute `floor` and `gone`, which are not needed if all nodes are counted
+    least_suppressed: int = 0  # suppress no row, or at least so many: if fewer fail, the smallest classes as well
     _screens: Screens = field(default_factory=Screens, init=False, repr=False, compare=False)
 
     def __call__(self, node: Node) -> Evaluation:
@@ -94,8 +95,9 @@ class Evaluator:
         kept = self.kept(groups)
         kept_rows, classes, smallest, small = self._summarized(groups, kept)
         suppressed = self.costing.rows - kept_rows
+        extra = int(groups.sizes[self._kept_by_models(groups) & ~kept].sum()) if self.least_suppressed else 0
         solution = suppressed <= self.limit and not self._excluded_rows_reveal(groups)
-        solution = solution and not self._partly_starred(groups, kept)
+        solution = solution and not self._partly_starred(groups, kept) and (classes > 0 or self._nobody_holds)
         return Evaluation(
             node=groups.node,
             solution=solution,
@@ -104,8 +106,9 @@ class Evaluator:
             classes=classes,
             smallest_class=smallest or None,
             floor=self.costing.floor(groups) if self.bounds and self.costing.raises_floor else -math.inf,
-            gone=self._gone(groups, suppressed) if self.bounds else 0,
+            gone=self._gone(groups, suppressed - extra) if self.bounds else 0,
             small=groups.excluded + small,
+            extra=extra,
         )
 
     def _cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
@@ -129,9 +132,9 @@ class Evaluator:
 
     def _excluded_rows_reveal(self, groups: Groups) -> bool:
         """Whether the node that shows only `*` fails: there, excluded rows look the same as all others."""
-        if self.starred is None or groups.node != self.starred.node or self.limit >= self.costing.rows:
+        if self.starred is None or groups.node != self.starred.node:
             return False
-        return not self._all_starred_hold
+        return not ((self.limit >= self.costing.rows and self._nobody_holds) or self._all_starred_hold)
 
     def _partly_starred(self, groups: Groups, kept: Bools) -> bool:
         """Whether rows are to be suppressed at the node that shows only `*`, where they cannot be told from the others.
@@ -148,6 +151,11 @@ class Evaluator:
         everybody = self.starred.judged
         return bool(self._satisfying(everybody).all()) and self._hold(everybody)
 
+    @cached_property
+    def _nobody_holds(self) -> bool:
+        """Whether the models accept a release in which every row is suppressed."""
+        return self._hold(Groups.none())
+
     def _gone(self, groups: Groups, suppressed: int) -> int:
         """A lower bound for the rows suppressed at every specialization: per class, the largest bound of the models."""
         if self.monotone:
@@ -158,13 +166,46 @@ class Evaluator:
         return groups.excluded + math.ceil(total - ROUNDING * (1.0 + total))
 
     def kept(self, groups: Groups) -> Bools:
-        """Tell for each class whether it satisfies all models and is therefore released.
+        """Tell for each class whether it is released: it satisfies all models, and enough other rows are suppressed."""
+        kept = self._kept_by_models(groups)
+        return self._with_enough_suppressed(groups, kept) if self.least_suppressed else kept
+
+    def _with_enough_suppressed(self, groups: Groups, kept: Bools) -> Bools:
+        """Suppress the smallest classes, too, until no row is suppressed or the suppressed rows are enough for a class.
+
+        Among classes of the same size, the first by its values is taken. At the node that shows only `*`, suppressed
+        rows look like all others. If people are judged by all their rows, everything or nothing is suppressed.
+        """
+        if groups.node == self.starred_node or groups.rows == int(groups.sizes[kept].sum()):
+            return kept
+        if groups.sets is not None:
+            return np.zeros(len(groups), dtype=bool)
+        while kept.any() and self._suppressed(groups, kept) < self.least_suppressed:
+            smallest = kept & (groups.sizes == groups.sizes[kept].min())
+            first = np.flatnonzero(smallest)[np.lexsort(groups.codes(smallest).T[::-1])[0]]
+            kept = kept.copy()
+            kept[first] = False
+            kept = self._kept_by_models(groups, kept)
+        return kept
+
+    @staticmethod
+    def _suppressed(groups: Groups, kept: Bools) -> int:
+        """How many rows are suppressed, or at least how many people: those of the largest class, if they are counted.
+
+        A person can have rows in several suppressed classes, so the people of these are not added up.
+        """
+        if groups.people is None:
+            return groups.rows - int(groups.sizes[kept].sum())
+        return int(groups.people.sizes[~kept].max(initial=0))
+
+    def _kept_by_models(self, groups: Groups, among: Bools | None = None) -> Bools:
+        """Tell for each class (of some of them) whether it satisfies all models.
 
         If people are judged by all their rows, what is suppressed changes what is left of others, so the models are
         asked again until nothing changes.
         """
         if groups.sets is None:
-            return self._kept(groups.judged, groups)
+            return self._kept(groups.judged, groups, among)
         kept = np.ones(len(groups), dtype=bool)
         while True:
             fewer = kept
@@ -174,13 +215,13 @@ class Evaluator:
                 return kept
             kept = fewer
 
-    def _kept(self, judged: Groups, groups: Groups) -> Bools:
-        """Tell which classes are kept, from the classes as models count them and as rows.
+    def _kept(self, judged: Groups, groups: Groups, among: Bools | None) -> Bools:
+        """Tell which classes (of some of them) are kept, from the classes as models count them and as rows.
 
         For models about all classes together, the smallest classes are removed, one size at a time, until the models
         hold for the rest.
         """
-        kept = self._satisfying(judged)
+        kept = self._satisfying(judged, among)
         if not any(model.about_all for model in self.models):
             return kept
         for size in np.unique(judged.sizes[kept]):

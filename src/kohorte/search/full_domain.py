@@ -33,8 +33,13 @@ class Goal:
         return max(model.smallest_class for model in self.models)
 
 
-def full_domain(table: EncodedTable, goal: Goal, engine: Engine) -> tuple[Evaluator, Problem]:
-    """Set up the search for the best node of a table's lattice; the engine counts the nodes."""
+def full_domain(
+    table: EncodedTable, goal: Goal, engine: Engine, *, k_or_none: bool = False
+) -> tuple[Evaluator, Problem]:
+    """Set up the search for the best node of a table's lattice; the engine counts the nodes.
+
+    `k_or_none`: as many rows are suppressed as a class needs, or none.
+    """
     marginals = table.marginals(goal.weights)
     lattice = Lattice(table.shape)
     costing = goal.metric.costing(marginals, smallest_class=goal.smallest_class, limit=goal.limit)
@@ -47,6 +52,7 @@ def full_domain(table: EncodedTable, goal: Goal, engine: Engine) -> tuple[Evalua
         starred=engine.all_rows(lattice.top) if table.excluded and starred_node is not None else None,
         starred_node=starred_node,
         by_people=table.persons is not None,
+        least_suppressed=goal.smallest_class if k_or_none else 0,
     )
     problem = Problem(
         lattice=lattice,

@@ -243,6 +243,7 @@ class Series:
             if state.head != self._state.head:
                 raise damaged("another series was started in its folder")
             self._recover(state)
+            self._folder.tidy(self._state)
             yield self._state
 
     def _look(self) -> None:

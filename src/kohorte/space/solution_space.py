@@ -91,7 +91,7 @@ def solution_space(frame: object, plan: Plan, *, progress: ProgressCallback | No
     table, _ = to_polars(frame)
     setup = set_up_search(encode_problem(FrameSource(table), plan, progress=progress, by_row=False))
     setup.problem.lattice.refuse_listing("the picture has one point for each; ")
-    judge = replace(setup.evaluator, bounds=False)
+    judge = replace(setup.evaluator, bounds=False, least_suppressed=0)  # whatever the plan's algorithm adds
     problem = replace(setup.problem, count=judge, begin=judge.begin, time_limit=None)
     nodes: list[Evaluation] = []
     try:

@@ -1,5 +1,6 @@
 """Where to cut a region: the compiled kernel, its NumPy twin and plain Python agree."""
 
+from fractions import Fraction
 from itertools import pairwise
 from math import inf
 
@@ -22,20 +23,26 @@ NO_CUT = (-1, 0, 0)
 class Task:
     """Rows as places on lines, and what a cutter gets besides."""
 
-    def __init__(self, places, measures, levels, least=1, relaxed=False):
-        self.places = np.array(places, dtype=np.uint32).reshape(-1, len(measures))
-        self.measures = [np.array(measure, dtype=np.float64) for measure in measures]
+    def __init__(self, places, ticks, levels, least=1, relaxed=False, *, weights=None):
+        self.places = np.array(places, dtype=np.uint32).reshape(-1, len(ticks))
+        self.ticks = [np.array(line, dtype=np.int64) for line in ticks]
+        self.weights = np.array(weights or [1] * len(ticks), dtype=np.int64)
         self.levels = [np.array(level, dtype=np.uint32) for level in levels]
         self.least = least
         self.relaxed = relaxed
 
     def cutters(self):
-        return [cutter(self.places, self.measures, self.levels, self.least, self.relaxed) for cutter in CUTTERS]
+        given = (self.places, self.ticks, self.weights, self.levels, self.least, self.relaxed)
+        return [cutter(*given) for cutter in CUTTERS]
+
+    def width(self, attribute, low, high):
+        line = self.ticks[attribute].tolist()
+        return Fraction(int(self.weights[attribute]) * (line[high] - line[low]), max(1, line[-1] - line[0]))
 
 
 def plain_line(*lengths):
-    """Lines without a hierarchy, all as long as 1."""
-    return [np.linspace(0, 1, length) for length in lengths], [np.zeros(length) for length in lengths]
+    """Lines without a hierarchy, in even steps."""
+    return [np.arange(length) for length in lengths], [np.zeros(length) for length in lengths]
 
 
 def all_cuts(task, rows):
@@ -43,10 +50,9 @@ def all_cuts(task, rows):
     if len(rows) < 2 * task.least:
         return []
     ranked, anywhere = [], []
-    for attribute in range(len(task.measures)):
+    for attribute in range(len(task.ticks)):
         values = sorted(int(task.places[row, attribute]) for row in rows)
-        measure = task.measures[attribute]
-        span = float(measure[values[-1]] - measure[values[0]])
+        span = task.width(attribute, values[0], values[-1])
         median = values[(len(values) + 1) // 2 - 1]
         anywhere.append((inf, -span, attribute, median, len(values) // 2))
         distinct = sorted(set(values))
@@ -118,21 +124,20 @@ def cut_on(task, cutter, order, regions, random):
 
 @st.composite
 def tasks(draw):
-    """Lines with uneven measures and walls between groups; some places are far apart, many rows are equal."""
+    """Lines with uneven steps and walls between groups; some places are far apart, many rows are equal."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     lengths = [draw(st.sampled_from([1, 2, 3, 7, 40, 500])) for _ in range(draw(st.integers(1, 4)))]
     rows = draw(st.one_of(st.integers(0, 3), st.integers(4, 40)))
-    measures = []
-    for length in lengths:
-        steps = np.cumsum(random.integers(0, 4, length))
-        weight = draw(st.sampled_from([1.0, 0.5, 0.25, 0.0]))  # weights are part of the measures
-        measures.append(weight * (steps - steps[0]) / max(1, int(steps[-1] - steps[0])))
+    step = draw(st.sampled_from([1, 3, 2**50]))  # such long lines that doubles cannot tell all widths apart
+    ticks = [np.cumsum(random.integers(0, 4 * step, length)) for length in lengths]
+    weights = [draw(st.sampled_from([4, 2, 1, 0, 2**61, 2**61 - 1])) for _ in lengths]
     walled = draw(st.booleans())
     levels = [random.integers(0, 3, length) if walled else np.zeros(length) for length in lengths]
     few = draw(st.booleans())
     places = [random.integers(min(3, length) if few else length, size=rows) for length in lengths]
     least, relaxed = draw(st.integers(1, 6)), draw(st.booleans())
-    return Task(np.stack(places, axis=1), measures, levels, least, relaxed), draw(st.integers(0, 2**32 - 1))
+    task = Task(np.stack(places, axis=1), ticks, levels, least, relaxed, weights=weights)
+    return task, draw(st.integers(0, 2**32 - 1))
 
 
 @settings(max_examples=150)
@@ -168,8 +173,8 @@ def test_cutters_agree_on_many_regions_with_attempts_of_their_own(task, data):
 def test_huge_sparse_lines_are_cut_as_small_ones():
     length = 300_000
     places = [[5], [299_999], [70], [100_000], [70], [200_000]]
-    measures, levels = plain_line(length)
-    strict, relaxed = (Task(places, measures, levels, 2, relaxed) for relaxed in (False, True))
+    ticks, levels = plain_line(length)
+    strict, relaxed = (Task(places, ticks, levels, 2, relaxed) for relaxed in (False, True))
     for task in (strict, relaxed):
         for cutter in task.cutters():
             assert propose(cutter, [(0, 6)] * 4, [0, 1, 2, 3]) == (all_cuts(task, range(6)) + [NO_CUT] * 4)[:4]
@@ -178,9 +183,9 @@ def test_huge_sparse_lines_are_cut_as_small_ones():
 
 
 def test_huge_sparse_lines_have_walls_at_places_where_no_row_stands():
-    measures, levels = plain_line(100_000)
+    ticks, levels = plain_line(100_000)
     levels[0][60_000] = 2
-    task = Task([[10], [20], [90_000], [95_000]], measures, levels)
+    task = Task([[10], [20], [90_000], [95_000]], ticks, levels)
     for cutter in task.cutters():
         assert propose(cutter, [(0, 4)] * 2, [0, 1]) == [(0, 90_000, 2), NO_CUT]
 
@@ -211,12 +216,27 @@ def test_equal_rows_are_cut_in_the_middle_by_a_relaxed_cut_only():
 
 def test_the_widest_attribute_comes_first_then_the_second_boundaries():
     """Worked by hand: attribute 0 is 0.3 wide, attribute 1 is 1 wide; the median lies between rows 2 and 3."""
-    measures, levels = plain_line(4, 4)
-    measures[0] = measures[0] * 0.3
+    ticks, levels = plain_line(4, 4)
     places = [[0, 3], [1, 2], [2, 1], [3, 0]]
-    for cutter in Task(places, measures, levels).cutters():
+    for cutter in Task(places, ticks, levels, weights=[3, 10]).cutters():
         cuts = propose(cutter, [(0, 4)] * 7, list(range(7)))
         assert cuts == [(1, 2, 2), (0, 2, 2), (1, 1, 1), (0, 1, 1), (1, 3, 3), (0, 3, 3), NO_CUT]
+
+
+def test_equal_widths_are_equal_however_they_come_about():
+    """As doubles, 0.3 - 0.1 is less than 0.2 - 0: the second attribute was cut although both are a fifth wide."""
+    ticks, levels = [[0, 1, 3, 10], [0, 2, 10]], [np.zeros(4), np.zeros(3)]
+    for cutter in Task([[1, 0], [2, 1]], ticks, levels).cutters():
+        assert propose(cutter, [(0, 2)] * 2, [0, 1]) == [(0, 2, 1), (1, 1, 1)]
+    for cutter in Task([[1, 0], [2, 1]], [ticks[0], [0, 5, 25]], levels).cutters():
+        assert propose(cutter, [(0, 2)], [0]) == [(0, 2, 1)]
+
+
+def test_widths_that_differ_by_less_than_doubles_can_tell_are_told_apart():
+    huge = 2**62
+    ticks, levels = [[0, huge - 2, huge], [0, huge - 1, huge]], [np.zeros(3), np.zeros(3)]
+    for cutter in Task([[0, 0], [1, 1]], ticks, levels).cutters():
+        assert propose(cutter, [(0, 2)], [0]) == [(1, 1, 1)]
 
 
 def test_rows_keep_their_order_on_both_sides_of_a_cut():
@@ -241,28 +261,33 @@ def test_the_rows_of_the_caller_stay_as_they_are():
 @pytest.mark.parametrize("cutter", CUTTERS)
 class TestBadInput:
     places = np.zeros((2, 2), dtype=np.uint32)
-    measures = (np.zeros(3), np.zeros(3))
+    ticks = (np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64))
+    weights = np.ones(2, dtype=np.int64)
     levels = (np.zeros(3, dtype=np.uint32), np.zeros(3, dtype=np.uint32))
 
     def test_what_does_not_fit_together_is_refused(self, cutter):
-        places, measures, levels = self.places, list(self.measures), list(self.levels)
+        places, ticks, weights, levels = self.places, list(self.ticks), self.weights, list(self.levels)
         for bad in (
-            (places, [], [], 1, False),
-            (places, measures[:1], levels[:1], 1, False),
-            (places, [*measures, np.zeros(3)], [*levels, levels[0]], 1, False),
-            (np.zeros((2, 3), dtype=np.uint32), measures, levels, 1, False),
-            (places, measures, levels[:1], 1, False),
-            (places, measures, [levels[0], levels[1][:2]], 1, False),
-            (places, measures, levels, 0, False),
-            (places, measures, levels, -1, True),
-            (places + np.uint32(3), measures, levels, 1, False),
+            (places, [], weights[:0], [], 1, False),
+            (places, ticks[:1], weights[:1], levels[:1], 1, False),
+            (places, [*ticks, ticks[0]], np.ones(3, dtype=np.int64), [*levels, levels[0]], 1, False),
+            (np.zeros((2, 3), dtype=np.uint32), ticks, weights, levels, 1, False),
+            (places, ticks, weights, levels[:1], 1, False),
+            (places, ticks, weights[:1], levels, 1, False),
+            (places, ticks, -weights, levels, 1, False),
+            (places, [ticks[0], np.array([0, 2, 1])], weights, levels, 1, False),
+            (places, [ticks[0], np.array([-1, 0, 1])], weights, levels, 1, False),
+            (places, ticks, weights, [levels[0], levels[1][:2]], 1, False),
+            (places, ticks, weights, levels, 0, False),
+            (places, ticks, weights, levels, -1, True),
+            (places + np.uint32(3), ticks, weights, levels, 1, False),
         ):
             with pytest.raises(ValueError, match=r"."):
                 cutter(*bad)
 
     @pytest.mark.parametrize("region", [(-1, 1), (1, 0), (0, 3), (3, 3)])
     def test_regions_beyond_the_rows_are_refused(self, cutter, region):
-        made = cutter(self.places, list(self.measures), list(self.levels), 1, False)
+        made = cutter(self.places, list(self.ticks), self.weights, list(self.levels), 1, False)
         with pytest.raises(ValueError, match="beyond the rows"):
             propose(made, [region], [0])
         with pytest.raises(ValueError, match="beyond the rows"):
@@ -270,12 +295,12 @@ class TestBadInput:
 
     @pytest.mark.parametrize("attribute", [-1, 2])
     def test_a_cut_along_no_attribute_is_refused(self, cutter, attribute):
-        made = cutter(self.places, list(self.measures), list(self.levels), 1, False)
+        made = cutter(self.places, list(self.ticks), self.weights, list(self.levels), 1, False)
         with pytest.raises(ValueError, match="no attribute"):
             split(made, [(0, 2)], [(attribute, 0, 1)])
 
     def test_lists_of_unequal_length_are_refused(self, cutter):
-        made = cutter(self.places, list(self.measures), list(self.levels), 1, False)
+        made = cutter(self.places, list(self.ticks), self.weights, list(self.levels), 1, False)
         one, two = np.array([0]), np.array([0, 0])
         with pytest.raises(ValueError, match="without end"):
             made.propose(one, two, one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,32 @@ class TestSubset:
         )
         assert ko.anonymize(lonely, strict).levels == {"zip": 5, "sex": 0}
         assert sum(ko.anonymize(lonely, ignore).node) < 5
+
+    def test_suppressing_everybody_does_not_satisfy_a_minimum(self) -> None:
+        """Half of the people of every kind are chosen, so no class is below 0.1 or above 0.4 of its kind."""
+        entry = {"minimum": 0.1, "maximum": 0.4, "subset": "chosen"}
+        strict = plan_of(DeltaPresence(**entry), suppression_limit=1)  # type: ignore[arg-type]
+        for algorithm in ("optimal", "exhaustive"):
+            with pytest.raises(ko.NoSolution, match=r"5 of 5 rows .* a model does not allow that") as caught:
+                ko.anonymize(PEOPLE, replace(strict, search=algorithm))
+            assert caught.value.code == "no-solution"
+        starred = PEOPLE.filter(pl.col("chosen") == 1).drop("chosen").with_columns(zip=pl.lit("*"), sex=pl.lit("*"))
+        assert not ko.verify(starred, strict, population=PEOPLE).satisfied
+        for model in (DeltaPresence(0.0, 0.4, subset="chosen"), DeltaPresence(0.1, 0.4, "ignore", subset="chosen")):
+            assert ko.anonymize(PEOPLE, plan_of(model, suppression_limit=1)).suppressed == 5
+
+    def test_everybody_as_stars_satisfies_a_minimum_if_their_share_does(self) -> None:
+        """One of three people of each kind is chosen, but of two kinds nobody: only all together are within."""
+        table = pl.DataFrame(
+            {"zip": ["1", "1", "2", "3"], "sex": ["m", "m", "f", "f"], "chosen": [1, 1, 0, 0], "diagnosis": ["flu"] * 4}
+        )
+        plan = plan_of(DeltaPresence(minimum=0.5, maximum=0.5, subset="chosen"), suppression_limit=1)
+        release = ko.anonymize(table, plan)
+        assert release.levels == {"zip": 5, "sex": 1}
+        assert release.suppressed == 0
+        assert ko.verify(release.data, plan, population=table).satisfied
+        alone = ko.verify(release.data, plan_of(DeltaPresence(0.6, 0.9, subset="chosen")), population=table)
+        assert not alone.satisfied
 
     def test_later_rows_are_transformed_by_their_flag(self) -> None:
         release = ko.anonymize(PEOPLE, plan_of(self.model))
@@ -325,5 +352,7 @@ def test_every_release_with_a_population_passes_its_verification(seed: int) -> N
     except ko.NoSolution:
         return
     assert find_candidate(FrameSource(table), plan).levels == release.levels
+    if minimum > 0 and models[0].empty_classes == "strict":
+        assert release.classes > 0
     if not release.all_starred:
         assert ko.verify(release.data, plan, population=table).satisfied

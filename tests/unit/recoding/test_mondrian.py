@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kohorte as ko
-from kohorte.hierarchies import Dates, Intervals, Ordering
+from kohorte.hierarchies import Dates, Intervals, Ordering, Redaction, Tree
 from kohorte.models import KAnonymity
 from support.model_oracle import CONDITIONS, Seen
 from support.shown_cells import NASTY, QUASIS
@@ -365,3 +365,73 @@ def test_facts_say_whether_there_was_time_enough(algorithm):
     assert release.recoding.facts["complete"] is False
     assert classes(release) == {("[0-39]",): 40}
     assert not release.optimal
+
+
+class TestWidestAttribute:
+    """The first cut is along the attribute with the widest normalized range of values, whatever the hierarchy."""
+
+    HIERARCHIES: ClassVar = {
+        "none": None,
+        "intervals": Intervals(lower=0, upper=300, widths=[50], integer=True),
+        "ordering": Ordering(),
+        "redaction": Redaction(length=3),
+        "tree": Tree([str(number) for number in range(100, 201)]),
+    }
+
+    @pytest.mark.parametrize("hierarchy", HIERARCHIES.values(), ids=HIERARCHIES)
+    def test_numbers_count_by_their_values_and_not_by_how_many_there_are(self, hierarchy):
+        """Among the first six rows x has six values, 5 of 100 apart, and y two values, 60 of 60 apart."""
+        x = ["100", "101", "102", "103", "104", "105", "196", "197", "198", "199", "200", "200"]
+        y = ["0", "60", "0", "60", "0", "60", "0", "60", "0", "60", "0", "60"]
+        release = recode(pl.DataFrame({"x": x, "y": y}), k=3, hierarchies={"x": hierarchy})
+        assert set(release.data["y"]) == {"0", "60"}
+        assert release.data["x"].n_unique() == 4
+
+    @pytest.mark.parametrize("builder", [None, Dates(levels=["month", "year"])], ids=["none", "dates"])
+    def test_dates_count_by_days(self, builder):
+        """Among the first six rows `many` has six dates in one week, and `few` two dates, half a year apart."""
+        many = ["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04", "2020-01-05", "2020-01-06", *["2021-01-01"] * 6]
+        few = ["2020-01-01", "2020-06-30"] * 3 + ["2020-01-01", "2021-01-01"] * 3
+        hierarchies = dict.fromkeys(("many", "few"), builder)
+        cells = recode(pl.DataFrame({"many": many, "few": few}), k=3, hierarchies=hierarchies).data
+        assert cells["few"].to_list()[:6] == ["2020-01-01", "2020-06-30"] * 3
+        assert cells["many"].to_list()[:2] == ["[2020-01-01 – 2020-01-05]", "[2020-01-02 – 2020-01-06]"]
+
+    def test_equally_wide_attributes_are_cut_in_the_order_of_the_plan_where_doubles_differ(self):
+        """Both are a fifth wide; 0.3 - 0.1 is more than 0.2 - 0 in doubles, and 0.7 - 0.5 less."""
+        for low, high in (("0.1", "0.3"), ("0.5", "0.7"), ("0.6", "0.8")):
+            x = [low, low, high, high, "0", "1"]
+            y = ["0", "0", "0.2", "0.2", "1", "1"]
+            far = ["0", "0", "0", "0", "9", "9"]
+            for first, second in (("x", "y"), ("y", "x")):
+                columns = {"far": far, first: x if first == "x" else y, second: x if second == "x" else y}
+                cells = recode(pl.DataFrame(columns), k=2).data
+                assert cells[first].to_list()[0] != cells[first].to_list()[2]
+
+    def test_weights_are_taken_as_they_are_written(self):
+        """0.1 times three tenths of one attribute is as wide as 0.3 times one tenth of the other."""
+        x, y = ["0", "0", "3", "3", "10", "10"], ["0", "0", "1", "1", "10", "10"]
+        for names in (("x", "y"), ("y", "x")):
+            columns = {"far": ["0"] * 4 + ["1"] * 2} | {name: {"x": x, "y": y}[name] for name in names}
+            cells = recode(pl.DataFrame(columns), k=2, weights={"x": 0.1, "y": 0.3}).data
+            assert cells[names[0]][0] != cells[names[0]][2]
+
+    @settings(max_examples=60)
+    @given(st.data())
+    def test_the_first_cut_is_that_of_the_published_rule(self, data):
+        """An oracle in fractions: the widest normalized range among the attributes that can be cut at all."""
+        rows = data.draw(st.lists(st.tuples(*[st.integers(0, 30)] * 3), min_size=6, max_size=12))
+        k = len(rows) // 2
+        widths = []
+        for column in zip(*rows, strict=True):
+            ordered = sorted(column)
+            possible = any(ordered[at - 1] < ordered[at] for at in range(k, len(rows) - k + 1))
+            widths.append(1 if possible else 0)  # the table itself spans the whole range of every attribute
+        release = recode(points(rows), k=k)
+        if not any(widths):
+            assert release.classes == 1
+            return
+        widest = f"q{widths.index(1)}"
+        ends = [tuple(int(end) for end in cell.strip("[]").split("-")) for cell in release.data[widest].unique()]
+        low, high = sorted((ends_[0], ends_[-1]) for ends_ in ends)
+        assert low[1] < high[0]

@@ -104,6 +104,54 @@ def test_a_process_that_is_killed_after_some_time_leaves_the_old_or_the_new_seri
         seen_after(folder)
 
 
+KILLED_AT = {
+    "before the state is replaced": "def killed(*_): os.kill(os.getpid(), signal.SIGKILL)",
+    "after it": "def killed(*given): write(*given); os.kill(os.getpid(), signal.SIGKILL)",
+    "while it is written": "def killed(folder, state):\n"
+    "    (folder.path / '.series.json.0123456789abcdef.tmp').write_text('half')\n"
+    "    os.kill(os.getpid(), signal.SIGKILL)",
+}
+
+
+@pytest.mark.parametrize(("moment", "killed"), KILLED_AT.items())
+@pytest.mark.parametrize("with_a_table", [False, True])
+def test_status_removes_what_a_killed_release_left_in_the_folder(
+    template: Path, tmp_path: Path, moment: str, killed: str, *, with_a_table: bool
+) -> None:
+    """Outdated records, temporary files: they stayed until the next release."""
+    code = (
+        "import os, signal, sys\nimport kohorte as ko\nfrom pathlib import Path\n"
+        "from kohorte.series.memory.folder import SeriesFolder\nwrite = SeriesFolder.write\n"
+        f"{killed}\nSeriesFolder.write = killed\n"
+        "ko.Series.open(sys.argv[1]).release(ko.read_table(sys.argv[2]).frame)"
+    )
+    folder = template / "series"
+    child = subprocess.run([sys.executable, "-c", code, folder, tmp_path / "table.parquet"], check=False, timeout=120)
+    assert child.returncode == -signal.SIGKILL
+    left = {path.name for path in folder.iterdir()}
+    assert {"rows-0001.bin", "rows-0002.bin"} <= left
+    status = ko.Series.open(folder).status(patients(300) if with_a_table else None)
+    made = 1 + (moment == "after it")
+    assert len(status.releases) == made
+    assert sorted(path.name for path in folder.iterdir()) == ["key", "lock", f"rows-000{made}.bin", "series.json"]
+
+
+def test_copies_of_hierarchy_files_that_a_killed_start_left_are_removed_and_the_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "tree.yaml").write_text("left: [a, b]\nright: [c, d]\n", encoding="utf-8")
+    entry = {
+        "kohorte": 1,
+        "attributes": {"letter": {"role": "quasi-identifying", "hierarchy": {"tree": "tree.yaml"}}},
+        "models": [{"model": "k-anonymity", "k": 2}],
+    }
+    series = ko.Series.start(tmp_path / "series", ko.Plan.from_dict(entry, folder=tmp_path))
+    kept = sorted((tmp_path / "series" / "files").iterdir())
+    for name in ("2-other.yaml", ".1-tree.yaml.0123456789abcdef.tmp"):
+        (tmp_path / "series" / "files" / name).write_text("left", encoding="utf-8")
+    series.status()
+    assert len(kept) == 1
+    assert sorted((tmp_path / "series" / "files").iterdir()) == kept
+
+
 def test_an_output_whose_name_was_taken_meanwhile_is_not_replaced_and_can_be_written_again(
     template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

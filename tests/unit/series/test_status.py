@@ -137,7 +137,7 @@ def test_the_gain_is_counted_over_the_same_rows(tmp_path: Path) -> None:
     found = series.status(table([2, 4, 6, 15, 17, 19]))
     assert found.coming is not None
     assert (found.coming.regions_before, found.coming.figures.regions) == (1, 2)
-    assert found.coming.loss_before == 1
+    assert found.coming.figures.loss_before == 1
     assert found.coming.gain == pytest.approx(1 - found.coming.figures.loss)
     assert len(series.history) == 1
 
@@ -168,7 +168,7 @@ def test_a_full_domain_series_has_a_status_too(tmp_path: Path) -> None:
     series.release(patients(200))
     found = series.status(patients(5000))
     assert found.coming is not None
-    assert found.coming.loss_before >= found.coming.figures.loss
+    assert found.coming.figures.loss_before >= found.coming.figures.loss
     assert found.held == ()
 
 

@@ -188,8 +188,8 @@ def _print_release(release: Figures, series: Series) -> None:
     else:
         levels = ", ".join(f"{name} {level}" for name, level in release.levels.items())
         print(f"levels {levels}: {count(release.regions, 'class', 'classes')}, {smallest}")
-    before = [entry.loss for entry in series.history[: release.number - 1]]
-    print(f"loss {cost(release.loss)}" + (f" (before: {cost(before[-1])})" if before else ""))
+    before = f" (the same rows before: {cost(release.loss_before)})" if release.number > 1 else ""
+    print(f"loss {cost(release.loss)}{before}")
     if release.waited:
         wait = "waits" if release.waited == 1 else "wait"
         print(f"{count(release.waited, 'region')} {wait} for rows that allow a split towards the target")

@@ -71,12 +71,20 @@ class DeltaPresence(PopulationModel):
         return verdict
 
     def holds(self, groups: Groups) -> bool:
-        """Tell whether every kind of person in the population has a row, if this is required."""
+        """Tell whether every kind of person in the population has a row, if this is required.
+
+        If every row is suppressed, nobody has one. People of single suppressed classes are exempt.
+        """
+        if not len(groups.kept_sizes):
+            return not self._everybody_counts
         return not self._empty(groups)
 
+    @property
+    def _everybody_counts(self) -> bool:
+        return self.empty_classes == STRICT and self.minimum > 0
+
     def _empty(self, groups: Groups) -> bool:
-        counts = self.empty_classes == STRICT and self.minimum > 0
-        return counts and self.people(groups).empty_classes > 0
+        return self._everybody_counts and self.people(groups).empty_classes > 0
 
     def gone(self, groups: Groups) -> Floats:
         """If n of N people are in a class and s of them are suppressed: n <= maximum * N + s * (1 - maximum).

@@ -26,12 +26,16 @@ from kohorte.sources import TableSource
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """A release made again from its entry in the state and the table; `finer`: than the one before, or equal to it."""
+    """A release made again from its entry in the state and the table; `finer`: than the one before, or equal to it.
+
+    `fineness` is that of its rows, `before` that of the same rows as the release before would have shown them.
+    """
 
     generalization: Generalization
     finer: bool
     data: Callable[[], pl.DataFrame] = field(repr=False)
     fineness: Callable[[], Fineness] = field(repr=False)
+    before: Callable[[], Fineness] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +93,8 @@ class Figures:
     held back because others were corrected or withdrawn. `waited` counts regions that could be split, but not towards
     the target. `smallest_arrival` is the fewest rows of a region that arrived together: what an attacker is left with
     who knows when a person came. `levels` are those of a full-domain series, whose regions are the classes shown.
+    `loss_before` is the loss of the same rows in the regions, or at the levels, of the release before (of the first
+    release: before anything is split, or at the highest levels), so that it can be compared with `loss`.
     """
 
     number: int
@@ -105,12 +111,16 @@ class Figures:
     loss: float
     smallest_region: int
     smallest_arrival: int
+    loss_before: float
     levels: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)
 class Fineness:
-    """How fine a release is."""
+    """How fine the rows that a release shows are. All of it depends on these rows alone, not on any others.
+
+    So the figures of a release stay the same when the table grows.
+    """
 
     regions: int
     loss: float
@@ -134,6 +144,7 @@ class Draft:
     region_of: Integers = field(repr=False)
     splits: tuple[Split, ...] = field(repr=False)
     fineness: Fineness
+    before: Fineness  # the same rows in the regions, or at the levels, of the release before
 
     @property
     def rows(self) -> int:
@@ -160,6 +171,7 @@ class Draft:
             splits=len(self.splits),
             smallest_region=int(np.unique(self.region_of, return_counts=True)[1].min()),
             smallest_arrival=smallest_arrival(self.region_of, self.shown.arrivals),
+            loss_before=self.before.loss,
             **vars(self.fineness),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import Role
+from kohorte.hierarchies import Builder
 from kohorte.kernels.arrays import Integers
 from kohorte.release.preparation import check_models
 from kohorte.series.definition import Definition
@@ -33,13 +34,8 @@ class LevelTable(GrowingTable):
         """Check a table against plan, hierarchies and record; refuse values that a hierarchy does not contain."""
         frame, recognised, comparison = definition.compared(frame, record)
         plan = definition.plan
-        encoded = encode_rows(
-            frame,
-            {ladder.name: ladder.builder for ladder in definition.ladders},
-            missing=plan.missing,
-            sensitive={name: plan.attributes[name].hierarchy for name in plan.counted_attributes},
-            finest=plan.minimum_levels,
-        )
+        sensitive = {name: plan.attributes[name].hierarchy for name in plan.counted_attributes}
+        encoded = _encoded(definition, frame, sensitive)
         return cls(definition, frame, _positions(encoded), recognised, comparison, encoded)
 
     def replay(self, state: State) -> Iterator[Replayed]:
@@ -48,8 +44,13 @@ class LevelTable(GrowingTable):
         for entry in state.releases:
             before, levels = levels, Levels.named(self.encoded.columns, entry.levels or {})
             rows = self.rows_of(entry.number)
-            fineness = partial(self.fineness, levels, rows, entry.rows)
-            yield Replayed(levels, levels.finer_than(before), partial(self.data, rows, levels, entry.number), fineness)
+            yield Replayed(
+                levels,
+                levels.finer_than(before),
+                partial(self.data, rows, levels, entry.number),
+                partial(self.fineness, levels, rows, entry.rows),
+                before=partial(self.fineness, before, rows, entry.rows),
+            )
 
     def draft(self, state: State) -> Draft:
         """Choose the best admissible node below the last one and the rows that are shown, and verify the result.
@@ -61,7 +62,7 @@ class LevelTable(GrowingTable):
         check_models(plan, self.encoded.domains)
         arrivals = np.where(comparison.before, comparison.arrivals, number) if self.definition.by_arrival else None
         encoded = replace(self.encoded, included=self.encoded.included & (comparison.arrivals != NEVER))
-        levels = self.last(state)
+        last = levels = self.last(state)
         best = Candidates(encoded, plan, levels.node, comparison.before, arrivals).best()
         if best is not None:
             levels = replace(levels, node=best.node[: len(levels.node)])
@@ -77,6 +78,7 @@ class LevelTable(GrowingTable):
             region_of=shown.region_of,
             splits=(),
             fineness=self.fineness(levels, shown.rows, self.frame.height),
+            before=self.fineness(last, shown.rows, self.frame.height),
         )
 
     def last(self, state: State) -> Levels:
@@ -94,11 +96,27 @@ class LevelTable(GrowingTable):
         return self.frame[rows].drop(self.definition.plan.names(Role.IDENTIFYING)).with_columns(columns)
 
     def fineness(self, levels: Levels, shown: Integers, rows: int) -> Fineness:
-        """How fine levels are for the rows that are shown; of all `rows`, those held back count 1."""
-        positions = self.positions[shown]
-        lost = levels.loss(positions, self.definition.weights)
-        classes = len(np.unique(levels.locate(positions)))
+        """How fine levels are for the rows that are shown; of all `rows`, those held back count 1.
+
+        Some hierarchies count the values of the data to tell how much a label leaves open. Here these are the values
+        of the rows that are shown: neither rows that are held back nor later ones change the loss.
+        """
+        domain = _encoded(self.definition, self.frame[shown])
+        lost = Levels(domain.columns, levels.node).loss(_positions(domain), self.definition.weights)
+        classes = len(np.unique(levels.locate(self.positions[shown])))
         return Fineness(classes, float(lost.sum() + rows - len(lost)) / rows, levels=levels.names)
+
+
+def _encoded(
+    definition: Definition, frame: pl.DataFrame, sensitive: Mapping[str, Builder | None] | None = None
+) -> EncodedTable:
+    return encode_rows(
+        frame,
+        {ladder.name: ladder.builder for ladder in definition.ladders},
+        missing=definition.plan.missing,
+        sensitive=sensitive or {},
+        finest=definition.plan.minimum_levels,
+    )
 
 
 def _positions(encoded: EncodedTable) -> Positions:

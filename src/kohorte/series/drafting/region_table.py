@@ -36,8 +36,13 @@ class RegionTable(GrowingTable):
         regions = self.definition.initial
         for entry in state.releases:
             before, regions = regions, _divided(regions, entry)
-            data = partial(self._data_again, regions, entry.number)
-            yield Replayed(regions, is_finer(regions, before), data, partial(self._fineness_again, regions, entry))
+            yield Replayed(
+                regions,
+                is_finer(regions, before),
+                partial(self._data_again, regions, entry.number),
+                partial(self._fineness_again, regions, entry),
+                before=partial(self._fineness_again, before, entry),
+            )
 
     def draft(self, state: State) -> Draft:
         """Choose the rows that are shown, split what can be split, and verify the result."""
@@ -65,6 +70,7 @@ class RegionTable(GrowingTable):
             region_of=refined.region_of,
             splits=refined.splits,
             fineness=self.fineness(refined.regions, refined.region_of, self.frame.height, refined.waited),
+            before=self.fineness(regions, shown.region_of, self.frame.height),
         )
 
     def data(self, rows: Integers, regions: Regions, region_of: Integers, number: int) -> pl.DataFrame:

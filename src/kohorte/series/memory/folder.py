@@ -159,12 +159,13 @@ class SeriesFolder:
             temporary.write_text(state.to_text(), encoding="utf-8")
 
     def tidy(self, state: State) -> None:
-        """Remove files that earlier states and killed commands left behind."""
-        needed = None if state.last is None else state.last.rows_file
-        left = [path for path in self.path.glob("rows-*.bin") if path.name != needed]
-        for path in (*left, *self.path.glob(".*.tmp")):
-            with suppress(OSError):
-                path.unlink()
+        """Remove files that earlier states and killed commands left behind; call it only while the lock is held."""
+        needed = set(state.head.files_sha256) | ({state.last.rows_file} if state.last is not None else set())
+        for pattern in ("rows-*.bin", ".*.tmp", f"{FILES}/*", f"{FILES}/.*.tmp"):
+            for path in self.path.glob(pattern):
+                if path.relative_to(self.path).as_posix() not in needed:
+                    with suppress(OSError):
+                        path.unlink()
 
     @contextmanager
     def locked(self) -> Iterator[None]:

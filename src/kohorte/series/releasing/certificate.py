@@ -89,7 +89,7 @@ def _told(figures: Figures, least: int) -> dict[str, object]:
     """The public figures: None for counts of rows from 1 to `least` - 1, and for figures that would reveal them."""
     told = vars(figures) | {name: None for name in FEW if 0 < getattr(figures, name) < least}
     if told["held"] is None:
-        told |= {"rows": None, "loss": None}
+        told |= {"rows": None, "loss": None, "loss_before": None}
     return told | {"least": least}
 
 

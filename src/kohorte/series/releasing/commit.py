@@ -17,6 +17,9 @@ from kohorte.series.drafting.growing_table import Draft
 from kohorte.series.memory.folder import SeriesFolder
 from kohorte.series.memory.state import Entry, Pending, State, now
 
+NOT_KEPT = ("splits", "smallest_arrival", "loss_before")
+"""Figures that the state does not keep as such, because they follow from it and the table."""
+
 
 def commit(
     folder: SeriesFolder,
@@ -29,7 +32,7 @@ def commit(
     """Write the record of the rows, then replace the state; returns the new one."""
     name = f"rows-{draft.number:04}.bin"
     data = draft.record().to_bytes()
-    figures = {key: value for key, value in vars(draft.figures).items() if key not in ("splits", "smallest_arrival")}
+    figures = {key: value for key, value in vars(draft.figures).items() if key not in NOT_KEPT}
     entry = Entry(
         **figures,
         time=now(),

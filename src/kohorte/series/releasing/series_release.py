@@ -38,4 +38,5 @@ def figures_of(entry: Entry, table: GrowingTable, replayed: Replayed) -> Figures
     arrivals = table.comparison.arrivals[rows]
     kept = {one.name: getattr(entry, one.name) for one in fields(Figures) if hasattr(entry, one.name)}
     told = smallest_arrival(replayed.generalization.locate(table.positions[rows]), arrivals)
-    return Figures(**kept | {"splits": len(entry.splits), "smallest_arrival": told})
+    others = {"splits": len(entry.splits), "smallest_arrival": told, "loss_before": replayed.before().loss}
+    return Figures(**kept | others)

@@ -13,10 +13,8 @@ from kohorte.errors import NoSolution, PrivacyViolation
 from kohorte.in_words import percent
 from kohorte.kernels.arrays import Bools
 from kohorte.series.definition import Definition
-from kohorte.series.domain.region_cells import region_loss
 from kohorte.series.domain.regions import OUTSIDE, Regions
 from kohorte.series.drafting.growing_table import Draft, Figures, GrowingTable
-from kohorte.series.drafting.level_table import LevelTable
 from kohorte.series.drafting.region_table import RegionTable
 from kohorte.series.memory.state import Entry, State
 from kohorte.series.status.held_rows import HeldBack, RowsInRegions
@@ -34,7 +32,6 @@ class Coming:
 
     figures: Figures
     regions_before: int
-    loss_before: float
     target: TargetDistance | None = None
     missing: tuple[MissingRows, ...] = ()
     regions: Regions | None = field(default=None, repr=False, compare=False)
@@ -42,13 +39,14 @@ class Coming:
     @property
     def gain(self) -> float:
         """The share by which the splits reduce the loss."""
-        return 1 - self.figures.loss / self.loss_before if self.loss_before else 0.0
+        before = self.figures.loss_before
+        return 1 - self.figures.loss / before if before else 0.0
 
     def to_dict(self) -> dict[str, object]:
         """The figures, as `kohorte series status --json` prints them."""
         figures = {one.name: getattr(self.figures, one.name) for one in fields(Figures)}
         target = None if self.target is None else vars(self.target)
-        before = {"regions_before": self.regions_before, "loss_before": self.loss_before, "gain": self.gain}
+        before = {"regions_before": self.regions_before, "gain": self.gain}
         return figures | before | {"target": target, "missing": [one.to_dict() for one in self.missing]}
 
 
@@ -99,7 +97,7 @@ class SeriesStatus:
 def _gained(coming: Coming) -> list[str]:
     lines = [
         f"regions {coming.regions_before:,} -> {coming.figures.regions:,}, loss of the same rows "
-        f"{coming.loss_before:.6g} -> {coming.figures.loss:.6g} ({percent(coming.gain)} better)"
+        f"{coming.figures.loss_before:.6g} -> {coming.figures.loss:.6g} ({percent(coming.gain)} better)"
     ]
     if coming.target is not None:
         lines.append(f"target after it: {coming.target.in_words()}")
@@ -126,7 +124,7 @@ def status_of(
         rows = RowsInRegions(table, regions, state.number)
         held = rows.failing() if draft is None else _left_out(draft)
         status = replace(status, held=rows.held_back(held, most=top))
-    return status if draft is None else replace(status, coming=_coming(draft, state, regions, top))
+    return status if draft is None else replace(status, coming=_coming(draft, _regions_of(draft), top))
 
 
 def _left_out(draft: Draft) -> Bools:
@@ -135,24 +133,16 @@ def _left_out(draft: Draft) -> Bools:
     return held
 
 
-def _coming(draft: Draft, state: State, before: Regions | None, top: int) -> Coming:
+def _regions_of(draft: Draft) -> Regions | None:
+    return draft.generalization if isinstance(draft.generalization, Regions) else None
+
+
+def _coming(draft: Draft, regions: Regions | None, top: int) -> Coming:
     """Compare the draft with the same rows as the last release would show them."""
-    if isinstance(draft.generalization, Regions) and before is not None:
-        return _coming_regions(draft, draft.generalization, before, top)
-    assert isinstance(draft.table, LevelTable)
-    levels, positions = draft.table.last(state), draft.table.positions[draft.shown.rows]
-    lost = levels.loss(positions, draft.table.definition.weights)
-    loss = float(lost.sum() + draft.rows - len(lost)) / draft.rows
-    return Coming(draft.figures, int(levels.locate(positions).max()) + 1, loss)
-
-
-def _coming_regions(draft: Draft, regions: Regions, before: Regions, top: int) -> Coming:
-    definition = draft.table.definition
-    came_from = list(range(len(before)))
-    for split in draft.splits:
-        came_from.append(came_from[split.region])
-    region_of = np.array(came_from, dtype=np.int64)[draft.region_of]
-    loss = region_loss(definition.axes, definition.weights, before, region_of, rows=draft.rows)
-    guide = None if definition.target is None else definition.target.guide(regions)
-    target = None if guide is None else TargetDistance.of(guide)
-    return Coming(draft.figures, len(before), loss, target, missing_splits(draft, regions, guide, top), regions)
+    if regions is None:
+        return Coming(draft.figures, draft.before.regions)
+    target = draft.table.definition.target
+    guide = None if target is None else target.guide(regions)
+    distance = None if guide is None else TargetDistance.of(guide)
+    missing = missing_splits(draft, regions, guide, top)
+    return Coming(draft.figures, draft.before.regions, distance, missing, regions)
