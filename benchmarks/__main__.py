@@ -2,6 +2,7 @@
 
 `make reproduce` (`python -m benchmarks reproduce`): published evaluations repeated, as pages of the documentation.
 `python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
+`python -m benchmarks survey`: the estimators of a survey against the published tables (about two minutes).
 `python -m benchmarks service`: the research service over HTTP, as a page of the documentation.
 `python -m benchmarks load`: many clients at once, on SQLite and PostgreSQL (some 5 minutes).
 `python -m benchmarks series`: a growing cohort released fifty times, with all attribute sets (some 15 minutes).
@@ -14,6 +15,7 @@ import sys
 from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series_over_time
 from benchmarks.reproduction import command
 from benchmarks.service import figures, load, page
+from benchmarks.survey import page as survey_page
 from kohorte.release import versions
 from testbed import tables
 
@@ -42,6 +44,8 @@ if __name__ == "__main__":
         sys.exit(comparison.main())
     if sys.argv[1:2] == ["service"]:
         sys.exit(page.main())
+    if sys.argv[1:2] == ["survey"]:
+        sys.exit(survey_page.main(sys.argv[2:]))
     if sys.argv[1:2] == ["load"]:
         sys.exit(load.main())
     if sys.argv[1:2] == ["series"]:

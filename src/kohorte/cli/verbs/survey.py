@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from kohorte.cli.output import print_json
 from kohorte.errors import InputError
@@ -11,15 +12,19 @@ EPILOG = """\
 examples:
   kohorte survey estimate survey.yaml
   kohorte survey estimate survey.yaml --people 100,500,2000
+  kohorte survey estimate survey.yaml --plot risk.svg          the risk over the number of people (or .html)
   kohorte survey plan survey.yaml --percent 5
-  kohorte survey plan survey.yaml --percent 5 --people 2000 --by expected
+  kohorte survey plan survey.yaml --percent 5 --people 2000 --by worst
 
 survey.yaml:
   people: 500
   questions:
     sex:    {categories: {female: 0.5, male: 0.5}}
     school: {categories: [primary, secondary, tertiary]}          frequencies not known: all equal
-    region: {categories: [north, south, east], ordered: false}    any two may be merged, not only neighbours"""
+    region: {categories: [north, south, east], ordered: false}    any two may be merged, not only neighbours
+    income: {categories: [low, middle, high], merge: false}       never merged, never left out"""
+
+BY = "the judgement: expected (default), worst, or a published coefficient: OR, FG, RT, RR"
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,6 +37,10 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     estimate.add_argument(
         "--people", metavar="N[,N...]", help="how many people are asked, instead of what the file says"
     )
+    estimate.add_argument(
+        "--plot", metavar="OUT", help="also draw the percentages over the number of people (.svg or .html)"
+    )
+    estimate.add_argument("--force", action="store_true", help="replace an existing plot")
     plan = _action(actions, "plan", "propose merges of categories, or more people, that reach a percentage")
     plan.add_argument(
         "--percent",
@@ -41,9 +50,6 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         help="at most so many percent may be alone with their answers",
     )
     plan.add_argument("--people", metavar="N", help="how many people are asked, instead of what the file says")
-    plan.add_argument(
-        "--by", metavar="E", default="OR", help="which estimate counts: OR (default), expected, worst, FG, RT, RR"
-    )
     estimate.set_defaults(run=run_estimate)
     plan.set_defaults(run=run_plan)
 
@@ -53,6 +59,7 @@ def _action(
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
     parser.add_argument("survey", metavar="SURVEY", help="survey file (YAML)")
+    parser.add_argument("--by", metavar="E", default="expected", help=BY)
     parser.add_argument(
         "--normalize", action="store_true", help="divide frequencies by their sum: rounded ones, percentages, counts"
     )
@@ -63,43 +70,52 @@ def _action(
 def run_estimate(options: argparse.Namespace) -> int:
     """Estimate for one or several numbers of people."""
     from kohorte.survey import Survey, estimate_survey
+    from kohorte.survey.picture import refuse_plot, risk_over_people, write_plot
     from kohorte.survey.words import estimate_in_words
 
+    plot = None if options.plot is None else Path(options.plot)
+    if plot is not None:
+        refuse_plot(plot, needed=(options.survey,), force=options.force)
     survey = Survey.from_yaml(options.survey, normalize=options.normalize)
     numbers = _numbers(options.people) or [survey.asked()]
-    estimates = [estimate_survey(survey, people) for people in numbers]
+    estimates = [estimate_survey(survey, people, by=options.by) for people in numbers]
+    if plot is not None:
+        write_plot(risk_over_people(survey, numbers), plot, force=options.force)
     if options.json:
         answers = [estimate.to_dict() for estimate in estimates]
         print_json(answers[0] if len(answers) == 1 else {"estimates": answers})
     else:
         print("\n\n".join(map(estimate_in_words, estimates)))
+        if plot is not None:
+            print(f"plot: {plot}")
     return 0
 
 
 def run_plan(options: argparse.Namespace) -> int:
     """Propose changes; exit code 1 if none reaches the percentage."""
-    from kohorte.survey import Survey, plan_survey
+    from kohorte.survey import Survey, merging_forbidden_in, plan_survey
     from kohorte.survey.words import proposals_in_words, scaled_in_words
 
     survey = Survey.from_yaml(options.survey, normalize=options.normalize)
     numbers = _numbers(options.people) or [survey.asked()]
     if len(numbers) > 1:
         raise InputError("--people: a plan is made for one number of people", code="survey-people")
-    proposals = plan_survey(survey, percent=options.percent, people=numbers[0], by=options.by)
+    wanted = {"percent": options.percent, "people": numbers[0], "by": options.by}
+    proposals = plan_survey(survey, **wanted)
+    forbidding = merging_forbidden_in(survey, proposals, **wanted)
     if options.json:
         print_json(
             {
-                "people": numbers[0],
-                "percent": options.percent,
-                "by": options.by,
+                **wanted,
                 "scaled": dict(survey.scaled),
+                "merging_forbidden_in": list(forbidding),
                 "proposals": [proposal.to_dict() for proposal in proposals],
             }
         )
     else:
         for line in scaled_in_words(survey):
             print(line)
-        print(proposals_in_words(proposals, percent=options.percent, people=numbers[0], by=options.by))
+        print(proposals_in_words(proposals, **wanted, forbidding=forbidding))
     return 0 if proposals else 1
 
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kohorte.errors import InputError, nearest
+from kohorte.errors import InputError
 from kohorte.survey.estimators.estimate import Figure, figures_of
 from kohorte.survey.estimators.expectation import expected_singles
+from kohorte.survey.estimators.judgements import DEFAULT_JUDGE, refuse_unknown_judge
 from kohorte.survey.estimators.published import ESTIMATORS, entropy
 from kohorte.survey.estimators.worst_case import worst_case_bound
 from kohorte.survey.planning.choices import Choices, Integers, all_choices, non_dominated
@@ -34,7 +35,6 @@ from kohorte.survey.planning.more_people import least_people
 from kohorte.survey.planning.proposal import Merge, SurveyProposal
 from kohorte.survey.questionnaire.survey import Answers, Survey, survey_of
 
-JUDGES = (*ESTIMATORS, "expected", "worst")
 MOST_TRIED = 5_000
 AROUND = 40
 FEW_PEOPLE = 10_000
@@ -42,17 +42,15 @@ MOST_KINDS = 20
 
 
 def plan_survey(
-    survey: Survey, *, percent: float, people: int | None = None, by: str = "OR", most: int = 6
+    survey: Survey, *, percent: float, people: int | None = None, by: str = DEFAULT_JUDGE, most: int = 6
 ) -> tuple[SurveyProposal, ...]:
     """A short list of ways to reach a wanted percentage, the least loss of information first.
 
-    Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). `by` is the
-    estimator that is used: FG, RT, RR, OR, expected, or worst (the bound that no table with these margins exceeds).
+    Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). A question
+    that forbids merging stays as it is. `by` is the judgement: expected, worst (the bound that no table with these
+    margins exceeds), or one of the published coefficients OR, FG, RT and RR.
     """
-    if by not in JUDGES:
-        raise InputError(
-            f"by (--by) is one of {', '.join(JUDGES)}, not {by!r}{nearest(by, JUDGES)}", code="survey-estimator"
-        )
+    refuse_unknown_judge(by)
     if not _is_percentage(percent):
         raise InputError(f"percent (--percent) is a number from 0 to 100, not {percent!r}", code="survey-percent")
     return _Planner(survey, survey_of(survey).asked(people), float(percent), by).proposals(most)
@@ -62,18 +60,23 @@ def _is_percentage(percent: object) -> bool:
     return isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
 
 
+def singles_by(by: str, survey: Answers, people: int) -> float:
+    """The number of people, or the coefficient, by a judgement."""
+    if by == "expected":
+        return expected_singles(survey, people).singles
+    if by == "worst":
+        return worst_case_bound(survey, people)
+    return ESTIMATORS[by](survey, people)
+
+
 class _Planner:
     def __init__(self, survey: Survey, people: int, percent: float, by: str) -> None:
         self.survey, self.people, self.percent, self.by = survey, people, percent, by
         self.bits = math.fsum(entropy(block) for block in survey.blocks)
 
     def singles(self, survey: Answers, people: int) -> float:
-        """The figure of the chosen estimator."""
-        if self.by == "expected":
-            return expected_singles(survey, people).singles
-        if self.by == "worst":
-            return worst_case_bound(survey, people)
-        return ESTIMATORS[self.by](survey, people)
+        """The figure of the chosen judgement."""
+        return singles_by(self.by, survey, people)
 
     def proposals(self, most: int) -> tuple[SurveyProposal, ...]:
         if reaches(self.singles(self.survey, self.people), self.people, self.percent):
