@@ -8,6 +8,7 @@ from kohorte.errors import InputError
 from kohorte.kernels.arrays import Floats
 from kohorte.plans.plan import Plan
 from kohorte.plans.search_options import is_number
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.risks.attackers import Attackers, attackers
 from kohorte.risks.attribute_sets import AttributeSet, attribute_sets, checked_size, feasible_size
 from kohorte.risks.distribution import RiskInterval, distribution
@@ -122,13 +123,15 @@ def risk(
     threshold: float = 0.2,
     largest_set: int | None = None,
     policy: RiskPolicy | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RiskProfile:
     """Measure the risk of a table (polars, pandas or arrow), raw or released.
 
     Rows look alike if they show the same text in all quasi-identifiers of the plan. Rows that show only `*` are
     suppressed, and no figure counts them. Give at most one of `population_size`, `sampling_fraction` and `population`;
     without any, the journalist has the same risk as the prosecutor. Attribute sets are assessed up to the size
-    `largest_set`, by default four, or fewer if there are too many sets.
+    `largest_set`, by default four, or fewer if there are too many sets. `progress` is called when a stage begins, and
+    several times a second while attribute sets are assessed.
     """
     table = checked_table(frame, plan)
     if not is_number(threshold) or not 0 < threshold <= 1:
@@ -140,9 +143,11 @@ def risk(
     if largest_set is None:
         largest_set = feasible_size(len(plan.quasi_identifiers))
     checked_size(largest_set, len(plan.quasi_identifiers))
+    tell(progress, Stage.COUNTING, f"classes of {table.height:,} rows")
     shown = ShownTable.of(table, plan.quasi_identifiers)
     people = people_of(shown, plan, size=population_size, fraction=sampling_fraction, population=population)
-    sets, uniques = attribute_sets(shown, largest_set)
+    sets, uniques = attribute_sets(shown, largest_set, progress=progress)
+    tell(progress, Stage.ESTIMATING, "how likely people are to be found")
     profile = RiskProfile(
         quasi_identifiers=shown.names,
         rows=shown.rows,

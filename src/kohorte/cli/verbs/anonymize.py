@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from kohorte.algorithm_names import ALGORITHM_NAMES
-from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
+from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import add_report_options, report_view
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,54 +56,71 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
-    from kohorte.data import refuse_same_file
-    from kohorte.data.files import refuse_output
-    from kohorte.pages import refuse_page
-    from kohorte.release import certificate_paths, find_candidate, write_release
-    from kohorte.sources import FrameSource
-
     started = time.perf_counter()
     options.report_view = report_view(options)
-    plan = _plan(options)
-    output = Path(options.output) if options.output is not None else None
-    if output is not None:
-        refuse_output(output, force=options.force)
-        for path in (output, *certificate_paths(output)):
-            for needed in (options.data, options.plan, *plan.files()):
-                refuse_same_file(needed, path)
-            refuse_output(path, force=options.force)
-    if options.report is not None:
-        refuse_page(Path(options.report), needed=(options.data, options.plan, *plan.files()), force=options.force)
-    table = read_data(options)
-    read = time.perf_counter()
-    progress = TerminalProgress(quiet=options.json)
-    try:
-        release = find_candidate(FrameSource(table.frame), plan, progress=progress)
-    finally:
-        progress.done()
-    facts = None if options.report is None else _report(options, table, release)
-    table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
-    searched = time.perf_counter()
-    if output is not None:
-        write_release(release, output, source=table, force=options.force)
-    if facts is not None:
-        _write_last(Path(options.report), facts, output, force=options.force)
-    ended = time.perf_counter()
-    spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
+    with TerminalProgress.of(options) as progress:
+        progress.stage(Stage.CHECKING, "the plan")
+        release, spans = _released(options, progress, started)
     if options.json:
         print_json(release.to_dict() | {"seconds": spans})
     else:
-        _print_summary(release, output, ended - started, report=options.report)
+        output = None if options.output is None else Path(options.output)
+        _print_summary(release, output, spans["total"], report=options.report)
     return 0
 
 
-def _report(options: argparse.Namespace, table: TableFile, candidate: Candidate) -> Facts:
+def _released(
+    options: argparse.Namespace, progress: TerminalProgress, started: float
+) -> tuple[Candidate, dict[str, float]]:
+    """Make and write the release; return it with the seconds of each step."""
+    from kohorte.release import find_candidate, write_release
+    from kohorte.sources import FrameSource
+
+    plan = _plan(options)
+    output = Path(options.output) if options.output is not None else None
+    _refuse_outputs(options, plan, output)
+    table = read_data(options, progress)
+    read = time.perf_counter()
+    release = find_candidate(FrameSource(table.frame), plan, progress=progress)
+    facts = None if options.report is None else _report(options, table, release, progress)
+    table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
+    searched = time.perf_counter()
+    if output is not None:
+        write_release(release, output, source=table, force=options.force, progress=progress)
+    if facts is not None:
+        progress.stage(Stage.WRITING, "the report")
+        _write_last(Path(options.report), facts, output, force=options.force)
+    ended = time.perf_counter()
+    return release, {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
+
+
+def _refuse_outputs(options: argparse.Namespace, plan: Plan, output: Path | None) -> None:
+    """Refuse, before any work is done, files that cannot be written or would replace an input."""
+    from kohorte.data import refuse_same_file
+    from kohorte.data.files import refuse_output
+    from kohorte.pages import refuse_page
+    from kohorte.release import certificate_paths
+
+    inputs = (options.data, options.plan, *plan.files())
+    if output is not None:
+        refuse_output(output, force=options.force)
+        for path in (output, *certificate_paths(output)):
+            for needed in inputs:
+                refuse_same_file(needed, path)
+            refuse_output(path, force=options.force)
+    if options.report is not None:
+        refuse_page(Path(options.report), needed=inputs, force=options.force)
+
+
+def _report(options: argparse.Namespace, table: TableFile, candidate: Candidate, progress: TerminalProgress) -> Facts:
     """Measure the risk before and after; this needs the original rows."""
     from kohorte.release import Release
     from kohorte.release.certificate import FileFacts
     from kohorte.report.write import report_of
 
+    progress.stage(Stage.VERIFYING, "the release")
     release = Release.verified(candidate)
+    progress.stage(Stage.ESTIMATING, "the risk before and after, for the report")
     facts = report_of(table.frame, release.plan, release=release, view=options.report_view)
     return replace(facts, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
 

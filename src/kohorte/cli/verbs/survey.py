@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import print_json
+from kohorte.cli.progress import TerminalProgress, add_quiet_option
 from kohorte.errors import InputError
+from kohorte.in_words import count
+from kohorte.progress import Stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.survey import SurveyEstimate
 
 EPILOG = """\
 examples:
@@ -64,31 +71,46 @@ def _action(
         "--normalize", action="store_true", help="divide frequencies by their sum: rounded ones, percentages, counts"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_quiet_option(parser)
     return parser
 
 
 def run_estimate(options: argparse.Namespace) -> int:
     """Estimate for one or several numbers of people."""
-    from kohorte.survey import Survey, estimate_survey
-    from kohorte.survey.picture import refuse_plot, risk_over_people, write_plot
     from kohorte.survey.words import estimate_in_words
 
     plot = None if options.plot is None else Path(options.plot)
+    with TerminalProgress.of(options) as progress:
+        estimates = _estimates(options, plot, progress)
+        answers = [estimate.to_dict() if options.json else estimate_in_words(estimate) for estimate in estimates]
+    if options.json:
+        print_json(answers[0] if len(answers) == 1 else {"estimates": answers})
+    else:
+        print("\n\n".join(map(str, answers)))
+        if plot is not None:
+            print(f"plot: {plot}")
+    return 0
+
+
+def _estimates(options: argparse.Namespace, plot: Path | None, progress: TerminalProgress) -> list[SurveyEstimate]:
+    """The estimates; the plot is written."""
+    from kohorte.survey import Survey, estimate_survey
+    from kohorte.survey.picture import refuse_plot, risk_over_people, write_plot
+
     if plot is not None:
         refuse_plot(plot, needed=(options.survey,), force=options.force)
     survey = Survey.from_yaml(options.survey, normalize=options.normalize)
     numbers = _numbers(options.people) or [survey.asked()]
-    estimates = [estimate_survey(survey, people, by=options.by) for people in numbers]
+    estimates = []
+    for people in numbers:
+        progress.stage(Stage.ESTIMATING, f"for {count(people, 'person', 'people')}")
+        estimates.append(estimate_survey(survey, people, by=options.by))
+        progress.stage(Stage.SEARCHING, f"for the worst and the best case of {count(people, 'person', 'people')}")
+        _ = estimates[-1].worst_case, estimates[-1].best_case  # computed now, while the line says so
     if plot is not None:
+        progress.stage(Stage.WRITING, plot.name)
         write_plot(risk_over_people(survey, numbers), plot, force=options.force)
-    if options.json:
-        answers = [estimate.to_dict() for estimate in estimates]
-        print_json(answers[0] if len(answers) == 1 else {"estimates": answers})
-    else:
-        print("\n\n".join(map(estimate_in_words, estimates)))
-        if plot is not None:
-            print(f"plot: {plot}")
-    return 0
+    return estimates
 
 
 def run_plan(options: argparse.Namespace) -> int:
@@ -101,7 +123,8 @@ def run_plan(options: argparse.Namespace) -> int:
     if len(numbers) > 1:
         raise InputError("--people: a plan is made for one number of people", code="survey-people")
     wanted = {"percent": options.percent, "people": numbers[0], "by": options.by}
-    proposals = plan_survey(survey, **wanted)
+    with TerminalProgress.of(options) as progress:
+        proposals = plan_survey(survey, **wanted, progress=progress)
     forbidding = merging_forbidden_in(survey, proposals, **wanted)
     if options.json:
         print_json(

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import count
+from kohorte.progress import Stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.release import Verification
 
 EPILOG = """\
 examples:
@@ -32,16 +38,8 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read and verify."""
-    from kohorte.data import read_table
-    from kohorte.plans import Plan
-    from kohorte.release import verify
-
-    plan = Plan.from_yaml(options.plan)
-    table = read_data(options)
-    population = None
-    if options.population is not None:
-        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
-    verification = verify(table.frame, plan, population=population)
+    with TerminalProgress.of(options) as progress:
+        verification = _verified(options, progress)
     if options.json:
         print_json(verification.to_dict())
         return 0 if verification.satisfied else 1
@@ -53,3 +51,19 @@ def run(options: argparse.Namespace) -> int:
     print(f"{count(verification.rows, 'row')}, {count(verification.suppressed)} suppressed; {sizes}")
     print("the table satisfies the plan" if verification.satisfied else "the table does NOT satisfy the plan")
     return 0 if verification.satisfied else 1
+
+
+def _verified(options: argparse.Namespace, progress: TerminalProgress) -> Verification:
+    progress.stage(Stage.CHECKING, "the plan")
+    from kohorte.data import read_table
+    from kohorte.plans import Plan
+    from kohorte.release import verify
+
+    plan = Plan.from_yaml(options.plan)
+    table = read_data(options, progress)
+    population = None
+    if options.population is not None:
+        progress.reading(options.population)
+        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
+    progress.stage(Stage.VERIFYING, f"{count(table.frame.height, 'row')}")
+    return verify(table.frame, plan, population=population)
