@@ -95,6 +95,7 @@ bench: setup
 # The published evaluations repeated, into docs/benchmarks; ARGS=--full runs the slow searches, too.
 reproduce: setup
 	@$(BIN)/python -c "import matplotlib" 2>/dev/null || $(BIN)/python -m pip install --quiet "matplotlib>=3.9"
+	$(BIN)/python -m benchmarks survey $(filter --render-only --check,$(ARGS))
 	$(BIN)/python -m benchmarks reproduce $(ARGS)
 
 clean:

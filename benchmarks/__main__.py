@@ -2,6 +2,7 @@
 
 `make reproduce` (`python -m benchmarks reproduce`): published evaluations repeated, as pages of the documentation.
 `python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
+`python -m benchmarks survey`: the estimators of a survey against the published tables (about two minutes).
 `python -m benchmarks service`: the research service over HTTP, as a page of the documentation.
 `python -m benchmarks load`: many clients at once, on SQLite and PostgreSQL (some 5 minutes).
 `python -m benchmarks shapes`: what the shape of its cells and its choice of splits cost a series (some seconds).
@@ -15,6 +16,7 @@ import sys
 from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series_over_time, series_shapes
 from benchmarks.reproduction import command
 from benchmarks.service import figures, load, page
+from benchmarks.survey import page as survey_page
 from kohorte.release import versions
 from testbed import tables
 
@@ -43,6 +45,8 @@ if __name__ == "__main__":
         sys.exit(comparison.main())
     if sys.argv[1:2] == ["service"]:
         sys.exit(page.main())
+    if sys.argv[1:2] == ["survey"]:
+        sys.exit(survey_page.main(sys.argv[2:]))
     if sys.argv[1:2] == ["load"]:
         sys.exit(load.main())
     if sys.argv[1:2] == ["shapes"]:

@@ -291,7 +291,7 @@ class TestDatafly:
         assert release.data["letter"].to_list() == ["*", "*", "b", "b", "b", "*"]
 
     def test_where_people_are_counted_k_rows_of_one_person_are_not_enough(self):
-        """c has two rows, both of one person: as rows they would be enough, as people the smaller class goes with them."""
+        """c has two rows, both of one person: enough as rows; as people, the smaller class goes with them."""
         table = pl.DataFrame({"letter": list("aabbbcc"), "who": ["1", "2", "3", "4", "5", "6", "6"]})
         plan = plan_of({"letter": Tree(list("abc"))}, "datafly", k=2, limit=0.6)
         attributes = {**plan.attributes, "who": ko.Attribute("identifying")}

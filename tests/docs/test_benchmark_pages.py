@@ -15,6 +15,7 @@ FOLDER = ROOT / "docs" / "benchmarks"
 PAGES = ("table-3-1.md", "checks.md", "run-times.md")
 ALGORITHMS = "algorithms.md"
 SERVICE = "service.md"
+SURVEY = "survey.md"
 
 
 CLAIMS = {
@@ -28,7 +29,7 @@ CLAIMS = {
 
 def test_every_page_is_linked_from_the_map() -> None:
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert [name for name in (*PAGES, ALGORITHMS, SERVICE) if f"(benchmarks/{name})" not in text] == []
+    assert [name for name in (*PAGES, ALGORITHMS, SERVICE, SURVEY) if f"(benchmarks/{name})" not in text] == []
 
 
 def test_the_pages_and_the_results_hold_what_is_claimed_of_them() -> None:
@@ -39,8 +40,15 @@ def test_the_pages_and_the_results_hold_what_is_claimed_of_them() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_page_about_surveys_and_its_plots_are_rendered_from_their_results() -> None:
+    """On a wrong page: `python -m benchmarks survey --render-only`."""
+    command = [sys.executable, "-m", "benchmarks", "survey", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "ok"), done.stdout + done.stderr
+
+
 def test_every_plot_of_a_page_is_there_and_no_other() -> None:
-    texts = [(FOLDER / name).read_text("utf-8") for name in (*PAGES, ALGORITHMS, SERVICE)]
+    texts = [(FOLDER / name).read_text("utf-8") for name in (*PAGES, ALGORITHMS, SERVICE, SURVEY)]
     shown = {part.split(")")[0] for text in texts for part in text.split("](")[1:]}
     assert {name for name in shown if name.endswith(".svg")} == {path.name for path in FOLDER.glob("*.svg")}
 

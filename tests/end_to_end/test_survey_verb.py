@@ -46,10 +46,10 @@ def test_an_estimate_as_json_has_the_documented_keys(survey: Path, run: Run) -> 
     answer = run("survey", "estimate", survey, "--json").json
     assert answer["cells"] == 24
     assert answer["people"] == 100
-    assert answer["OR"]["singles"] == pytest.approx(21.577, abs=1e-3)
-    assert answer["FG"] == {"singles": 12, "deanonymizable_percent": 12.0}
-    assert answer["RT"]["singles"] == 6
-    assert answer["RR"]["singles"] == 0
+    assert answer["OR"]["coefficient"] == pytest.approx(21.577, abs=1e-3)
+    assert answer["FG"] == {"coefficient": 12, "deanonymizable_percent": 12.0}
+    assert answer["RT"]["coefficient"] == 6
+    assert answer["RR"]["coefficient"] == 0
     assert answer["expected"]["singles"] == pytest.approx(2.821, abs=1e-3)
     low, high = answer["simulation"]["interval"]
     assert low < answer["simulation"]["singles"] < high
@@ -62,11 +62,11 @@ def test_an_estimate_as_json_has_the_documented_keys(survey: Path, run: Run) -> 
 def test_several_numbers_of_people_give_several_estimates(survey: Path, run: Run) -> None:
     answer = run("survey", "estimate", survey, "--people", "10,1000", "--json").json
     assert [estimate["people"] for estimate in answer["estimates"]] == [10, 1000]
-    assert run("survey", "estimate", survey, "--people", "10,1000").out.count("combinations of answers") == 2
+    assert run("survey", "estimate", survey, "--people", "10,1000").out.count("24 combinations of answers") == 2
 
 
 def test_a_plan_lists_what_can_be_done(survey: Path, run: Run) -> None:
-    ran = run("survey", "plan", survey, "--percent", "10")
+    ran = run("survey", "plan", survey, "--percent", "10", "--by", "OR")
     assert ran.code == 0
     assert "1. ask 216 people instead of 100" in ran.out
     assert "bits)" in ran.out
@@ -85,7 +85,7 @@ def test_a_plan_as_json_has_the_documented_keys_and_surveys_that_can_be_read(sur
 
 
 def test_a_percentage_that_nothing_reaches_ends_with_1(survey: Path, run: Run) -> None:
-    ran = run("survey", "plan", survey, "--percent", "0")
+    ran = run("survey", "plan", survey, "--percent", "0", "--by", "OR")
     assert ran.code == 1
     assert "neither merging categories nor any number of people" in ran.out
 
@@ -180,14 +180,14 @@ def test_a_file_that_is_no_mapping_is_refused(survey: Path, run: Run, content: b
 
 def test_umlauts_a_byte_order_mark_and_windows_line_ends_are_read(survey: Path, run: Run) -> None:
     survey.write_bytes("\ufeffpeople: 30\r\nquestions:\r\n  größe: {categories: [klein, groß, außen]}\r\n".encode())
-    ran = run("survey", "plan", survey, "--percent", "8", "--json")
+    ran = run("survey", "plan", survey, "--percent", "8", "--by", "OR", "--json")
     assert ran.json["proposals"][-1]["merges"][0]["question"] == "größe"
 
 
 def test_a_plan_by_the_worst_case_is_made(survey: Path, run: Run) -> None:
     ran = run("survey", "plan", survey, "--percent", "10", "--by", "worst")
     assert ran.code == 0
-    assert "by worst" in ran.out
+    assert "judged by the worst case" in ran.out
 
 
 def test_help_shows_examples(run: Run) -> None:
@@ -195,3 +195,28 @@ def test_help_shows_examples(run: Run) -> None:
         ran = run("survey", action, "--help")
         assert ran.code == 0
         assert "examples:" in ran.out
+
+
+def test_an_estimate_draws_the_risk_over_the_number_of_people(survey: Path, run: Run) -> None:
+    ran = run("survey", "estimate", survey, "--plot", "risk.svg")
+    assert ran.code == 0
+    assert "plot: risk.svg" in ran.out
+    assert "number of people" in (survey.parent / "risk.svg").read_text("utf-8")
+    again = run("survey", "estimate", survey, "--plot", "risk.svg")
+    assert (again.code, again.out) == (2, "")
+    assert run("survey", "estimate", survey, "--plot", "risk.svg", "--force").code == 0
+
+
+def test_a_plan_names_the_questions_that_forbid_merging(survey: Path, run: Run) -> None:
+    survey.write_text(SURVEY.replace("}}", "}, merge: false}").replace("]}", "], merge: false}"))
+    ran = run("survey", "plan", survey, "--percent", "0")
+    assert ran.code == 1
+    assert "merging is forbidden in sex, school and age" in ran.out
+    answer = run("survey", "plan", survey, "--percent", "0", "--json").json
+    assert answer["merging_forbidden_in"] == ["sex", "school", "age"]
+
+
+def test_estimate_and_plan_judge_by_the_expected_number_by_default(survey: Path, run: Run) -> None:
+    assert run("survey", "estimate", survey, "--json").json["by"] == "expected"
+    assert run("survey", "plan", survey, "--percent", "5", "--json").json["by"] == "expected"
+    assert "(OR)" in run("survey", "estimate", survey, "--by", "OR").out

@@ -76,11 +76,18 @@ def skewed(count: int) -> ko.Survey:
 
 @contextmanager
 def solved_in_this_process() -> Iterator[None]:
-    """Search the worst case with the same solver, without starting a process each time."""
+    """Search the worst and the best case with the same solver, without starting a process each time."""
 
     def search(margins: tuple[tuple[int, ...], ...], *, most: int) -> tuple[int, int]:
-        bound, table = solve(margins, most=most)
+        bound, table = solve(margins, between=(0, most))
+        return bound, singles_if_right(margins, None if table is None else table.tolist()) or 0
+
+    def search_fewest(margins: tuple[tuple[int, ...], ...], *, least: int) -> tuple[int, int | None]:
+        bound, table = solve(margins, between=(least, sum(margins[0])), fewest=True)
         return bound, singles_if_right(margins, None if table is None else table.tolist())
 
-    with patch("kohorte.survey.estimators.worst_case.search", search):
+    with (
+        patch("kohorte.survey.estimators.worst_case.search", search),
+        patch("kohorte.survey.estimators.best_case.search_fewest", search_fewest),
+    ):
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from kohorte.attacks.attack import Attack, Attacks, SkippedAttack
 from kohorte.attacks.background_knowledge import background_knowledge_attack
@@ -15,6 +15,7 @@ from kohorte.attacks.skewness import skewness_attack
 from kohorte.attacks.unsorted_matching import unsorted_matching_attack
 from kohorte.errors import InputError, nearest
 from kohorte.plans.plan import Plan
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.risks.shown.table import checked_table
 
 NEEDS = {
@@ -52,11 +53,13 @@ def run_attacks(
     register: object = None,
     other_release: object = None,
     knowledge: Sequence[Knowledge] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Attacks:
     """Run the attacks for which the input is given, or `only` those that are named.
 
     The linkage attack needs a register; unsorted matching and complementary release need another release. An attack
-    that cannot be run is `skipped`, with the reason; if it was named in `only`, an error is raised.
+    that cannot be run is `skipped`, with the reason; if it was named in `only`, an error is raised. `progress` is
+    called when an attack begins.
     """
     table = checked_table(frame, plan)
     known: Mapping[str, Callable[[], Attack]] = {
@@ -72,14 +75,21 @@ def run_attacks(
         checked_knowledge(knowledge, plan)
     lacking = {name for name, given in (("register", register), ("release", other_release)) if given is None}
     if only is not None:
-        return Attacks(tuple(known[name]() for name in _chosen(only, lacking)))
-    outcomes = [
-        _skipped(name, NEEDS[name]) if NEEDS[name] in lacking else _run(name, attack) for name, attack in known.items()
-    ]
+        return Attacks(tuple(known[name]() for name in _told(_chosen(only, lacking), progress)))
+    runnable = _told([name for name in known if NEEDS[name] not in lacking], progress)
+    run = {name: _run(name, known[name]) for name in runnable}
+    outcomes = [run[name] if name in run else _skipped(name, NEEDS[name]) for name in known]
     return Attacks(
         tuple(outcome for outcome in outcomes if isinstance(outcome, Attack)),
         tuple(outcome for outcome in outcomes if isinstance(outcome, SkippedAttack)),
     )
+
+
+def _told(names: Sequence[str], progress: ProgressCallback | None) -> Iterator[str]:
+    """The names of attacks; before each, the progress is reported."""
+    for number, name in enumerate(names, start=1):
+        tell(progress, Stage.ATTACKING, f"by {name.replace('-', ' ')}, attack {number} of {len(names)}")
+        yield name
 
 
 def _chosen(only: object, lacking: Collection[str]) -> tuple[str, ...]:

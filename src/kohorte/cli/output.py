@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from kohorte.cli.progress import add_quiet_option
 from kohorte.errors import KohorteError
-from kohorte.in_words import ROWS, Unit, cost, count, percent
+from kohorte.in_words import ROWS, Unit, cost, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.cli.progress import TerminalProgress
     from kohorte.data import TableFile
-    from kohorte.search import Progress
 
 
 STANDARD_INPUT = "-"
@@ -87,10 +87,13 @@ def add_table_options(
     parser.add_argument("--encoding", metavar="E", help="encoding of a CSV file (UTF-8 if not given), e.g. cp1252")
     if json:
         parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    add_quiet_option(parser)
 
 
-def read_data(options: argparse.Namespace) -> TableFile:
+def read_data(options: argparse.Namespace, progress: TerminalProgress | None = None) -> TableFile:
     """Read the table as the options say; `-` is standard input. What was understood about its layout is told."""
+    if progress is not None:
+        progress.reading(options.data)
     from kohorte.data import parse_table, read_table
 
     if options.data == STANDARD_INPUT:
@@ -101,32 +104,3 @@ def read_data(options: argparse.Namespace) -> TableFile:
     for note in table.notes:
         print(f"note: {note}", file=sys.stderr)
     return table
-
-
-class TerminalProgress:
-    """Shows the progress of a search in one line, on a terminal only."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
-        self._started = time.monotonic()
-        self._width = 0
-
-    def __call__(self, progress: Progress) -> None:
-        """Show the progress."""
-        if not self._shown or time.monotonic() - self._started < 0.5:
-            return
-        best = "none yet" if progress.best_cost is None else cost(progress.best_cost)
-        self._show(
-            f"{percent(progress.settled / progress.nodes)} settled, {count(progress.checked)} counted, "
-            f"best cost {best}, at least {cost(progress.lower_bound)}"
-        )
-
-    def _show(self, text: str) -> None:
-        print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
-        self._width = len(text)
-
-    def done(self) -> None:
-        """Remove the line."""
-        if self._width:
-            self._show("")
-            print("\r", end="", file=sys.stderr, flush=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kohorte.comparison import words
@@ -16,6 +16,7 @@ from kohorte.data import to_polars
 from kohorte.errors import InputError, member_named
 from kohorte.plans.plan import Plan
 from kohorte.plans.search_options import SearchOptions, is_number
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.recoding import ALGORITHMS
 from kohorte.release.preparation import encode_problem
 from kohorte.sources import FrameSource
@@ -23,7 +24,6 @@ from kohorte.sources import FrameSource
 SECONDS = 60.0
 """The time limit of each algorithm if neither the plan nor the caller sets one."""
 
-ComparisonProgress = Callable[[str, Outcome | None], object]
 """Called before an algorithm runs, and again with its outcome."""
 
 
@@ -106,35 +106,41 @@ def compare_algorithms(
     queries: int = 1000,
     seed: int = 0,
     time_limit: float | None = None,
-    progress: ComparisonProgress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Comparison:
     """Run algorithms (by default all) on a table under one plan and compare their releases.
 
     `task` names a sensitive or insensitive column that a classifier shall learn to predict from the release; it needs
     scikit-learn. `queries` random count queries are answered from each release. Both are the same for all algorithms,
     and for the same `seed`. The time limit of an algorithm is `time_limit`, otherwise that of the plan, otherwise 60
-    seconds. Options of the plan that belong to one algorithm are given to that one only.
+    seconds. Options of the plan that belong to one algorithm are given to that one only. `progress` is called when an
+    algorithm begins, and several times a second while it runs; if it returns False, that algorithm stops.
     """
     chosen = _chosen(algorithms)
     _refuse_numbers(queries, seed)
     if task is not None:
         refuse_task(plan, task)
     limit = _limit(time_limit, plan)
-    prepared = encode_problem(FrameSource(to_polars(frame)[0]), plan, by_row=True)
+    prepared = encode_problem(FrameSource(to_polars(frame)[0]), plan, progress=progress, by_row=True)
     bench = Bench(prepared, time_limit=limit)
     drawn = Queries.draw(bench.lines, queries, seed)
     learning = None
     if task is not None:
         learning = Task.prepare(prepared, bench.lines, task, seed)
     outcomes = []
-    for algorithm in chosen:
-        if progress is not None:
-            progress(algorithm.name, None)
-        outcomes.append(bench.run(algorithm, drawn, learning))
-        if progress is not None:
-            progress(algorithm.name, outcomes[-1])
+    for number, algorithm in enumerate(chosen, start=1):
+        told = _named(progress, f"{algorithm.name}, algorithm {number} of {len(chosen)}")
+        tell(told, Stage.COMPARING)
+        outcomes.append(bench.run(algorithm, drawn, learning, told))
     facts = None if learning is None else _facts(learning, learning.best())
     return Comparison(plan, prepared.table.rows, tuple(outcomes), len(drawn), seed, limit, facts)
+
+
+def _named(progress: ProgressCallback | None, what: str) -> ProgressCallback | None:
+    """The same callback; every report names the algorithm."""
+    if progress is None:
+        return None
+    return lambda report: progress(replace(report, stage=Stage.COMPARING, what=what))
 
 
 def _chosen(names: Sequence[str] | None) -> list[Algorithm]:

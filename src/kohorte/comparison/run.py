@@ -17,6 +17,7 @@ from kohorte.errors import InputError, NoSolution, PrivacyViolation
 from kohorte.groups import Recoded
 from kohorte.metrics import PLAIN_METRICS
 from kohorte.plans.plan import Plan
+from kohorte.progress import ProgressCallback
 from kohorte.recoding import Cells, Recoder, Recoding, RecodingProblem
 from kohorte.release.algorithms import is_recoder, recoder_named, search_refusal
 from kohorte.release.anonymization import SearchSetup, apply, search, set_up_search
@@ -59,9 +60,11 @@ class Bench:
         self.lines = self._problem.lines
         _ = self._problem.positions, self._problem.rows  # computed now: the encoding is not part of the measured time
 
-    def run(self, algorithm: Algorithm, queries: Queries, task: Task | None) -> Outcome:
+    def run(
+        self, algorithm: Algorithm, queries: Queries, task: Task | None, progress: ProgressCallback | None = None
+    ) -> Outcome:
         """Run an algorithm, verify its result, and measure it."""
-        prepared = self._for_algorithm(algorithm)
+        prepared = self._for_algorithm(algorithm, progress)
         known = Outcome(algorithm.name, is_recoder(algorithm.name), what_it_is(algorithm), Status.RELEASED)
         try:
             found = self._found(prepared)
@@ -90,11 +93,11 @@ class Bench:
                 found = min(found, run(prepared), key=lambda one: one.effort.seconds)
         return found
 
-    def _for_algorithm(self, algorithm: Algorithm) -> EncodedProblem:
+    def _for_algorithm(self, algorithm: Algorithm, progress: ProgressCallback | None) -> EncodedProblem:
         """The same problem for another algorithm, without options that it does not have."""
         plan = self.prepared.plan
         options = replace(plan.search.for_algorithm(algorithm.name), time_limit=self._time_limit)
-        goal = replace(self.prepared.goal, options=options.options, time_limit=self._time_limit)
+        goal = replace(self.prepared.goal, options=options.options, time_limit=self._time_limit, progress=progress)
         return replace(self.prepared, plan=replace(plan, search=options), goal=goal)
 
     def _problem_of(self, prepared: EncodedProblem) -> RecodingProblem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -102,7 +101,7 @@ class HiddenCells:
         self.checked += len(wanted)
         at_risk = unsafe.any(axis=1)
         safe = int(self.weights[~at_risk].sum())
-        self.problem.report(Progress(self.checked, max(1, len(self.problem.rows)), safe, None, -math.inf))
+        self.problem.report(Progress(self.checked, max(1, len(self.problem.rows)), safe, unit=""))
         worst = np.array(self.priority)[unsafe[:, self.priority].argmax(axis=1)]
         self.hidden[at_risk, worst[at_risk]] = True
         return bool(at_risk.any())

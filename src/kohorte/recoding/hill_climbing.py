@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from kohorte.kernels.arrays import Bools
+from kohorte.progress import Progress
 from kohorte.recoding.base import RecodingProblem
 from kohorte.recoding.cells import Recoding
 from kohorte.recoding.split_points import SplitPoints, refuse_beyond_k
@@ -54,7 +55,7 @@ class HillClimbing:
         points = SplitPoints(problem)
         options = problem.goal.options
         random = np.random.Generator(np.random.PCG64(options.seed))
-        left = options.steps or STEPS
+        steps = left = options.steps or STEPS
         best, best_cost, visited = points.nothing, points.sets.cost(points.nothing)[0], 0
         start = points.nothing
         while left > 0 and points.seconds_left > 0:
@@ -64,7 +65,8 @@ class HillClimbing:
             cost, suppressed, _ = points.sets.cost(found)
             if suppressed <= problem.goal.limit and cost < best_cost:
                 best, best_cost = found, cost
-            if not points.report(visited, best_cost, -math.inf):
+            done = steps - left
+            if not points.tell(Progress(visited, steps, done, best_cost, unit="steps")):
                 break
             start = random.random(points.sets.splits) < random.random() / 2
         return points.recoding(best, visited, -math.inf, proven=False, heuristic=True)

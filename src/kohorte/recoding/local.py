@@ -20,6 +20,7 @@ from kohorte.metrics import (
     NonUniformEntropySuppression,
     Precision,
 )
+from kohorte.progress import Progress, Stage, tell
 from kohorte.recoding.base import RecodingProblem, refuse_models
 from kohorte.recoding.cells import Cells, Recoding
 from kohorte.search import Goal, OutOfTime, full_domain, search_named
@@ -69,6 +70,7 @@ class LocalRecoding:
         searches = _Searches(problem, self.levels(problem.table))
         many = searches.passes()
         one = searches.single()
+        tell(problem.goal.progress, Stage.GENERALIZING, "each row as little as possible")
         candidates = [_recoding(problem, releases, searches) for releases in (many, one) if releases]
         if one:  # with a metric that is not monotone, coarser cells can cost less
             candidates.append(_recoding(problem, one, searches, refined=False))
@@ -133,7 +135,12 @@ class _Searches:
         self.levels = levels
         self._excluded = problem.table.rows - len(problem.rows)
         metric = problem.goal.metric
-        self._goal = replace(problem.goal, metric=metric if isinstance(metric, COUNT_SUPPRESSED) else Loss())
+        self._released = 0
+        self._goal = replace(
+            problem.goal,
+            metric=metric if isinstance(metric, COUNT_SUPPRESSED) else Loss(),
+            progress=None if problem.goal.progress is None else self._tell,
+        )
 
     @property
     def everybody(self) -> Codes:
@@ -148,6 +155,7 @@ class _Searches:
             for release in self._successive_searches():
                 found.append(release)
                 left = np.setdiff1d(left, release.rows, assume_unique=True)
+                self._released = len(self.problem.rows) - len(left)
         except OutOfTime:
             pass
         allowed = self.problem.goal.limit - self._excluded
@@ -157,6 +165,12 @@ class _Searches:
             if last is not None:
                 return [*found, last]
         return found
+
+    def _tell(self, progress: Progress) -> object:
+        """Report a search on the remaining rows as a part of the whole: how many rows have their generalization."""
+        assert self.problem.goal.progress is not None
+        rows = max(1, len(self.problem.rows))
+        return self.problem.goal.progress(Progress(self.checked + progress.checked, rows, self._released, unit="rows"))
 
     def _successive_searches(self) -> Iterator[_Release]:
         left = self.everybody
@@ -173,6 +187,7 @@ class _Searches:
         """Search once, for all rows, within the limit of the plan; excluded rows count towards it."""
         table, goal = self.problem.table, self.problem.goal
         whole = self._table(np.arange(table.rows, dtype=np.uint32))
+        goal = replace(goal, progress=self._goal.progress)
         release = self._best(whole, self.everybody, self._with_time_left(goal, goal.limit))
         return [] if release is None else [release]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,10 +11,11 @@ from kohorte.errors import NoSolution
 from kohorte.kernels import Cutter
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.models import KAnonymity
+from kohorte.progress import Progress, Stage, tell
 from kohorte.recoding.base import RecodingProblem, refuse_models, refuse_unordered
 from kohorte.recoding.cells import Cells, Recoding
 from kohorte.recoding.ticks import whole_weights
-from kohorte.search import OutOfTime, Progress
+from kohorte.search import OutOfTime
 
 
 class Mondrian:
@@ -60,6 +60,7 @@ class Mondrian:
             partition.cut_all()
         except OutOfTime:
             complete = False
+        tell(problem.goal.progress, Stage.GENERALIZING, "the rows of each region")
         return partition.recoding(complete=complete)
 
 
@@ -122,7 +123,7 @@ class _Partition:
             self.problem.watch_time()
             done = sum(len(ends) for ends in self._ends)
             left = len(self.problem.rows) - int((self._open.ends - self._open.begins).sum())
-            self.problem.report(Progress(done + len(self._open), max(1, len(self.problem.rows)), left, None, -math.inf))
+            self.problem.report(Progress(done + len(self._open), max(1, len(self.problem.rows)), left, unit="rows"))
             self._round()
 
     def _round(self) -> None:

@@ -88,10 +88,17 @@ class SplitPoints:
         return math.inf if limit is None else max(0.0, limit - (time.monotonic() - self.problem.started))
 
     def report(self, visited: int, best: float, bound: float) -> bool:
+        """Call the progress callback; return False if it asks to stop.
+
+        How close the bound is to the best cost says nothing about the time that is left, so there is no unit.
+        """
+        share = int(1000 * bound / best) if best > 0 and bound > 0 else 0
+        return self.tell(Progress(visited, 1000, share, best, bound, unit=""))
+
+    def tell(self, progress: Progress) -> bool:
         """Call the progress callback; return False if it asks to stop."""
         callback = self.problem.goal.progress
-        share = int(1000 * bound / best) if best > 0 and bound > 0 else 0
-        return callback is None or callback(Progress(visited, 1000, share, best, bound)) is not False
+        return callback is None or callback(progress) is not False
 
     def _large_enough(self, intervals: Codes) -> Bools:
         """Tell which rows are in a class that is large enough."""

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kohorte.data import to_polars
+from kohorte.data import FrameKind, to_polars
 from kohorte.engines import Engine, engine_for
 from kohorte.errors import InputError, NoSolution
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import refuse_missing_people
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.algorithms import able, is_recoder
 from kohorte.release.candidate import Candidate
 from kohorte.release.explain import no_solution
@@ -30,7 +31,6 @@ from kohorte.release.telling.losses import losses_of
 from kohorte.search import (
     Evaluator,
     Problem,
-    ProgressCallback,
     SearchResult,
     all_starred,
     full_domain,
@@ -73,14 +73,20 @@ def set_up_search(encoded: EncodedProblem) -> SearchSetup:
 def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
     """Return the best release of a table (polars, pandas, arrow or a `DuckDbSource`) that satisfies a plan.
 
-    The caller's table is never changed. `progress` is called several times a second with the best cost and a lower
-    bound; if it returns False, the search stops and the best release found so far is returned, marked as not optimal.
-    The rows of the release are counted again and verified before it is returned.
+    The caller's table is never changed. `progress` is called when a stage begins, and during the search several times a
+    second with the best cost and a lower bound; if it then returns False, the search stops and the best release found
+    so far is returned, marked as not optimal. The rows of the release are counted again and verified before it is
+    returned.
     """
-    if isinstance(frame, SOURCES):
-        return Release.verified(find_candidate(frame, plan, progress=progress))
+    source, kind = (frame, FrameKind.POLARS) if isinstance(frame, SOURCES) else _in_memory(frame)
+    candidate = find_candidate(source, plan, progress=progress)
+    tell(progress, Stage.VERIFYING, "the release")
+    return Release.verified(candidate, kind=kind)
+
+
+def _in_memory(frame: object) -> tuple[FrameSource, FrameKind]:
     table, kind = to_polars(frame)
-    return Release.verified(find_candidate(FrameSource(table), plan, progress=progress), kind=kind)
+    return FrameSource(table), kind
 
 
 def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallback | None = None) -> Candidate:
@@ -89,12 +95,14 @@ def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallbac
     encoded = encode_problem(source, plan, progress=progress)
     if is_recoder(plan.search.algorithm):
         return _recoded(encoded, started)
+    tell(progress, Stage.SEARCHING, _with(plan))
     setup = set_up_search(encoded)
     ready = time.perf_counter()
     result = search(setup)
     if result.best is None:
         raise _nothing_found(setup, result)
     seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
+    tell(progress, Stage.GENERALIZING, f"{encoded.table.rows:,} rows")
     shown, kept_classes = apply(setup, result.best.node)
     return _candidate(
         encoded,
@@ -110,12 +118,19 @@ def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallbac
     )
 
 
+def _with(plan: Plan) -> str:
+    return f"with {plan.search.algorithm}"
+
+
 def _recoded(encoded: EncodedProblem, started: float) -> Candidate:
     """Return the result of the plan's recoder."""
     ready = time.perf_counter()
+    tell(encoded.goal.progress, Stage.SEARCHING, _with(encoded.plan))
     problem = recoding_problem(encoded)
     recoding = recode(encoded, problem)
+    tell(encoded.goal.progress, Stage.CHECKING, "every class")
     evaluation = judge(encoded, problem, recoding)
+    tell(encoded.goal.progress, Stage.GENERALIZING, f"{encoded.table.rows:,} rows")
     seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
     shown = shown_cells(recoding)
     return _candidate(

@@ -15,6 +15,7 @@ from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.parts import Within
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations, divide
+from kohorte.progress import Stage, tell
 from kohorte.release.algorithms import is_recoder
 from kohorte.release.decorrelation import decorrelate
 from kohorte.release.safe_harbor import refuse_unsafe
@@ -56,6 +57,7 @@ def encode_problem(
 
     `by_row` encodes each row separately, as recoders and comparisons need; by default the algorithm decides.
     """
+    tell(progress, Stage.CHECKING, "the table against the plan")
     check_columns(source.columns, plan)
     source = source.without_marks(plan.missing_values)
     input_rows = source.rows
@@ -69,6 +71,7 @@ def encode_problem(
         source = FrameSource(source.in_memory(f"algorithm {plan.search.algorithm}"), merged=False)
     sensitive = {name: plan.attributes[name].hierarchy for name in plan.counted_attributes}
     unit = plan.unit
+    tell(progress, Stage.ENCODING, f"{input_rows:,} rows")
     tuples = source.distinct(list(dict.fromkeys((*plan.quasi_identifiers, *sensitive, *unit.needed_columns))))
     rows = int(tuples.counts.sum())
     table = encode(

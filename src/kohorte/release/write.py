@@ -24,6 +24,7 @@ from kohorte.data import (
     write_csv,
 )
 from kohorte.errors import KohorteError
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
@@ -43,6 +44,7 @@ def write_release(
     source: TableFile | DuckDbSource | None = None,
     force: bool = False,
     about: About | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Certificate:
     """Write a candidate (or a release) and its certificate; the written table is read again and verified.
 
@@ -57,7 +59,9 @@ def write_release(
     inputs = (*(() if source is None else (source.path,)), *candidate.plan.files())
     like = source if isinstance(source, TableFile) else None
     with StagedFiles(output, inputs=inputs, like=like, force=force) as files:
+        tell(progress, Stage.WRITING, output.name)
         written = files.write_table(candidate.table)
+        tell(progress, Stage.VERIFYING, output.name)
         release = Release.verified(candidate, written.table)
         certificate = certify(release, source=origin, output=facts_of(output, written), about=about)
         files.write_certificate(certificate)

@@ -11,6 +11,7 @@ import numpy as np
 
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Counts
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.risks.shown.table import ShownTable
 from kohorte.risks.special_uniques import MinimalUniques, SpecialUniques
 
@@ -41,13 +42,17 @@ class AttributeSet:
         return {**vars(self), "attributes": list(self.attributes)}
 
 
-def attribute_sets(table: ShownTable, largest: int) -> tuple[tuple[AttributeSet, ...], SpecialUniques]:
+def attribute_sets(
+    table: ShownTable, largest: int, *, progress: ProgressCallback | None = None
+) -> tuple[tuple[AttributeSet, ...], SpecialUniques]:
     """Assess all sets of up to `largest` quasi-identifiers, small sets first; 0 assesses none."""
     largest = checked_size(largest, len(table.names))
     uniques = MinimalUniques(table, largest)
-    found = []
+    found: list[AttributeSet] = []
+    in_all = _sets(largest, len(table.names))
     for size in range(1, largest + 1):
         for chosen in combinations(range(len(table.names)), size):
+            tell(progress, Stage.COUNTING, "attribute sets", done=len(found), of=in_all, unit="sets")
             first, sizes = table.by(chosen)
             singled_out = uniques.add(chosen, first[sizes == 1])
             found.append(_judged(table, chosen, sizes, singled_out))

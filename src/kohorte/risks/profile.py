@@ -8,6 +8,7 @@ from kohorte.errors import InputError
 from kohorte.kernels.arrays import Floats
 from kohorte.plans.plan import Plan
 from kohorte.plans.search_options import is_number
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.risks.attackers import Attackers, attackers
 from kohorte.risks.attribute_sets import AttributeSet, attribute_sets, checked_size, feasible_size
 from kohorte.risks.distribution import RiskInterval, distribution
@@ -127,6 +128,7 @@ def risk(
     threshold: float = 0.2,
     largest_set: int | None = None,
     policy: RiskPolicy | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RiskProfile:
     """Measure the risk of a table (polars, pandas or arrow), raw or released.
 
@@ -134,7 +136,8 @@ def risk(
     suppressed, and no figure counts them, as long as the plan's suppression limit allows that many; otherwise they are
     a class like any other, as for `verify`. Give at most one of `population_size`, `sampling_fraction` and
     `population`; without any, the journalist has the same risk as the prosecutor. Attribute sets are assessed up to
-    the size `largest_set`, by default four, or fewer if there are too many sets.
+    the size `largest_set`, by default four, or fewer if there are too many sets. `progress` is called when a stage
+    begins, and several times a second while attribute sets are assessed.
     """
     table = checked_table(frame, plan)
     if not is_number(threshold) or not 0 < threshold <= 1:
@@ -146,10 +149,12 @@ def risk(
     if largest_set is None:
         largest_set = feasible_size(len(plan.quasi_identifiers))
     checked_size(largest_set, len(plan.quasi_identifiers))
+    tell(progress, Stage.COUNTING, f"classes of {table.height:,} rows")
     most = plan.most_suppressed(table.height)
     shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most)
     people = people_of(shown, plan, size=population_size, fraction=sampling_fraction, population=population)
-    sets, uniques = attribute_sets(shown, largest_set)
+    sets, uniques = attribute_sets(shown, largest_set, progress=progress)
+    tell(progress, Stage.ESTIMATING, "how likely people are to be found")
     profile = RiskProfile(
         quasi_identifiers=shown.names,
         rows=shown.rows,

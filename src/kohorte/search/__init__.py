@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from kohorte.algorithm_names import SEARCH_NAMES
 from kohorte.errors import member_named
+from kohorte.progress import Progress, ProgressCallback
 from kohorte.search.base import (
     Evaluation,
     Options,
     OutOfTime,
     Problem,
-    Progress,
-    ProgressCallback,
     Search,
     SearchResult,
 )

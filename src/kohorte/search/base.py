@@ -12,6 +12,7 @@ from typing import ClassVar, Protocol
 from kohorte.groups import Marginals
 from kohorte.lattice import Lattice, Node
 from kohorte.metrics import Costing
+from kohorte.progress import Progress, ProgressCallback
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +32,6 @@ class Evaluation:
     gone: int = 0  # a lower bound for the rows that are suppressed here and at every specialization
     small: int = 0  # how many of them are in classes smaller than the models require
     extra: int = 0  # suppressed rows of classes that satisfy the models, because too few other rows are suppressed
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a search: the optimum costs at least `lower_bound` and at most `best_cost`."""
-
-    checked: int
-    nodes: int
-    settled: int
-    best_cost: float | None
-    lower_bound: float
-
-
-ProgressCallback = Callable[[Progress], object]
-"""Called several times a second; if it returns False, the search stops and returns the best node found."""
 
 
 class OutOfTime(Exception):
@@ -132,8 +118,10 @@ class Problem:
             return self.best is None or cost < self.best.cost
         return bool(self.lattice.order[node] < self.lattice.order[self.best.node])
 
-    def report(self, settled: Callable[[], int], lower_bound: Callable[[], float]) -> None:
-        """Call the progress callback, at most ten times a second."""
+    def report(
+        self, settled: Callable[[], int], lower_bound: Callable[[], float], *, unit: str = "combinations"
+    ) -> None:
+        """Call the progress callback, at most ten times a second; without a `unit` nobody knows how far it is."""
         if self.progress is None:
             return
         now = time.monotonic()
@@ -141,7 +129,8 @@ class Problem:
             return
         self._reported = now
         best_cost = self.best.cost if self.best else None
-        if self.progress(Progress(self.checked, self.lattice.size, settled(), best_cost, lower_bound())) is False:
+        found = Progress(self.checked, self.lattice.size, settled(), best_cost, lower_bound(), unit=unit)
+        if self.progress(found) is False:
             raise OutOfTime
 
 

@@ -77,7 +77,7 @@ class Datafly(Search):
             axis = _most_distinct(problem.marginals, node, weights)
             if axis is None:
                 return evaluation
-            problem.report(lambda: problem.checked, lambda: -math.inf)
+            problem.report(lambda: problem.checked, lambda: -math.inf, unit="")
             node = (*node[:axis], node[axis] + 1, *node[axis + 1 :])
 
 

@@ -10,7 +10,8 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.lattice import Lattice, Node
 from kohorte.metrics import Metric
 from kohorte.models import PrivacyModel
-from kohorte.search.base import Options, Problem, ProgressCallback
+from kohorte.progress import ProgressCallback
+from kohorte.search.base import Options, Problem
 from kohorte.search.evaluator import Evaluator
 from kohorte.sources import EncodedTable
 

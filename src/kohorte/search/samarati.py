@@ -60,7 +60,7 @@ class Samarati(Search):
         for node in tags.untagged(tags.lattice.heights == height):
             solution |= tags.problem.evaluate(node).solution
             tags.tagged[node] = True
-            tags.report()
+            tags.report(unit="")  # a height ends with its first solution
             if first and solution:
                 break
         return solution

@@ -143,6 +143,6 @@ class Tags:
                 self.check(node)
                 stack.extend(reversed(self.untagged_successors(node)))
 
-    def report(self) -> None:
+    def report(self, *, unit: str = "combinations") -> None:
         """Call the progress callback."""
-        self.problem.report(self.settled, lambda: -math.inf)
+        self.problem.report(self.settled, lambda: -math.inf, unit=unit)

@@ -12,6 +12,7 @@ from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
 from kohorte.errors import InputError, KohorteError
 from kohorte.pages import refuse_page
 from kohorte.plans.plan import Plan
+from kohorte.progress import Progress, ProgressCallback, Stage, tell
 from kohorte.release.certificate import Certificate
 from kohorte.release.verification import verify_table
 from kohorte.release.write import facts_of, file_facts
@@ -119,29 +120,39 @@ class Series:
     # Actions
 
     def release(
-        self, frame: object, output: str | Path | None = None, *, source: TableFile | None = None, force: bool = False
+        self,
+        frame: object,
+        output: str | Path | None = None,
+        *,
+        source: TableFile | None = None,
+        force: bool = False,
+        progress: ProgressCallback | None = None,
     ) -> SeriesRelease:
         """Make the next release of the table as it is now, and write it with its certificate if `output` is given.
 
-        From then on the release belongs to the series: every later release assumes that everybody has it.
+        From then on the release belongs to the series: every later release assumes that everybody has it. `progress` is
+        called when a stage begins, and several times a second during the search; what it returns is ignored.
         """
+        progress = _watching(progress)
         file = self._output(output, source, force=force)
         with self._working() as state:
             if file is not None:
                 refuse_backwards(state, file.path)
-            table, kind = self._table(frame, state)
-            draft = table.draft(state)
+            table, kind = self._table(frame, state, progress)
+            draft = table.draft(state, progress)
             if file is None:
                 certificate: Certificate = certify_release(
                     draft.figures, draft.data, self._definition, state, verification=draft.verification
                 )
                 self._state = commit(self._folder, state, draft)
             else:
-                certificate = self._release_to(file, draft, state)
+                certificate = self._release_to(file, draft, state, progress)
             self._folder.tidy(self._state)
         return SeriesRelease(**vars(draft.figures), data=from_polars(draft.data, kind), certificate=certificate)
 
-    def _release_to(self, file: OutputFile, draft: Draft, state: State) -> Certificate:
+    def _release_to(
+        self, file: OutputFile, draft: Draft, state: State, progress: ProgressCallback | None
+    ) -> Certificate:
         """Write a release, verify it from the file, make it part of the series, and only then name its files.
 
         If the process is killed before the commit, the series stays as it was; if it is killed after the commit, the
@@ -150,7 +161,9 @@ class Series:
         with noted(self._folder.path, file.files):
             try:
                 with file.staged() as files:
+                    tell(progress, Stage.WRITING, file.path.name)
                     written = files.write_table(FrameSource(draft.data))
+                    tell(progress, Stage.VERIFYING, file.path.name)
                     certificate = self._certified_file(draft.figures, draft.data, state, written, file)
                     files.write_certificate(certificate)
                     files.seal()
@@ -161,11 +174,12 @@ class Series:
                 self._recover(self._state)
         return certificate
 
-    def preview(self, frame: object) -> SeriesRelease:
+    def preview(self, frame: object, *, progress: ProgressCallback | None = None) -> SeriesRelease:
         """Describe the next release without making it: no row is returned, and the series does not change."""
+        progress = _watching(progress)
         with self._working() as state:
-            table, _ = self._table(frame, state)
-            return SeriesRelease(**vars(table.draft(state).figures), data=None)
+            table, _ = self._table(frame, state, progress)
+            return SeriesRelease(**vars(table.draft(state, progress).figures), data=None)
 
     def status(self, frame: object = None, *, top: int = TOP) -> SeriesStatus:
         """Describe the releases so far; with a table, also what the next one would gain and what more rows would allow.
@@ -265,8 +279,11 @@ class Series:
         if notice is not None:
             self.notices.append(notice)
 
-    def _table(self, frame: object, state: State) -> tuple[GrowingTable, FrameKind]:
+    def _table(
+        self, frame: object, state: State, progress: ProgressCallback | None = None
+    ) -> tuple[GrowingTable, FrameKind]:
         polars, kind = to_polars(frame)
+        tell(progress, Stage.ENCODING, f"{polars.height:,} rows and recognising those of earlier releases")
         return read_growing_table(self._definition, polars, self._folder.record(state)), kind
 
     def _output(self, path: str | Path | None, source: TableFile | None, *, force: bool) -> OutputFile | None:
@@ -288,6 +305,17 @@ class Series:
             source=None if file.source is None else file_facts(file.source),
             output=facts_of(file.path, written),
         )
+
+
+def _watching(progress: ProgressCallback | None) -> ProgressCallback | None:
+    """The same callback; its answer is ignored, because a release of a series is not left unfinished."""
+    if progress is None:
+        return None
+
+    def watch(report: Progress) -> None:
+        progress(report)
+
+    return watch
 
 
 def _head(plan: Plan, definition: Definition, hashes: dict[str, str]) -> Head:

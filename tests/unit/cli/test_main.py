@@ -11,10 +11,10 @@ import pytest
 
 from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.cli import main as cli
-from kohorte.cli.output import TerminalProgress, print_error, print_json, print_table
+from kohorte.cli.output import print_error, print_json, print_table
 from kohorte.errors import InputError
 from kohorte.recoding import RECODERS
-from kohorte.search import SEARCHES, Progress
+from kohorte.search import SEARCHES
 
 
 class Terminal(io.StringIO):
@@ -79,23 +79,6 @@ def test_values_of_data_are_printed_as_they_are(capsys: pytest.CaptureFixture[st
 def test_numbers_stand_to_the_right(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["name", "count"], [("a", 5), ("bcdef", 1000)])
     assert capsys.readouterr().out == "name   count\na          5\nbcdef  1,000\n"
-
-
-PROGRESS = Progress(checked=3, nodes=10, settled=5, best_cost=0.5, lower_bound=0.25)
-
-
-def test_progress_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stream, quiet, shown in ((Terminal(), False, True), (Terminal(), True, False), (io.StringIO(), False, False)):
-        monkeypatch.setattr("sys.stderr", stream)
-        progress = TerminalProgress(quiet=quiet)
-        progress._started -= 1
-        progress(PROGRESS)
-        progress.done()
-        assert ("50 % settled" in stream.getvalue()) == shown
-        if shown:
-            assert stream.getvalue().endswith("\r")
-        else:
-            assert stream.getvalue() == ""
 
 
 def test_a_signal_while_a_class_is_being_made_is_an_interruption(

@@ -238,7 +238,7 @@ def test_cells_that_are_too_many_are_said_to_be(people: int) -> None:
     found = ko.estimate_survey(skewed(20), people, simulation=False)
     assert found.expected.error < people * 1e-3
     if found.RR is None:
-        assert found.to_dict()["RR"] == {"singles": None, "deanonymizable_percent": None}
+        assert found.to_dict()["RR"] == {"coefficient": None, "deanonymizable_percent": None}
         with pytest.raises(ko.InputError) as caught:
             rounded_margins(skewed(20), people)
         assert caught.value.code == "survey-too-large"

@@ -101,7 +101,7 @@ def test_the_least_number_of_people_is_the_first_that_reaches_the_percentage(
 
 def test_the_example_of_the_source_reaches_ten_percent() -> None:
     survey = of([0.8, 0.2], [0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1], people=100)
-    larger, *merged = ko.plan_survey(survey, percent=10)
+    larger, *merged = ko.plan_survey(survey, percent=10, by="OR")
     assert larger.people == 167
     assert larger.lost_bits == 0
     assert larger.in_words == "ask 167 people instead of 100"
@@ -120,37 +120,37 @@ def test_a_survey_that_is_good_enough_is_left_alone() -> None:
 
 def test_categories_without_order_merge_in_any_pair() -> None:
     frequencies = [0.05, 0.45, 0.05, 0.45]
-    neighbours = ko.plan_survey(of(frequencies, people=20), percent=13)
-    any_pair = ko.plan_survey(of(frequencies, people=20, ordered=False), percent=13)
+    neighbours = ko.plan_survey(of(frequencies, people=20), percent=13, by="OR")
+    any_pair = ko.plan_survey(of(frequencies, people=20, ordered=False), percent=13, by="OR")
     assert any("c0 + c2" in proposal.in_words for proposal in any_pair)
     assert not any("c0 + c2" in proposal.in_words for proposal in neighbours)
 
 
 def test_a_question_can_be_left_out() -> None:
-    proposals = ko.plan_survey(of(2, 3, 4, people=100), percent=10)
+    proposals = ko.plan_survey(of(2, 3, 4, people=100), percent=10, by="OR")
     assert "leave out q1" in [proposal.in_words for proposal in proposals]
     [out] = [proposal for proposal in proposals if proposal.in_words == "leave out q1"]
     assert list(out.survey.questions) == ["q0", "q2"]
 
 
 def test_a_percentage_that_only_an_empty_survey_reaches_leaves_everything_out() -> None:
-    proposals = ko.plan_survey(of(2, 2, people=20), percent=5)
+    proposals = ko.plan_survey(of(2, 2, people=20), percent=5, by="OR")
     assert proposals[-1].in_words == "leave out q0, q1"
     assert proposals[-1].survey.cells == 1
 
 
 def test_what_nothing_reaches_has_no_proposal() -> None:
-    assert ko.plan_survey(of(2, 2, people=20), percent=0) == ()
+    assert ko.plan_survey(of(2, 2, people=20), percent=0, by="OR") == ()
 
 
 def test_merges_in_a_joint_table_merge_its_cells() -> None:
     names = {"a": {"categories": ["x", "y", "z"]}, "b": {"categories": ["x", "y"]}, "c": {"categories": ["x", "y"]}}
     table = [[0.3, 0.1], [0.1, 0.2], [0.1, 0.2]]
     survey = ko.Survey(names, 40, [{"questions": ["a", "b"], "table": table}])
-    merged = [p for p in ko.plan_survey(survey, percent=20, most=20) if p.merges]
+    merged = [p for p in ko.plan_survey(survey, percent=20, by="OR", most=20) if p.merges]
     both = next(p for p in merged if "a: merge y + z" in p.in_words and p.survey.joint)
     assert both.survey.joint[0].cells == (Fraction(3, 10), Fraction(1, 10), Fraction(2, 10), Fraction(4, 10))
-    fewer = [p for p in ko.plan_survey(survey, percent=15, most=20) if p.merges]
+    fewer = [p for p in ko.plan_survey(survey, percent=15, by="OR", most=20) if p.merges]
     alone = next(p for p in fewer if "leave out b" in p.in_words)
     assert alone.survey.joint == ()
     for proposal in merged:
@@ -161,7 +161,7 @@ def test_a_large_joint_table_gets_proposals() -> None:
     names = {name: {"categories": [str(number) for number in range(40)]} for name in ("a", "b")}
     cells = [[Fraction(1, 1600)] * 40] * 40
     survey = ko.Survey(names, 100, [{"questions": ["a", "b"], "table": cells}])
-    merged = [proposal for proposal in ko.plan_survey(survey, percent=10) if proposal.merges]
+    merged = [proposal for proposal in ko.plan_survey(survey, percent=10, by="OR") if proposal.merges]
     assert merged
     for proposal in merged:
         assert not proposal.proven
@@ -184,7 +184,7 @@ def test_long_and_many_questions_get_proposals_with_little_work() -> None:
     proposals, calls = counted_calls(lambda: ko.plan_survey(long, percent=1, people=500, by="FG"))
     assert proposals
     for survey in (long, of(1000, 10), of([Fraction(1, 4)] * 4, *[7] * 15, ordered=False)):
-        proposals, more = counted_calls(lambda survey=survey: ko.plan_survey(survey, percent=5, people=500))
+        proposals, more = counted_calls(lambda survey=survey: ko.plan_survey(survey, percent=5, people=500, by="OR"))
         assert proposals
         assert all(judged(p.survey, p.people, "OR") <= 5 + 1e-9 for p in proposals)
         calls += more
@@ -196,7 +196,7 @@ def test_a_question_with_many_categories_is_merged_where_that_loses_least() -> N
     assert not complete
     halves = next(groups for groups in found if len(groups) == 2 and len(groups[0]) == 15)
     assert halves == (tuple(range(15)), tuple(range(15, 30)))
-    proposals = ko.plan_survey(of(30, people=30), percent=50)
+    proposals = ko.plan_survey(of(30, people=30), percent=50, by="OR")
     assert any(len(proposal.survey.questions["q0"].categories) == 15 for proposal in proposals if proposal.merges)
 
 
@@ -232,5 +232,5 @@ def test_a_plan_for_many_people_does_not_count_them_one_by_one(people: int, perc
 
 
 def test_questions_that_are_left_out_are_listed_together() -> None:
-    texts = [proposal.in_words for proposal in ko.plan_survey(of(2, 2, 2, 2, people=20), percent=20)]
+    texts = [proposal.in_words for proposal in ko.plan_survey(of(2, 2, 2, 2, people=20), percent=20, by="OR")]
     assert any("leave out q0, q1" in text or "leave out q2, q3" in text for text in texts)

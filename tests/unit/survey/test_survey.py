@@ -84,14 +84,14 @@ def test_a_joint_table_of_independent_questions_changes_nothing() -> None:
     one, other = (ko.estimate_survey(survey, simulation=False) for survey in (apart, together))
     for name in ("FG", "RT", "RR"):
         assert one.figures[name] == other.figures[name]
-    assert one.OR.singles == pytest.approx(other.OR.singles)
+    assert one.OR.value == pytest.approx(other.OR.value)
     assert one.expected.singles == pytest.approx(other.expected.singles)
 
 
 def test_questions_that_depend_on_each_other_are_used_less() -> None:
     names = {"q0": {"categories": ["a", "b"]}, "q1": {"categories": ["a", "b"]}}
     survey = ko.Survey(names, 40, [{"questions": ["q0", "q1"], "table": [[0.5, 0], [0, 0.5]]}])
-    assert ko.estimate_survey(survey, simulation=False).OR.singles == 2
+    assert ko.estimate_survey(survey, simulation=False).OR.value == 2
     assert survey.cells == 4
 
 

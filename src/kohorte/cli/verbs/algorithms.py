@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import count, seconds
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,25 +47,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, run all algorithms, print and write."""
-    from kohorte.comparison import compare_algorithms, refuse_page, write_page
-    from kohorte.plans import Plan
-
-    plan = Plan.from_yaml(options.plan)
     page = Path(options.page) if options.page is not None else None
-    if page is not None:
-        refuse_page(page, needed=(options.data, options.plan, *plan.files()), force=options.force)
-    comparison = compare_algorithms(
-        read_data(options).frame,
-        plan,
-        algorithms=None if options.only is None else [name.strip() for name in options.only.split(",")],
-        task=options.task,
-        queries=options.queries,
-        seed=options.seed,
-        time_limit=options.time_limit,
-        progress=None if options.json or not sys.stderr.isatty() else _show_progress,
-    )
-    if page is not None:
-        write_page(comparison, page, force=options.force)
+    with TerminalProgress.of(options) as progress:
+        comparison = _compared(options, page, progress)
     if options.json:
         print_json(comparison.to_dict())
     else:
@@ -74,13 +59,28 @@ def run(options: argparse.Namespace) -> int:
     return 0 if comparison.released else 1
 
 
-def _show_progress(algorithm: str, outcome: Outcome | None) -> None:
-    """Print a line for each algorithm when it starts, and complete it when it ends."""
-    if outcome is None:
-        print(f"{algorithm} ...", end="", file=sys.stderr, flush=True)
-        return
-    spent = "" if outcome.seconds is None else f", {seconds(outcome.seconds)}"
-    print(f"\r{algorithm}: {outcome.verdict}{spent}", file=sys.stderr, flush=True)
+def _compared(options: argparse.Namespace, page: Path | None, progress: TerminalProgress) -> Comparison:
+    progress.stage(Stage.CHECKING, "the plan")
+    from kohorte.comparison import compare_algorithms, refuse_page, write_page
+    from kohorte.plans import Plan
+
+    plan = Plan.from_yaml(options.plan)
+    if page is not None:
+        refuse_page(page, needed=(options.data, options.plan, *plan.files()), force=options.force)
+    comparison = compare_algorithms(
+        read_data(options, progress).frame,
+        plan,
+        algorithms=None if options.only is None else [name.strip() for name in options.only.split(",")],
+        task=options.task,
+        queries=options.queries,
+        seed=options.seed,
+        time_limit=options.time_limit,
+        progress=progress,
+    )
+    if page is not None:
+        progress.stage(Stage.WRITING, page.name)
+        write_page(comparison, page, force=options.force)
+    return comparison
 
 
 def _print(comparison: Comparison) -> None:

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from kohorte.algorithm_names import ALGORITHM_NAMES
-from kohorte.cli.output import TerminalProgress, add_table_options, class_sizes, print_json, read_data
+from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
 from kohorte.cli.show_values import add_show_values, showing_values
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,47 +60,55 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
-    from kohorte.release import find_candidate, write_release
-    from kohorte.sources import FrameSource
-
     started = time.perf_counter()
     options.report_view = report_view(options)
     if options.dry_run:
         refuse_unread_about(options)
+    with TerminalProgress.of(options) as progress:
+        progress.stage(Stage.CHECKING, "the plan")
+        release, verdict, spans = _released(options, progress, started)
+    if options.json:
+        print_json(release.to_dict() | {"verdict": verdict.to_dict(), "seconds": spans})
+    else:
+        output = None if options.output is None else Path(options.output)
+        _print_summary(release, verdict, spans["total"])
+        _print_files(output, options.report)
+    return 0
+
+
+def _released(
+    options: argparse.Namespace, progress: TerminalProgress, started: float
+) -> tuple[Candidate, Verdict, dict[str, float]]:
+    """Make and write the release; return it with its verdict and the seconds of each step."""
+    from kohorte.release import find_candidate, write_release
+    from kohorte.sources import FrameSource
+
     stated = about(options)
     plan = _plan(options)
     output = Path(options.output) if options.output is not None else None
     _refuse_files(options, plan, output)
-    table = read_data(options)
+    table = read_data(options, progress)
     read = time.perf_counter()
-    progress = TerminalProgress(quiet=options.json)
-    try:
-        with showing_values(options, table.frame, plan):
-            release = find_candidate(FrameSource(table.frame), plan, progress=progress)
-    finally:
-        progress.done()
-    facts = None if options.report is None else _report(options, table, release, stated)
+    with showing_values(options, table.frame, plan):
+        release = find_candidate(FrameSource(table.frame), plan, progress=progress)
+    facts = None if options.report is None else _report(options, table, release, stated, progress)
     table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
     searched = time.perf_counter()
     certificate = None
     if output is not None:
-        certificate = write_release(release, output, source=table, force=options.force, about=stated)
+        certificate = write_release(release, output, source=table, force=options.force, about=stated, progress=progress)
     if facts is not None:
+        progress.stage(Stage.WRITING, "the report")
         facts = replace(facts, certificate_sha256=None if certificate is None else certificate.sha256)
         _write_last(Path(options.report), facts, output, force=options.force)
     verdict = _verdict(release) if certificate is None else certificate.verdict
     ended = time.perf_counter()
     spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
-    if options.json:
-        print_json(release.to_dict() | {"verdict": verdict.to_dict(), "seconds": spans})
-    else:
-        _print_summary(release, verdict, ended - started)
-        _print_files(output, options.report)
-    return 0
+    return release, verdict, spans
 
 
 def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) -> None:
-    """Refuse files that could not be written, before any work is done."""
+    """Refuse, before any work is done, files that cannot be written or would replace an input."""
     from kohorte.data import refuse_format, refuse_same_file
     from kohorte.data.files import refuse_output
     from kohorte.pages import refuse_page
@@ -116,13 +126,17 @@ def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) 
         refuse_page(Path(options.report), needed=inputs, force=options.force)
 
 
-def _report(options: argparse.Namespace, table: TableFile, candidate: Candidate, stated: About) -> Facts:
+def _report(
+    options: argparse.Namespace, table: TableFile, candidate: Candidate, stated: About, progress: TerminalProgress
+) -> Facts:
     """Measure the risk before and after; this needs the original rows."""
     from kohorte.release import Release
     from kohorte.release.certificate import FileFacts
     from kohorte.report.write import report_of
 
+    progress.stage(Stage.VERIFYING, "the release")
     release = Release.verified(candidate)
+    progress.stage(Stage.ESTIMATING, "the risk before and after, for the report")
     facts = report_of(table.frame, release.plan, release=release, view=options.report_view)
     return replace(facts, about=stated, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
 

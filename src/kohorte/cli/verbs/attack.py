@@ -6,7 +6,9 @@ import argparse
 from textwrap import fill
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import count
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,27 +40,37 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read all tables, attack, print."""
-    from kohorte.attacks import read_knowledge, run_attacks
-    from kohorte.data import read_table
-    from kohorte.plans import Plan
-
-    def read(path: str | None) -> object:
-        return None if path is None else read_table(path, separator=options.separator, encoding=options.encoding).frame
-
-    plan = Plan.from_yaml(options.plan)
-    attacks = run_attacks(
-        read_data(options).frame,
-        plan,
-        only=None if options.only is None else [name.strip() for name in options.only.split(",")],
-        register=read(options.register),
-        other_release=read(options.release),
-        knowledge=None if options.knowledge is None else read_knowledge(options.knowledge),
-    )
+    with TerminalProgress.of(options) as progress:
+        attacks = _attacked(options, progress)
     if options.json:
         print_json(attacks.to_dict())
     else:
         _print(attacks)
     return 0
+
+
+def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attacks:
+    progress.stage(Stage.CHECKING, "the plan")
+    from kohorte.attacks import read_knowledge, run_attacks
+    from kohorte.data import read_table
+    from kohorte.plans import Plan
+
+    def read(path: str | None) -> object:
+        if path is None:
+            return None
+        progress.reading(path)
+        return read_table(path, separator=options.separator, encoding=options.encoding).frame
+
+    plan = Plan.from_yaml(options.plan)
+    return run_attacks(
+        read_data(options, progress).frame,
+        plan,
+        only=None if options.only is None else [name.strip() for name in options.only.split(",")],
+        register=read(options.register),
+        other_release=read(options.release),
+        knowledge=None if options.knowledge is None else read_knowledge(options.knowledge),
+        progress=progress,
+    )
 
 
 def _print(attacks: Attacks) -> None:

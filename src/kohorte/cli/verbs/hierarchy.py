@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.show_values import add_show_values, show_unknown_values
 from kohorte.in_words import count
 
@@ -109,7 +110,8 @@ def _columns(options: argparse.Namespace, wanted: str | None) -> list[tuple[pl.S
     from kohorte.plans.hierarchies import hierarchies
 
     plan = Plan.from_yaml(options.plan)
-    table = read_data(options)
+    with TerminalProgress.of(options) as progress:
+        table = read_data(options, progress)
     check_columns(table.frame.columns, plan)
     builders = dict(hierarchies(plan))
     builders |= {name: item.hierarchy for name, item in plan.attributes.items() if item.hierarchy is not None}

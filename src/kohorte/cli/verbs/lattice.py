@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kohorte.cli.output import TerminalProgress, add_table_options, print_json, print_table, read_data
+from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import count
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,21 +36,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read and evaluate all nodes."""
-    from kohorte.plans import Plan
-    from kohorte.space import refuse_picture, solution_space, write_picture
-
-    plan = Plan.from_yaml(options.plan)
     picture = Path(options.picture) if options.picture is not None else None
-    if picture is not None:
-        refuse_picture(picture, needed=(options.data, options.plan, *plan.files()), force=options.force)
-    table = read_data(options)
-    progress = TerminalProgress(quiet=options.json)
-    try:
-        space = solution_space(table.frame, plan, progress=progress)
-    finally:
-        progress.done()
-    if picture is not None:
-        write_picture(space, picture, force=options.force)
+    with TerminalProgress.of(options) as progress:
+        space = _space(options, picture, progress)
     if options.json:
         print_json(space.to_dict())
     else:
@@ -56,6 +46,21 @@ def run(options: argparse.Namespace) -> int:
         if picture is not None:
             print(f"picture: {picture}")
     return 0 if space.best else 1
+
+
+def _space(options: argparse.Namespace, picture: Path | None, progress: TerminalProgress) -> SolutionSpace:
+    progress.stage(Stage.CHECKING, "the plan")
+    from kohorte.plans import Plan
+    from kohorte.space import refuse_picture, solution_space, write_picture
+
+    plan = Plan.from_yaml(options.plan)
+    if picture is not None:
+        refuse_picture(picture, needed=(options.data, options.plan, *plan.files()), force=options.force)
+    space = solution_space(read_data(options, progress).frame, plan, progress=progress)
+    if picture is not None:
+        progress.stage(Stage.WRITING, picture.name)
+        write_picture(space, picture, force=options.force)
+    return space
 
 
 def _print_best(space: SolutionSpace, *, show: int) -> None:

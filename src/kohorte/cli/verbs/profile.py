@@ -9,7 +9,9 @@ import textwrap
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import count
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,8 +78,10 @@ def run(options: argparse.Namespace) -> int:
         for source in filter(None, (options.data, options.zip_populations)):
             refuse_same_file(source, options.write_plan)
     _refuse_stray_options(options)
-    table = read_data(options)
-    columns, plan, proposal = _look(table.frame, options)
+    with TerminalProgress.of(options) as progress:
+        table = read_data(options, progress)
+        progress.stage(Stage.COUNTING, "the values of each column")
+        columns, plan, proposal = _look(table.frame, options)
     text = None
     if plan is not None and (options.write_plan is not None or not options.json):
         text = _head(proposal) + _with_reasons(plan.to_yaml(), columns)

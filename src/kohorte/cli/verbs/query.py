@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kohorte.cli.output import print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.errors import InputError
 from kohorte.in_words import count, number
 
@@ -89,7 +90,8 @@ def run_ask(options: argparse.Namespace) -> int:
     from kohorte.dp import dummy_table, query
 
     metadata = _metadata(options)
-    table = dummy_table(metadata) if options.dry_run else read_data(options).frame
+    with TerminalProgress(quiet=options.json) as progress:
+        table = dummy_table(metadata) if options.dry_run else read_data(options, progress).frame
     answer = query(
         table,
         options.sql,

@@ -6,16 +6,18 @@ import argparse
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
 from kohorte.errors import InputError
 from kohorte.in_words import count, number, percent
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
     from kohorte.release.telling.about import About
-    from kohorte.risks import RiskComparison, RiskPolicy, RiskProfile
+    from kohorte.risks import RiskComparison, RiskProfile
     from kohorte.risks.uniqueness import Uniqueness
 
 EPILOG = """\
@@ -66,21 +68,45 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, measure, print."""
-    from kohorte.data import read_table
-    from kohorte.plans import Plan
-    from kohorte.risks import RiskPolicy, compare_risks, risk
+    from kohorte.risks import compare_risks
 
     if options.rows < 0:
         raise InputError("--rows: the number of rows to list must be at least 0", code="risk-rows")
     options.report_view = report_view(options)
     refuse_unread_about(options)
     stated = about(options)
+    with TerminalProgress.of(options) as progress:
+        profile, after = _profiles(options, stated, progress)
+    if after is not None:
+        _print_comparison(compare_risks(profile, after), as_json=options.json, rows=options.rows)
+    elif options.json:
+        print_json(profile.to_dict(rows=options.rows))
+    else:
+        _print_profile(profile, rows=options.rows, cut=options.sets is None)
+    if options.report is not None and not options.json:
+        print(f"report: {options.report}")
+    judged = profile if after is None else after
+    return 1 if judged.weighted is not None and judged.weighted.within_limit is False else 0
+
+
+def _profiles(
+    options: argparse.Namespace, stated: About, progress: TerminalProgress
+) -> tuple[RiskProfile, RiskProfile | None]:
+    """Measure the table, and the one that it is compared with; write the report."""
+    progress.stage(Stage.CHECKING, "the plan")
+    from kohorte.data import read_table
+    from kohorte.plans import Plan
+    from kohorte.risks import RiskPolicy, risk
+
     plan = Plan.from_yaml(options.plan)
     _refuse_report(options, plan)
     policy: RiskPolicy | None = None if options.policy is None else RiskPolicy.from_yaml(options.policy)
-    population = None
-    if options.population is not None:
-        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
+
+    def read(path: str) -> TableFile:
+        progress.reading(path)
+        return read_table(path, separator=options.separator, encoding=options.encoding)
+
+    population = None if options.population is None else read(options.population).frame
 
     def measured(frame: object) -> RiskProfile:
         return risk(
@@ -92,25 +118,17 @@ def run(options: argparse.Namespace) -> int:
             threshold=options.threshold,
             largest_set=options.sets,
             policy=policy,
+            progress=progress,
         )
 
-    data, after = read_data(options), None
-    profile = judged = measured(data.frame)
-    if options.compare is not None:
-        after = read_table(options.compare, separator=options.separator, encoding=options.encoding)
-        judged = measured(after.frame)
+    data = read_data(options, progress)
+    before = (data, measured(data.frame))
+    compared = None if options.compare is None else read(options.compare)
+    after = None if compared is None else (compared, measured(compared.frame))
     if options.report is not None:
-        _write_report(options, stated, plan, (data, profile), None if after is None else (after, judged))
-    if after is not None:
-        comparison = compare_risks(profile, judged)
-        _print_comparison(comparison, as_json=options.json, rows=options.rows)
-    elif options.json:
-        print_json(profile.to_dict(rows=options.rows))
-    else:
-        _print_profile(profile, rows=options.rows, cut=options.sets is None)
-    if options.report is not None and not options.json:
-        print(f"report: {options.report}")
-    return 1 if judged.weighted is not None and judged.weighted.within_limit is False else 0
+        progress.stage(Stage.WRITING, "the report")
+        _write_report(options, stated, plan, before, after)
+    return before[1], None if after is None else after[1]
 
 
 def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import cost, count
+from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,17 +109,18 @@ def run_release(options: argparse.Namespace) -> int:
     from kohorte.data.files import refuse_output
     from kohorte.release import certificate_paths
 
-    with _opened(options) as series:
+    with _opened(options) as series, TerminalProgress.of(options) as progress:
         if options.output is not None:
             for path in (Path(options.output), *certificate_paths(Path(options.output))):
                 refuse_output(path, force=options.force)
-        table = read_data(options)
+        table = read_data(options, progress)
         if options.again is not None:
+            progress.stage(Stage.SEARCHING, f"for release {options.again} among the earlier ones")
             release = series.again(options.again, table.frame, options.output, source=table, force=options.force)
         elif options.dry_run:
-            release = series.preview(table.frame)
+            release = series.preview(table.frame, progress=progress)
         else:
-            release = series.release(table.frame, options.output, source=table, force=options.force)
+            release = series.release(table.frame, options.output, source=table, force=options.force, progress=progress)
     if options.json:
         print_json(release.to_dict())
     else:
@@ -129,11 +132,14 @@ def run_release(options: argparse.Namespace) -> int:
 def run_status(options: argparse.Namespace) -> int:
     """Print the history, what the next release would gain, and what is missing."""
     picture = None if options.picture is None else Path(options.picture)
-    with _opened(options) as series:
+    with _opened(options) as series, TerminalProgress.of(options) as progress:
         if picture is not None:
             series.refuse_picture(picture, needed=() if options.data is None else (options.data,), force=options.force)
-        status = series.status(None if options.data is None else read_data(options).frame, top=options.top)
+        frame = None if options.data is None else read_data(options, progress).frame
+        progress.stage(Stage.COUNTING, "what the series shows, and what is missing")
+        status = series.status(frame, top=options.top)
         if picture is not None:
+            progress.stage(Stage.WRITING, picture.name)
             series.write_picture(picture, status, force=options.force)
     if options.json:
         print_json(status.to_dict())
@@ -153,8 +159,10 @@ def run_status(options: argparse.Namespace) -> int:
 
 def run_verify(options: argparse.Namespace) -> int:
     """Replay and compare; exit code 1 if anything is not as promised."""
-    with _opened(options) as series:
-        found = series.verify(read_data(options).frame, options.releases)
+    with _opened(options) as series, TerminalProgress.of(options) as progress:
+        frame = read_data(options, progress).frame
+        progress.stage(Stage.VERIFYING, f"{count(len(series.history), 'release')} of the series")
+        found = series.verify(frame, options.releases)
     if options.json:
         print_json(found.to_dict())
     else:

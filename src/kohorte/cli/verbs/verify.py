@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
+from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import count
+from kohorte.progress import Stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.release import Verification
+    from kohorte.release.telling.verdict import Verdict
 
 EPILOG = """\
 examples:
@@ -35,20 +42,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read and verify."""
-    from kohorte.data import read_table
-    from kohorte.plans import Plan
-    from kohorte.release import verify
-    from kohorte.release.certificate import table_warnings
-    from kohorte.release.telling.verdict import Standing, judge
+    from kohorte.release.telling.verdict import Standing
     from kohorte.release.words import unit_named
 
-    plan = Plan.from_yaml(options.plan)
-    table = read_data(options)
-    population = None
-    if options.population is not None:
-        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
-    verification = verify(table.frame, plan, population=population)
-    verdict = judge(verification, table_warnings(table.frame, plan, verification))
+    with TerminalProgress.of(options) as progress:
+        verification, verdict = _verified(options, progress)
     if options.json:
         print_json(verification.to_dict() | {"verdict": verdict.to_dict()})
         return 0 if verification.satisfied else 1
@@ -63,3 +61,22 @@ def run(options: argparse.Namespace) -> int:
             print(f"note: {note}")
     print(f"verdict: {verdict.standing}; {verdict.sentence('the table')}")
     return 0 if verification.satisfied else 1
+
+
+def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[Verification, Verdict]:
+    progress.stage(Stage.CHECKING, "the plan")
+    from kohorte.data import read_table
+    from kohorte.plans import Plan
+    from kohorte.release import verify
+    from kohorte.release.certificate import table_warnings
+    from kohorte.release.telling.verdict import judge
+
+    plan = Plan.from_yaml(options.plan)
+    table = read_data(options, progress)
+    population = None
+    if options.population is not None:
+        progress.reading(options.population)
+        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
+    progress.stage(Stage.VERIFYING, f"{count(table.frame.height, 'row')}")
+    verification = verify(table.frame, plan, population=population)
+    return verification, judge(verification, table_warnings(table.frame, plan, verification))

@@ -42,16 +42,17 @@ def line_chart(
     axes: tuple[str, str],
     shown: Callable[[float], str] = number,
     limit: tuple[str, float] | None = None,
+    highest: float | None = None,
 ) -> Drawing:
     """Draw the lines; `axes` are the words below and at the left, `limit` is a dashed line with its name.
 
-    All positions must be numbers, or all dates.
+    All positions must be numbers, or all dates. If no figure can exceed `highest`, the vertical axis ends there.
     """
     right = WIDTH - 24 - LETTER * min(MOST_LETTERS, max((len(one.label) for one in lines), default=0))
     positions = [x for one in lines for x, _ in one.points]
     heights = [y for one in lines for _, y in one.points] + ([] if limit is None else [limit[1]])
     across = Axis.over([as_number(x) for x in positions] or [0.0], LEFT, right)
-    up = _upwards(heights)
+    up = _upwards(heights) if highest is None else Axis(0.0, highest, BOTTOM, TOP)
     dates = any(isinstance(x, date) for x in positions)
     parts = [_axes(across, up, axes, shown, dates=dates, whole=_few_whole(positions))]
     if limit is not None:

@@ -14,6 +14,7 @@ import polars as pl
 from kohorte.errors import InternalError
 from kohorte.kernels.arrays import Integers
 from kohorte.plans.plan import Plan
+from kohorte.progress import ProgressCallback
 from kohorte.release.verification import Verification, verify_source
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import Generalization, Positions, Split
@@ -53,7 +54,7 @@ class GrowingTable(ABC):
         """All releases, one after another."""
 
     @abstractmethod
-    def draft(self, state: State) -> Draft:
+    def draft(self, state: State, progress: ProgressCallback | None = None) -> Draft:
         """Choose the rows that the next release shows and how fine it is, and verify the result."""
 
     def replayed(self, state: State, number: int) -> Replayed:

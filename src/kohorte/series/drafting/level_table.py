@@ -12,6 +12,7 @@ import polars as pl
 from kohorte.data import Role
 from kohorte.hierarchies import Builder
 from kohorte.kernels.arrays import Integers
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.preparation import check_models
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import OUTSIDE, Positions
@@ -52,7 +53,7 @@ class LevelTable(GrowingTable):
                 before=partial(self.fineness, before, rows, entry.rows),
             )
 
-    def draft(self, state: State) -> Draft:
+    def draft(self, state: State, progress: ProgressCallback | None = None) -> Draft:
         """Choose the best admissible node below the last one and the rows that are shown, and verify the result.
 
         If there is no such node, the last one is kept and newcomers are held back. If the rows that were shown do not
@@ -63,10 +64,13 @@ class LevelTable(GrowingTable):
         arrivals = np.where(comparison.before, comparison.arrivals, number) if self.definition.by_arrival else None
         encoded = replace(self.encoded, included=self.encoded.included & (comparison.arrivals != NEVER))
         last = levels = self.last(state)
-        best = Candidates(encoded, plan, levels.node, comparison.before, arrivals).best()
+        tell(progress, Stage.SEARCHING, "for finer levels")
+        best = Candidates(encoded, plan, levels.node, comparison.before, arrivals).best(progress)
         if best is not None:
             levels = replace(levels, node=best.node[: len(levels.node)])
+        tell(progress, Stage.CHECKING, "which rows can be shown")
         shown = self.rows_to_show(levels, number)
+        tell(progress, Stage.VERIFYING, "the release")
         data = self.data(shown.rows, levels, number)
         return Draft(
             number,

@@ -11,6 +11,7 @@ import polars as pl
 from kohorte.data import Role
 from kohorte.errors import InternalError
 from kohorte.kernels.arrays import Integers
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.series.definition import Definition
 from kohorte.series.domain.region_cells import region_labels, region_loss
 from kohorte.series.domain.regions import Regions
@@ -44,10 +45,11 @@ class RegionTable(GrowingTable):
                 before=partial(self._fineness_again, before, entry),
             )
 
-    def draft(self, state: State) -> Draft:
+    def draft(self, state: State, progress: ProgressCallback | None = None) -> Draft:
         """Choose the rows that are shown, split what can be split, and verify the result."""
         definition, number = self.definition, state.number
         regions = definition.regions(state, number - 1)
+        tell(progress, Stage.CHECKING, "which rows can be shown")
         shown = self.rows_to_show(regions, number)
         refined = refine(
             regions,
@@ -58,7 +60,9 @@ class RegionTable(GrowingTable):
             target=definition.target,
             cohorts=shown.arrivals if definition.by_arrival else None,
             region_of=shown.region_of,
+            progress=progress,
         )
+        tell(progress, Stage.VERIFYING, "the release")
         data = self.data(shown.rows, refined.regions, refined.region_of, number)
         return Draft(
             number,

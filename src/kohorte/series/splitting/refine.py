@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kohorte.kernels.arrays import Bools, Integers
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.series.domain.axis import Axis
 from kohorte.series.domain.regions import Positions, Regions, Split
 from kohorte.series.splitting.candidates import Candidates, OpenRegions
@@ -53,6 +54,7 @@ def refine(
     target: Target | None = None,
     cohorts: Integers | None = None,
     region_of: Integers | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Refined:
     """Split regions as far as the models allow. Every row lies in a region; `check` knows the same rows.
 
@@ -66,6 +68,8 @@ def refine(
     active, waited = np.unique(region_of), 0
     while len(active):
         rows = np.flatnonzero(np.isin(region_of, active))
+        done, in_all = len(positions) - len(rows), len(positions)
+        tell(progress, Stage.SEARCHING, "for regions that can be split", done=done, of=in_all, unit="rows")
         local = np.searchsorted(active, region_of[rows])
         around = OpenRegions(axes, weights, regions, active, local, positions[rows], check.least)
         taken, waiting = work.choose(around, rows, guide)

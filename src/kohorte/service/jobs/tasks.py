@@ -92,7 +92,7 @@ class Work:
             nonlocal furthest
             furthest = max(furthest, progress.settled / max(progress.nodes, 1))
             share = first + (last - first) * min(furthest, 1.0)
-            self.reporter.progress(share, f"searching: {progress.settled:,} of {progress.nodes:,} settled")
+            self.reporter.progress(share, progress.in_words)
 
         return call
 

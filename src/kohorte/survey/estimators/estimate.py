@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kohorte.errors import InputError
+from kohorte.in_words import percent as in_percent
+from kohorte.survey.estimators.best_case import BestCase, best_case
 from kohorte.survey.estimators.expectation import expected_singles
+from kohorte.survey.estimators.judgements import DEFAULT_JUDGE, is_coefficient, judge_in_words, refuse_unknown_judge
 from kohorte.survey.estimators.published import (
+    ESTIMATORS,
     deanonymizable_percent,
     degrees_of_freedom,
     orwell_coefficient,
@@ -26,7 +30,7 @@ FEW, MANY = 1.0, 10.0
 
 @dataclass(frozen=True)
 class Figure:
-    """A number of cells with one person, and the corresponding percentage of the people.
+    """A number of people who are alone with their answers, never more than there are, and their percentage.
 
     `error` bounds the difference between the computed and the true number.
     """
@@ -35,9 +39,12 @@ class Figure:
     people: int
     error: float = 0.0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "singles", min(self.singles, self.people))  # a sum can be rounded up
+
     @property
     def deanonymizable_percent(self) -> float:
-        """DA = min(singles / people, 1) * 100."""
+        """The percentage of the people."""
         return deanonymizable_percent(self.singles, self.people)
 
     def to_dict(self) -> dict[str, object]:
@@ -50,27 +57,53 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class SurveyEstimate:
-    """The estimates for a survey with a number of people.
+class Coefficient:
+    """A published coefficient. It counts combinations of answers, not people, and can exceed the number of people."""
 
-    `FG`, `RT`, `RR` and `OR` are the published estimators, `expected` is the exact expectation if the answers follow
+    value: float
+    people: int
+
+    @property
+    def deanonymizable_percent(self) -> float:
+        """DA = min(coefficient / people, 1) * 100, as published; it is not a probability."""
+        return deanonymizable_percent(self.value, self.people)
+
+    def to_dict(self) -> dict[str, object]:
+        """The coefficient as plain numbers."""
+        return {"coefficient": self.value, "deanonymizable_percent": self.deanonymizable_percent}
+
+
+Shown = Figure | Coefficient
+
+
+@dataclass(frozen=True)
+class SurveyEstimate:
+    """The estimates for a survey with a number of people, judged `by` one of them.
+
+    `FG`, `RT`, `RR` and `OR` are the published coefficients, `expected` is the exact expectation if the answers follow
     the frequencies. RT and RR are None if too many cells would have to be listed, `simulation` if too many people would
-    have to be drawn, or if it was not requested. The worst case is computed when it is first read.
+    have to be drawn, or if it was not requested. The worst and the best case are computed when they are first read.
     """
 
     survey: Survey
     people: int
-    FG: Figure
-    RT: Figure | None
-    RR: Figure | None
-    OR: Figure
+    FG: Coefficient
+    RT: Coefficient | None
+    RR: Coefficient | None
+    OR: Coefficient
     expected: Figure
     simulation: Simulation | None
+    by: str = DEFAULT_JUDGE
 
     @cached_property
     def worst_case(self) -> WorstCase:
         """The largest number of cells with one person in any table with these frequencies."""
         return worst_case(self.survey, self.people)
+
+    @cached_property
+    def best_case(self) -> BestCase:
+        """The smallest number of cells with one person in any table with these frequencies."""
+        return best_case(self.survey, self.people)
 
     @property
     def cells(self) -> int:
@@ -78,19 +111,34 @@ class SurveyEstimate:
         return self.survey.cells
 
     @property
-    def figures(self) -> dict[str, Figure | None]:
-        """The estimators and the expectation, by name."""
+    def figures(self) -> dict[str, Shown | None]:
+        """The coefficients and the expectation, by name."""
         return {"FG": self.FG, "RT": self.RT, "RR": self.RR, "OR": self.OR, "expected": self.expected}
+
+    @property
+    def judged_percent(self) -> float:
+        """The percentage by the chosen judgement."""
+        if self.by == "worst":
+            return deanonymizable_percent(self.worst_case.singles, self.people)
+        figure = self.figures[self.by]
+        assert figure is not None  # `estimate_survey` refuses to judge by what it cannot compute
+        return figure.deanonymizable_percent
 
     @property
     def verdict(self) -> str:
         """The verdict in one sentence."""
-        percent = self.expected.deanonymizable_percent
-        if percent <= FEW:
+        percent = self.judged_percent
+        if is_coefficient(self.by):
+            shown = in_percent(percent / 100)
+            return f"Judged by {judge_in_words(self.by)}, which is not a number of people: DA = {shown}."
+        amount = "Few" if percent <= FEW else "Many" if percent >= MANY else "Some"
+        if self.by == "worst":
+            most = min(self.worst_case.singles, self.people)
+            return f"{amount} people could be alone with their answers at worst: up to {most:,} of {self.people:,}."
+        if amount == "Few":
             if self.worst_case.singles / self.people * 100 <= FEW:
                 return "Few people would be alone with their answers, even in the worst case."
             return "Few people would be alone with their answers, if they answer as expected; at worst, more."
-        amount = "Many" if percent >= MANY else "Some"
         return f"{amount} people would be alone with their answers: {counted(self.expected.singles, self.people)}."
 
     def to_dict(self) -> dict[str, object]:
@@ -102,46 +150,56 @@ class SurveyEstimate:
             **figures_to_dict(self.figures),
             "simulation": None if self.simulation is None else self.simulation.to_dict(),
             "worst_case": self.worst_case.to_dict(),
+            "best_case": self.best_case.to_dict(),
+            "by": self.by,
             "verdict": self.verdict,
         }
 
 
 def estimate_survey(
-    survey: Survey, people: int | None = None, *, simulation: bool = True, seed: int = 0
+    survey: Survey, people: int | None = None, *, by: str = DEFAULT_JUDGE, simulation: bool = True, seed: int = 0
 ) -> SurveyEstimate:
-    """Estimate how many people of a planned survey would be the only ones with their answers."""
+    """Estimate how many people of a planned survey would be the only ones with their answers.
+
+    `by` is the figure that the verdict judges by: expected, worst, or a published coefficient (OR, FG, RT, RR).
+    """
+    refuse_unknown_judge(by)
     people = survey_of(survey).asked(people)
+    figures = figures_of(survey, people)
+    if is_coefficient(by) and figures[by] is None:
+        ESTIMATORS[by](survey, people)  # refuses, and says why
     return SurveyEstimate(
         survey=survey,
         people=people,
-        **figures_of(survey, people),  # type: ignore[arg-type]  # only RT and RR can be None
+        **figures,  # type: ignore[arg-type]  # only RT and RR can be None
         simulation=simulate(survey, people, seed=seed) if simulation else None,
+        by=by,
     )
 
 
-def _listed(estimator: Callable[[Survey, int], int], survey: Survey, people: int) -> Figure | None:
-    """The figure of an estimator that lists cells; None if there are too many cells."""
+def _listed(estimator: Callable[[Survey, int], int], survey: Survey, people: int) -> Coefficient | None:
+    """The coefficient of an estimator that lists cells; None if there are too many cells."""
     try:
-        return Figure(estimator(survey, people), people)
+        return Coefficient(estimator(survey, people), people)
     except InputError:
         return None
 
 
-def figures_of(survey: Survey, people: int) -> dict[str, Figure | None]:
-    """The figures of the estimators, and the expectation."""
+def figures_of(survey: Survey, people: int) -> dict[str, Shown | None]:
+    """The published coefficients, and the expectation."""
     expectation = expected_singles(survey, people)
     return {
-        "FG": Figure(degrees_of_freedom(survey, people), people),
+        "FG": Coefficient(degrees_of_freedom(survey, people), people),
         "RT": _listed(truncated_margins, survey, people),
         "RR": _listed(rounded_margins, survey, people),
-        "OR": Figure(orwell_coefficient(survey, people), people),
+        "OR": Coefficient(orwell_coefficient(survey, people), people),
         "expected": Figure(expectation.singles, people, expectation.error),
     }
 
 
-def figures_to_dict(figures: Mapping[str, Figure | None]) -> dict[str, object]:
-    """Figures as plain numbers; null if a figure is unknown."""
-    unknown = {"singles": None, "deanonymizable_percent": None}
+def figures_to_dict(figures: Mapping[str, Shown | None]) -> dict[str, object]:
+    """Figures as plain numbers; only RT and RR can be unknown, which is null."""
+    unknown = {"coefficient": None, "deanonymizable_percent": None}
     return {name: unknown if figure is None else figure.to_dict() for name, figure in figures.items()}
 
 

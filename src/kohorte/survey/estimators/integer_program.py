@@ -2,8 +2,8 @@
 
 For each cell, s = 1 means one person, m = 1 more than one, and y counts those beyond two: the cell has s + 2 m + y
 people. All are whole numbers, s + m <= 1 and y <= (largest number - 2) m. The margins are equations; sum s is
-maximized. The rooms of the categories and the bound of worst_case.py, proven there, exclude impossible solutions, and a
-category with more people than cells has a cell with more than one.
+maximized, or minimized for the best case. The rooms of the categories and the bound of worst_case.py, proven there,
+exclude impossible solutions, and a category with more people than cells has a cell with more than one.
 
 Floating-point numbers alone are not trusted: a table counts only if it has the margins in whole numbers, and a bound
 is rounded up if it is less than a millionth below a whole number.
@@ -52,22 +52,38 @@ def most_nodes(cells: int) -> int:
     return int(WORK / cells**1.5)
 
 
-@lru_cache(maxsize=1_000)
 def search(margins: tuple[tuple[int, ...], ...], *, most: int) -> tuple[int, int]:
     """A bound for the number of cells with one person, at most `most`, and the number in the best table found (or 0).
 
     An application that embeds Python has no interpreter to start: then nothing is found, and the bound is `most`.
     """
+    bound, cells = _solved(margins, (0, most), fewest=False)
+    return min(most, bound), singles_if_right(margins, cells) or 0
+
+
+def search_fewest(margins: tuple[tuple[int, ...], ...], *, least: int) -> tuple[int, int | None]:
+    """A lower bound for the number of cells with one person, at least `least`, and the fewest in a table found."""
+    bound, cells = _solved(margins, (least, sum(margins[0])), fewest=True)
+    return max(least, bound), singles_if_right(margins, cells)
+
+
+@lru_cache(maxsize=1_000)
+def _solved(
+    margins: tuple[tuple[int, ...], ...], between: tuple[int, int], *, fewest: bool
+) -> tuple[int, Sequence[int] | None]:
+    """The bound and the table of the program, solved in a process of its own."""
     if not Path(sys.executable or "").name.lower().startswith(("python", "pypy")):
-        return most, 0
+        return between[not fewest], None
     command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
-    program = json.dumps({"margins": [list(map(int, block)) for block in margins], "most": most})
+    program = {"margins": [list(map(int, block)) for block in margins], "between": between, "fewest": fewest}
     try:
-        done = subprocess.run(command, input=program.encode(), capture_output=True, timeout=PATIENCE, check=True)  # noqa: S603  # our own interpreter
+        done = subprocess.run(  # noqa: S603  # our own interpreter
+            command, input=json.dumps(program).encode(), capture_output=True, timeout=PATIENCE, check=True
+        )
         bound, cells = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         raise EngineError("the solver for the worst case of a survey failed", code="survey-solver") from None
-    return min(most, bound), singles_if_right(margins, cells)
+    return bound, cells
 
 
 def main() -> None:
@@ -79,44 +95,48 @@ def main() -> None:
         json.dump([bound, None if table is None else table.tolist()], stream)
 
 
-def singles_if_right(margins: Sequence[Sequence[int]], cells: Sequence[int] | None) -> int:
-    """The number of cells with one person in a table; 0 if it does not have the margins."""
+def singles_if_right(margins: Sequence[Sequence[int]], cells: Sequence[int] | None) -> int | None:
+    """The number of cells with one person in a table; None if it does not have the margins."""
     if cells is None or len(cells) != math.prod(len(block) for block in margins):
-        return 0
+        return None
     table = np.asarray(cells, dtype=np.int64).reshape([len(block) for block in margins])
     for axis, block in enumerate(margins):
         others = tuple(other for other in range(table.ndim) if other != axis)
         if table.sum(axis=others).tolist() != list(block):
-            return 0
-    return int((table == 1).sum()) if bool((table >= 0).all()) else 0
+            return None
+    return int((table == 1).sum()) if bool((table >= 0).all()) else None
 
 
-def solve(margins: Sequence[Sequence[int]], *, most: int, nodes: int | None = None) -> tuple[int, Table | None]:
-    """A bound for the number of cells with one person, at most `most`, and the cells of the best table found.
+def solve(
+    margins: Sequence[Sequence[int]], *, between: tuple[int, int], fewest: bool = False, nodes: int | None = None
+) -> tuple[int, Table | None]:
+    """A bound for the number of cells with one person, and the cells of the best table found.
 
-    The search ends after `nodes` nodes, by default after `most_nodes`.
+    The most are wanted, or the `fewest`; both ends of `between` are proven bounds. The search ends after `nodes` nodes,
+    by default after `most_nodes`.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp  # type: ignore[import-untyped]
 
-    matrix, low, high, largest = _program(margins, most)
+    least, most = between
+    matrix, low, high, largest = _program(margins, least, most)
     cells = matrix.shape[1] // 3
     found = milp(
-        np.concatenate([-np.ones(cells), np.zeros(2 * cells)]),
+        np.concatenate([np.full(cells, 1.0 if fewest else -1.0), np.zeros(2 * cells)]),
         integrality=np.ones(3 * cells),
         bounds=Bounds(0, largest),
         constraints=LinearConstraint(matrix, low, high),
         options={"node_limit": most_nodes(cells) if nodes is None else nodes, "mip_rel_gap": 0},
     )
-    bound = found.mip_dual_bound
+    bound, proven = found.mip_dual_bound, least if fewest else most
     if bound is not None and math.isfinite(bound):
-        most = min(most, math.floor(-bound + NEARLY))
+        proven = max(least, math.ceil(bound - NEARLY)) if fewest else min(most, math.floor(-bound + NEARLY))
     if found.x is None:
-        return most, None
+        return proven, None
     whole = np.rint(found.x).astype(np.int64).reshape(3, cells)
-    return most, whole[0] + 2 * whole[1] + whole[2]
+    return proven, whole[0] + 2 * whole[1] + whole[2]
 
 
-def _program(margins: Sequence[Sequence[int]], most: int) -> tuple[Any, Table, Table, Table]:
+def _program(margins: Sequence[Sequence[int]], least: int, most: int) -> tuple[Any, Table, Table, Table]:
     """The rows of the program with their smallest and largest values, and the largest value of each column."""
     from scipy.sparse import block_array, csr_array, diags_array, eye_array  # type: ignore[import-untyped]
 
@@ -145,6 +165,6 @@ def _program(margins: Sequence[Sequence[int]], most: int) -> tuple[Any, Table, T
         ]
     ).tocsr()
     nothing = np.zeros(cells, dtype=np.int64)
-    low = np.concatenate([count, nothing, nothing - people, 0 * rooms, crowded, [0]])
+    low = np.concatenate([count, nothing, nothing - people, 0 * rooms, crowded, [least]])
     high = np.concatenate([count, nothing + 1, nothing, rooms, 0 * count + cells, [most]])
     return matrix, low, high, np.concatenate([nothing + 1, (holds >= 2).astype(np.int64), beyond])

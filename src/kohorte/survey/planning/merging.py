@@ -105,10 +105,13 @@ def _margin(block: Block, axis: int) -> list[float]:
 def partitions_of(question: Question, frequencies: Sequence[float]) -> tuple[list[Partition], bool]:
     """Ways to merge the categories of a question, and whether these are all ways.
 
-    All ways, if there are few. Otherwise, for each number of categories, the one of the largest entropy (for categories
-    without order: the two rarest merged repeatedly), and all merges of one run of neighbours or of one pair.
+    Only the unchanged one, if the question forbids merging. All ways, if there are few. Otherwise, for each number of
+    categories, the one of the largest entropy (for categories without order: the two rarest merged repeatedly), and all
+    merges of one run of neighbours or of one pair.
     """
     count = len(frequencies)
+    if not question.merge:
+        return [unchanged(count)], True
     if question.ordered:
         if count <= MOST_ORDERED:
             return list(_runs(count)), True
@@ -237,7 +240,7 @@ def merged_survey(survey: Survey, partitions: Mapping[str, Partition], people: i
             together = tuple(" or ".join(before.categories[position] for position in group) for group in partition)
             known = cells if len(left) == 1 else None
             same = len(block.questions) == 1 and name not in partitions
-            questions[name] = before if same else Question(together, known, before.ordered)
+            questions[name] = before if same else Question(together, known, before.ordered, before.merge)
         if len(left) > 1:
             names = tuple(name for name, _ in left)
             tables.append(JointTable(names, tuple(len(partition) for _, partition in left), cells))

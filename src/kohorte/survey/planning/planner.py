@@ -10,13 +10,15 @@ proven.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from kohorte.errors import InputError, nearest
+from kohorte.errors import InputError
+from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.survey.estimators.estimate import Figure, figures_of
 from kohorte.survey.estimators.expectation import expected_singles
+from kohorte.survey.estimators.judgements import DEFAULT_JUDGE, refuse_unknown_judge
 from kohorte.survey.estimators.published import ESTIMATORS, entropy
 from kohorte.survey.estimators.worst_case import worst_case_bound
 from kohorte.survey.planning.choices import Choices, Integers, all_choices, non_dominated
@@ -34,7 +36,6 @@ from kohorte.survey.planning.more_people import least_people
 from kohorte.survey.planning.proposal import Merge, SurveyProposal
 from kohorte.survey.questionnaire.survey import Answers, Survey, survey_of
 
-JUDGES = (*ESTIMATORS, "expected", "worst")
 MOST_TRIED = 5_000
 AROUND = 40
 FEW_PEOPLE = 10_000
@@ -42,42 +43,54 @@ MOST_KINDS = 20
 
 
 def plan_survey(
-    survey: Survey, *, percent: float, people: int | None = None, by: str = "OR", most: int = 6
+    survey: Survey,
+    *,
+    percent: float,
+    people: int | None = None,
+    by: str = DEFAULT_JUDGE,
+    most: int = 6,
+    progress: ProgressCallback | None = None,
 ) -> tuple[SurveyProposal, ...]:
     """A short list of ways to reach a wanted percentage, the least loss of information first.
 
-    Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). `by` is the
-    estimator that is used: FG, RT, RR, OR, expected, or worst (the bound that no table with these margins exceeds).
+    Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). A question
+    that forbids merging stays as it is. `by` is the judgement: expected, worst (the bound that no table with these
+    margins exceeds), or one of the published coefficients OR, FG, RT and RR. `progress` is called when a stage
+    begins, and while combinations of merges are examined.
     """
-    if by not in JUDGES:
-        raise InputError(
-            f"by (--by) is one of {', '.join(JUDGES)}, not {by!r}{nearest(by, JUDGES)}", code="survey-estimator"
-        )
+    refuse_unknown_judge(by)
     if not _is_percentage(percent):
         raise InputError(f"percent (--percent) is a number from 0 to 100, not {percent!r}", code="survey-percent")
-    return _Planner(survey, survey_of(survey).asked(people), float(percent), by).proposals(most)
+    return _Planner(survey, survey_of(survey).asked(people), float(percent), by, progress).proposals(most)
 
 
 def _is_percentage(percent: object) -> bool:
     return isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
 
 
+def singles_by(by: str, survey: Answers, people: int) -> float:
+    """The number of people, or the coefficient, by a judgement."""
+    if by == "expected":
+        return expected_singles(survey, people).singles
+    if by == "worst":
+        return worst_case_bound(survey, people)
+    return ESTIMATORS[by](survey, people)
+
+
 class _Planner:
-    def __init__(self, survey: Survey, people: int, percent: float, by: str) -> None:
+    def __init__(self, survey: Survey, people: int, percent: float, by: str, progress: ProgressCallback | None) -> None:
         self.survey, self.people, self.percent, self.by = survey, people, percent, by
+        self.progress = progress
         self.bits = math.fsum(entropy(block) for block in survey.blocks)
 
     def singles(self, survey: Answers, people: int) -> float:
-        """The figure of the chosen estimator."""
-        if self.by == "expected":
-            return expected_singles(survey, people).singles
-        if self.by == "worst":
-            return worst_case_bound(survey, people)
-        return ESTIMATORS[self.by](survey, people)
+        """The figure of the chosen judgement."""
+        return singles_by(self.by, survey, people)
 
     def proposals(self, most: int) -> tuple[SurveyProposal, ...]:
         if reaches(self.singles(self.survey, self.people), self.people, self.percent):
             return (self._proposal({}, self.people, proven=True),)
+        tell(self.progress, Stage.SEARCHING, "a number of people")
         enough = least_people(
             self.survey, self.percent, self.by, lambda people: self.singles(self.survey, people), self.people
         )
@@ -85,6 +98,7 @@ class _Planner:
         return (*larger, *self._merged(most - len(larger)))
 
     def _merged(self, most: int) -> list[SurveyProposal]:
+        tell(self.progress, Stage.SEARCHING, "merges of categories")
         found = [options_of(block, self.survey) for block in self.survey.blocks]
         units, complete = [options for options, _ in found], all(whole for _, whole in found)
         choices = all_choices(units)
@@ -109,10 +123,17 @@ class _Planner:
                 return expected.reaches(survey, self.people, self.percent)
             return reaches(self.singles(survey, self.people), self.people, self.percent)
 
-        if len(choices.entropies) <= MOST_TRIED:
-            return np.array([row for row in range(len(choices.entropies)) if good(row)], dtype=np.int64), True
+        if (in_all := len(choices.entropies)) <= MOST_TRIED:
+            return np.array([row for row in self._told(range(in_all)) if good(row)], dtype=np.int64), True
         around = AROUND if self.people <= FEW_PEOPLE else AROUND // 5  # each evaluation takes longer
         return _near_the_border(choices, good, around), False
+
+    def _told(self, rows: range) -> Iterator[int]:
+        """Combinations of merges; before each, the progress is reported."""
+        for row in rows:
+            unit = "combinations examined"
+            tell(self.progress, Stage.SEARCHING, "merges of categories", done=row, of=len(rows), unit=unit)
+            yield row
 
     def _partitions(self, units: Sequence[Sequence[Option]], options: Sequence[int]) -> dict[str, Partition]:
         """The merges in each question, without unchanged questions."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kohorte.survey.estimators.estimate import Figure, figures_to_dict
-from kohorte.survey.estimators.published import deanonymizable_percent
+from kohorte.survey.estimators.estimate import Figure, Shown, figures_to_dict
 from kohorte.survey.questionnaire.survey import Survey
 
 
@@ -54,22 +52,24 @@ class SurveyProposal:
     more_people: int
     merges: tuple[Merge, ...]
     by: str
-    figures: Mapping[str, Figure | None]
+    figures: Mapping[str, Shown | None]
     lost_bits: float
     lost_share: float
     changes: int
     proven: bool
 
     @property
-    def singles(self) -> float:
-        """The figure of the chosen estimator for the changed survey."""
+    def singles(self) -> float | None:
+        """The number of people alone with their answers, by the chosen judgement; None if it is a coefficient."""
         figure = self.figures[self.by]
-        return math.nan if figure is None else figure.singles
+        return figure.singles if isinstance(figure, Figure) else None
 
     @property
     def deanonymizable_percent(self) -> float:
-        """The percentage that is reached."""
-        return deanonymizable_percent(self.singles, self.people)
+        """The percentage that is reached, by the chosen judgement."""
+        figure = self.figures[self.by]
+        assert figure is not None  # a proposal is only made by a figure that was computed
+        return figure.deanonymizable_percent
 
     @property
     def in_words(self) -> str:

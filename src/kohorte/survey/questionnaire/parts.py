@@ -18,12 +18,14 @@ class Question:
     """The answers to a question and their expected frequencies; without frequencies all are equally frequent.
 
     The categories are in their natural order, and neighbours can be merged; if they have no order, `ordered` is False,
-    and any two can be merged.
+    and any two can be merged. If `merge` is False, a plan must not change the question: its categories are not merged,
+    and it is not left out.
     """
 
     categories: Sequence[str]
     frequencies: Sequence[Fraction] | None = None
     ordered: bool = True
+    merge: bool = True
 
     def __post_init__(self) -> None:
         names = tuple(_category(name) for name in self.categories)
@@ -33,8 +35,9 @@ class Question:
         if len(set(names)) < len(names):
             twice, _ = Counter(names).most_common(1)[0]
             raise InputError(f"category {twice!r} occurs twice", code="survey-category-twice")
-        if not isinstance(self.ordered, bool):
-            raise InputError("ordered is true or false", code="survey-incomplete")
+        for name in ("ordered", "merge"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} is true or false", code="survey-incomplete")
         if self.frequencies is not None:
             object.__setattr__(self, "frequencies", self._checked(tuple(self.frequencies)))
 
@@ -57,24 +60,30 @@ class Question:
             return (Fraction(1, len(self.categories)),) * len(self.categories)
         return normalized(self.frequencies)
 
+    @property
+    def forbids_merging(self) -> bool:
+        """Whether the question has categories that could be merged, and must not be."""
+        return not self.merge and len(self.categories) > 1
+
     def to_dict(self) -> dict[str, object]:
         """The question as a survey file writes it."""
         categories: object = list(self.categories)
         if self.frequencies is not None:
             categories = dict(zip(self.categories, map(as_written, self.frequencies), strict=True))
-        return {"categories": categories, **({} if self.ordered else {"ordered": False})}
+        flags = {name: False for name in ("ordered", "merge") if not getattr(self, name)}
+        return {"categories": categories, **flags}
 
     @classmethod
     def from_dict(cls, entry: object, *, name: str) -> Self:
-        """Read `{categories: {female: 0.5, male: 0.5}}` or `{categories: [female, male], ordered: false}`."""
+        """Read `{categories: {female: 0.5, male: 0.5}}` or `{categories: [a, b], ordered: false, merge: false}`."""
         where = f"question {name!r}"
-        options = mapping(entry, "{categories: [...]}", ("categories", "ordered"), where=where)
+        options = mapping(entry, "{categories: [...]}", ("categories", "ordered", "merge"), where=where)
         categories = options.get("categories")
         if not isinstance(categories, Mapping | list | tuple) or not categories:
             raise InputError(f"{where} has no categories; name at least one", code="survey-no-category")
         frequencies = tuple(categories.values()) if isinstance(categories, Mapping) else None
         try:
-            return cls(tuple(categories), frequencies, options.get("ordered", True))
+            return cls(tuple(categories), frequencies, options.get("ordered", True), options.get("merge", True))
         except InputError as error:
             raise InputError(f"{where}: {error.message}", code=error.code) from None
 

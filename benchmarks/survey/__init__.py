@@ -1,0 +1,1 @@
+"""The estimators of a survey against the tables and figures that were published."""
