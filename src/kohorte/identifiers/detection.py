@@ -170,11 +170,11 @@ def _measurements(table: pl.DataFrame, rows: int) -> set[int]:
     lengths = pl.col(VALUE).str.len_chars()
     facts = table.group_by(COLUMN).agg(
         numeric=pl.col(VALUE).str.contains(MEASUREMENT).all(),
-        code=whole.all() & (lengths.n_unique() == 1) & (lengths.first() >= CODE_LENGTH),
+        coded=whole.all() & (lengths.n_unique() == 1) & (lengths.first() >= CODE_LENGTH),
         neighbours=(number.drop_nulls().unique().sort().diff() == 1).sum(),
     )
     few = pl.col("neighbours") < (UNIQUE - 0.1) * rows
-    return set(facts.filter(pl.col("numeric") & ~pl.col("code") & few)[COLUMN])
+    return set(facts.filter(pl.col("numeric") & ~pl.col("coded") & few)[COLUMN])
 
 
 def _rows(count: int) -> str:

@@ -21,6 +21,7 @@ from kohorte.sources.frame import FrameSource
 from kohorte.sources.missing import Missing, included_tuples
 from kohorte.sources.persons import PersonColumns, Persons
 from kohorte.sources.sensitive import SensitiveColumn, in_order
+from kohorte.sources.unknown_values import error_for, to_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,25 +331,14 @@ def _renumbered(values: pl.Series, codes: Codes, distinct: pl.Series) -> Codes:
 
 def _unknown_values(name: str, distinct: pl.Series, unknown: Bools, parts: Sequence[_Part]) -> InputError:
     """The error for values that a hierarchy does not contain: how many, and in which rows of which part."""
-    strange = distinct.filter(pl.Series(unknown))
-    if stars := SUPPRESSED in strange:
-        strange = strange.filter(strange == SUPPRESSED)
+    strange = to_name(distinct.filter(pl.Series(unknown)))
     for part in parts:
         values, codes = part.column(name)
         selected = np.append(values.is_in(strange.implode()).to_numpy(), values=False)[codes]
         if selected.any():
             break
-    if stars:
-        return InputError(
-            f"column {name!r} shows * in {part.source.where(part.tuples, selected)}{part.whose}; * marks a suppressed "
-            "cell of a release: take the original table, or if * means that the value is missing, empty these cells",
-            code="value-is-star",
-        )
-    return InputError(
-        f"column {name!r}: the hierarchy does not know {len(strange):,} of {len(distinct):,} distinct values, "
-        f"in {part.source.where(part.tuples, selected)}{part.whose}",
-        code="value-not-in-hierarchy",
-    )
+    where = f"{part.source.where(part.tuples, selected)}{part.whose}"
+    return error_for(name, strange, distinct=len(distinct), where=where)
 
 
 _Level = tuple[Codes, tuple[str | None, ...], Floats]
