@@ -45,9 +45,9 @@ KEYS = (
     "metric",
     "search",
     "missing",
+    "missing_values",
     "person",
     "linked_by",
-    "missing_values",
     "decorrelate",
     "output",
 )

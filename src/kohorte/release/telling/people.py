@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kohorte.release.verification import ROWS
-
 COUNTED_IN_PEOPLE = (
     "The models count people, not rows: where the following sentences say rows of a class, at least so many different "
     "people are in it, and a person counts once for each sensitive value."
@@ -18,7 +16,7 @@ ONE_ROW = (
 
 def people_in_words(verification: Mapping[str, object]) -> list[str]:
     """How many people the release is about, if people were counted."""
-    if verification["unit"] == ROWS:
+    if verification["people"] is None:
         return []
     return [
         f"People      {verification['people']:,}, of whom {verification['people_losing_rows']:,} lose rows, "
