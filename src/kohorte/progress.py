@@ -51,8 +51,13 @@ class Progress:
     @property
     def in_words(self) -> str:
         """The progress for people; figures that say nothing are left out."""
+        return self.with_time("")
+
+    def with_time(self, left: str) -> str:
+        """The same, with the time that is left before the costs: a narrow terminal shows what comes first."""
         title = f"{self.stage} {self.what}".rstrip()
-        return ": ".join([title, *([", ".join(figures)] if (figures := [*self._counts(), *self._costs()]) else [])])
+        figures = [*self._counts(), *([left] if left else []), *self._costs()]
+        return f"{title}: {', '.join(figures)}" if figures else title
 
     def _counts(self) -> list[str]:
         if self.unit:

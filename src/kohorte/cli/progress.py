@@ -71,7 +71,7 @@ class TerminalProgress:
             return
         self._updated = now
         left = None if progress.share is None else self._left.in_words(now, progress.share)
-        self._show(progress.in_words + ("" if left is None else f"; {left}"))
+        self._show(progress.with_time(left or ""))
 
     def _show(self, text: str) -> None:
         """Write over the line; it is cut to the width of the terminal, because a second line could not be removed."""

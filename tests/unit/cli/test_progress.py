@@ -100,6 +100,11 @@ def test_counts_and_costs_are_in_plain_words() -> None:
     assert rows.in_words == "counting classes: 810,000 of 1,000,000 rows"
 
 
+def test_the_time_that_is_left_comes_before_the_costs() -> None:
+    text = Progress(nodes=10, settled=5, best_cost=0.5).with_time("about 2 min left")
+    assert text == "searching: 5 of 10 combinations, about 2 min left, best cost so far 0.5"
+
+
 @pytest.mark.parametrize("best", [None, math.inf, math.nan, 0.5])
 @pytest.mark.parametrize("bound", [-math.inf, math.inf, math.nan, 0.0, 0.5, -3.0])
 def test_no_infinity_and_no_bound_that_says_nothing_is_shown(best: float | None, bound: float) -> None:
@@ -151,7 +156,7 @@ def test_the_time_of_a_stage_does_not_count_for_the_next(terminal: Terminal, clo
     for settled in range(50):
         shown(Progress(nodes=100, settled=settled, what="a"))
         clock[0] += 1
-    assert lines(terminal)[-1] == "searching a: 49 of 100 combinations; about 50 s left"
+    assert lines(terminal)[-1] == "searching a: 49 of 100 combinations, about 50 s left"
     shown(Progress(nodes=100, settled=50, what="b"))
     assert lines(terminal)[-1] == "searching b: 50 of 100 combinations"
 

@@ -25,6 +25,7 @@ from kohorte.hierarchies import Intervals, Redaction
 from kohorte.metrics import PLAIN_METRICS
 from kohorte.models import DistinctLDiversity, KAnonymity, KMap
 from kohorte.pages.charts.labels import Box, place
+from kohorte.progress import Progress, Stage
 from kohorte.recoding import RECODERS
 from kohorte.release.anonymization import set_up_search
 from kohorte.release.preparation import encode_problem
@@ -341,15 +342,11 @@ def test_wrong_arguments_are_refused(
     assert caught.value.code == code
 
 
-def test_progress_tells_begin_and_end_of_every_algorithm(cohort: tuple[pl.DataFrame, ko.Plan]) -> None:
-    told: list[tuple[str, bool]] = []
-    ko.compare_algorithms(
-        *cohort,
-        algorithms=["optimal", "flash", "optimal"],
-        queries=0,
-        progress=lambda name, outcome: told.append((name, outcome is None)),
-    )
-    assert told == [("optimal", True), ("optimal", False), ("flash", True), ("flash", False)]
+def test_progress_names_every_algorithm_when_it_begins(cohort: tuple[pl.DataFrame, ko.Plan]) -> None:
+    told: list[Progress] = []
+    ko.compare_algorithms(*cohort, algorithms=["optimal", "flash", "optimal"], queries=0, progress=told.append)
+    compared = dict.fromkeys(report.what for report in told if report.stage is Stage.COMPARING)
+    assert list(compared) == ["optimal, algorithm 1 of 2", "flash, algorithm 2 of 2"]
 
 
 def test_nothing_but_failures_still_makes_a_page(make_plan: MakePlan) -> None:

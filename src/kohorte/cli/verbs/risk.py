@@ -68,8 +68,6 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read, measure, print."""
-    from kohorte.risks import compare_risks
-
     if options.rows < 0:
         raise InputError("--rows: the number of rows to list must be at least 0", code="risk-rows")
     options.report_view = report_view(options)
@@ -78,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
     with TerminalProgress.of(options) as progress:
         profile, after = _profiles(options, stated, progress)
     if after is not None:
+        from kohorte.risks import compare_risks
+
         _print_comparison(compare_risks(profile, after), as_json=options.json, rows=options.rows)
     elif options.json:
         print_json(profile.to_dict(rows=options.rows))

@@ -106,10 +106,10 @@ def run_start(options: argparse.Namespace) -> int:
 
 def run_release(options: argparse.Namespace) -> int:
     """Make the next release, preview it, or write an earlier one again."""
-    from kohorte.data.files import refuse_output
-    from kohorte.release import certificate_paths
+    with TerminalProgress.of(options) as progress, _opened(options, progress) as series:
+        from kohorte.data.files import refuse_output
+        from kohorte.release import certificate_paths
 
-    with _opened(options) as series, TerminalProgress.of(options) as progress:
         if options.output is not None:
             for path in (Path(options.output), *certificate_paths(Path(options.output))):
                 refuse_output(path, force=options.force)
@@ -132,7 +132,7 @@ def run_release(options: argparse.Namespace) -> int:
 def run_status(options: argparse.Namespace) -> int:
     """Print the history, what the next release would gain, and what is missing."""
     picture = None if options.picture is None else Path(options.picture)
-    with _opened(options) as series, TerminalProgress.of(options) as progress:
+    with TerminalProgress.of(options) as progress, _opened(options, progress) as series:
         if picture is not None:
             series.refuse_picture(picture, needed=() if options.data is None else (options.data,), force=options.force)
         frame = None if options.data is None else read_data(options, progress).frame
@@ -159,7 +159,7 @@ def run_status(options: argparse.Namespace) -> int:
 
 def run_verify(options: argparse.Namespace) -> int:
     """Replay and compare; exit code 1 if anything is not as promised."""
-    with _opened(options) as series, TerminalProgress.of(options) as progress:
+    with TerminalProgress.of(options) as progress, _opened(options, progress) as series:
         frame = read_data(options, progress).frame
         progress.stage(Stage.VERIFYING, f"{count(len(series.history), 'release')} of the series")
         found = series.verify(frame, options.releases)
@@ -171,8 +171,9 @@ def run_verify(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _opened(options: argparse.Namespace) -> Iterator[Series]:
+def _opened(options: argparse.Namespace, progress: TerminalProgress) -> Iterator[Series]:
     """Open the series; print its notices to standard error, also after a failure."""
+    progress.stage(Stage.CHECKING, "the series")
     from kohorte.plans import Plan
     from kohorte.series import Series
 
@@ -181,6 +182,7 @@ def _opened(options: argparse.Namespace) -> Iterator[Series]:
     try:
         yield series
     finally:
+        progress.done()
         for notice in series.notices:
             print(f"kohorte: {notice}", file=sys.stderr)
 

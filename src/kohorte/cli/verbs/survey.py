@@ -13,7 +13,10 @@ from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.survey import SurveyEstimate
+    from collections.abc import Sequence
+    from typing import Any
+
+    from kohorte.survey import Survey, SurveyEstimate, SurveyProposal
 
 EPILOG = """\
 examples:
@@ -77,11 +80,11 @@ def _action(
 
 def run_estimate(options: argparse.Namespace) -> int:
     """Estimate for one or several numbers of people."""
-    from kohorte.survey.words import estimate_in_words
-
     plot = None if options.plot is None else Path(options.plot)
     with TerminalProgress.of(options) as progress:
         estimates = _estimates(options, plot, progress)
+        from kohorte.survey.words import estimate_in_words
+
         answers = [estimate.to_dict() if options.json else estimate_in_words(estimate) for estimate in estimates]
     if options.json:
         print_json(answers[0] if len(answers) == 1 else {"estimates": answers})
@@ -94,6 +97,7 @@ def run_estimate(options: argparse.Namespace) -> int:
 
 def _estimates(options: argparse.Namespace, plot: Path | None, progress: TerminalProgress) -> list[SurveyEstimate]:
     """The estimates; the plot is written."""
+    progress.stage(Stage.READING, Path(options.survey).name)
     from kohorte.survey import Survey, estimate_survey
     from kohorte.survey.picture import refuse_plot, risk_over_people, write_plot
 
@@ -115,17 +119,10 @@ def _estimates(options: argparse.Namespace, plot: Path | None, progress: Termina
 
 def run_plan(options: argparse.Namespace) -> int:
     """Propose changes; exit code 1 if none reaches the percentage."""
-    from kohorte.survey import Survey, merging_forbidden_in, plan_survey
-    from kohorte.survey.words import proposals_in_words, scaled_in_words
-
-    survey = Survey.from_yaml(options.survey, normalize=options.normalize)
-    numbers = _numbers(options.people) or [survey.asked()]
-    if len(numbers) > 1:
-        raise InputError("--people: a plan is made for one number of people", code="survey-people")
-    wanted = {"percent": options.percent, "people": numbers[0], "by": options.by}
     with TerminalProgress.of(options) as progress:
-        proposals = plan_survey(survey, **wanted, progress=progress)
-    forbidding = merging_forbidden_in(survey, proposals, **wanted)
+        survey, wanted, proposals, forbidding = _planned(options, progress)
+        from kohorte.survey.words import proposals_in_words, scaled_in_words
+
     if options.json:
         print_json(
             {
@@ -140,6 +137,22 @@ def run_plan(options: argparse.Namespace) -> int:
             print(line)
         print(proposals_in_words(proposals, **wanted, forbidding=forbidding))
     return 0 if proposals else 1
+
+
+def _planned(
+    options: argparse.Namespace, progress: TerminalProgress
+) -> tuple[Survey, dict[str, Any], Sequence[SurveyProposal], Sequence[str]]:
+    """The survey, what is wanted, the proposals, and the questions because of which none of them merges."""
+    progress.stage(Stage.READING, Path(options.survey).name)
+    from kohorte.survey import Survey, merging_forbidden_in, plan_survey
+
+    survey = Survey.from_yaml(options.survey, normalize=options.normalize)
+    numbers = _numbers(options.people) or [survey.asked()]
+    if len(numbers) > 1:
+        raise InputError("--people: a plan is made for one number of people", code="survey-people")
+    wanted = {"percent": options.percent, "people": numbers[0], "by": options.by}
+    proposals = plan_survey(survey, **wanted, progress=progress)
+    return survey, wanted, proposals, merging_forbidden_in(survey, proposals, **wanted)
 
 
 def _numbers(text: str | None) -> list[int]:
