@@ -13,7 +13,18 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import commands, comparison, kernels, models, optima, recodings, risk, series_over_time, series_shapes
+from benchmarks import (
+    commands,
+    comparison,
+    kernels,
+    models,
+    optima,
+    people,
+    recodings,
+    risk,
+    series_over_time,
+    series_shapes,
+)
 from benchmarks.reproduction import command
 from benchmarks.service import figures, load, page
 from benchmarks.survey import page as survey_page
@@ -26,9 +37,18 @@ def main() -> int:
     print("  ".join(f"{name} {value}" for name, value in versions().items()))
     # Commands first: the peak memory of a child counts what this process had when it was started.
     benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads, recodings.million, risk.million]
+    benchmarks.append(people.million)
     benchmarks += [series_over_time.simulation, figures.lines]
     if tables.available():
-        on_tables = [optima.run, optima.exhaustive, models.run, models.fewer_checks, recodings.run, risk.adult]
+        on_tables = [
+            optima.run,
+            optima.exhaustive,
+            models.run,
+            models.fewer_checks,
+            recodings.run,
+            risk.adult,
+            people.adult,
+        ]
         benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
     else:
         print("the public benchmark tables are not there: ADULT and CUP are left out")

@@ -19,7 +19,7 @@ REPETITIONS = 5
 KOHORTE = [sys.executable, "-m", "kohorte.cli.main"]
 
 
-def _measure(command: Sequence[str]) -> tuple[float, float, str]:
+def measure(command: Sequence[str]) -> tuple[float, float, str]:
     """Run a command; return its seconds, its peak memory in MB and what it printed."""
     started = time.perf_counter()
     with tempfile.TemporaryFile("w+") as output:
@@ -47,9 +47,9 @@ def lattice() -> list[Line]:
         with tempfile.TemporaryDirectory() as folder:
             plan, picture = _adult_plan(folder, metric), Path(folder) / "lattice.html"
             command = [*KOHORTE, "lattice", str(tables.DATA / "adult.csv"), "--plan", str(plan), "--json"]
-            facts = json.loads(_measure(command)[2])
+            facts = json.loads(measure(command)[2])
             command = [*command[:-1], "--picture", str(picture), "--force"]
-            seconds = min(_measure(command)[0] for _ in range(3))
+            seconds = min(measure(command)[0] for _ in range(3))
             right = facts["best"] == best and len(facts["nodes"]) == 12_960 and picture.stat().st_size < 2e6
         lines.append(Line(f"kohorte lattice adult.csv, {metric}, with picture", right, seconds, target=2.0))
     return lines
@@ -65,8 +65,8 @@ def adult() -> list[Line]:
         command = [*KOHORTE, "anonymize", str(data), "--plan", str(plan), "--output", str(output), "--force", "--json"]
         polars_seconds, runs = [], []
         for _ in range(REPETITIONS):
-            polars_seconds.append(_measure([sys.executable, "-c", copy])[0])
-            runs.append(_measure(command))
+            polars_seconds.append(measure([sys.executable, "-c", copy])[0])
+            runs.append(measure(command))
         facts = json.loads(runs[0][2])
         right = list(facts["levels"].values()) == [0, 0, 1, 1, 2, 2, 2, 1, 1] and facts["suppressed"] == 1285
     return [
@@ -89,13 +89,13 @@ def million() -> list[Line]:
         for name, text in {"plan.yaml": plan_text(wide=True), **hierarchy_files(wide=True)}.items():
             (base / name).write_text(text, encoding="utf-8")
         make = "import kohorte as ko; ko.write_table(ko.cohort(1_000_000, wide=True), {!r}, like=None, force=False)"
-        _measure([sys.executable, "-c", make.format(str(base / "cohort.csv"))])
+        measure([sys.executable, "-c", make.format(str(base / "cohort.csv"))])
         release = base / "release.csv"
         command = [*KOHORTE, "anonymize", str(base / "cohort.csv"), "--plan", str(base / "plan.yaml"), "--json"]
-        seconds, megabytes, output = _measure([*command, "--output", str(release)])
+        seconds, megabytes, output = measure([*command, "--output", str(release)])
         facts = json.loads(output)
         verdict = json.loads(
-            _measure([*KOHORTE, "verify", str(release), "--plan", str(base / "plan.yaml"), "--json"])[2]
+            measure([*KOHORTE, "verify", str(release), "--plan", str(base / "plan.yaml"), "--json"])[2]
         )
         right = (
             facts["optimal"] and facts["rows"] == 1_000_000 and verdict["satisfied"] and facts["smallest_class"] >= 5
@@ -116,5 +116,5 @@ def million() -> list[Line]:
 
 def start_up() -> list[Line]:
     """`kohorte --help` under 0.15 s."""
-    runs = [_measure([*KOHORTE, "--help"]) for _ in range(REPETITIONS)]
+    runs = [measure([*KOHORTE, "--help"]) for _ in range(REPETITIONS)]
     return [Line("kohorte --help", right="anonymize" in runs[0][2], seconds=min(run[0] for run in runs), target=0.15)]

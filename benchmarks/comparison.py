@@ -9,10 +9,11 @@ from dataclasses import replace
 
 import kohorte as ko
 from benchmarks.reproduction.markdown import page, picture, table
-from kohorte.comparison import Comparison, Outcome
+from kohorte.comparison import Comparison
 from kohorte.comparison.drawing import plots
 from kohorte.comparison.words import families, findings
 from kohorte.in_words import compact, percent
+from kohorte.progress import Progress
 from testbed import tables
 
 FOLDER = tables.ROOT / "docs" / "benchmarks"
@@ -47,10 +48,8 @@ def adult_plan() -> ko.Plan:
     return replace(plan, attributes={**plan.attributes, TASK: ko.Attribute("insensitive")})
 
 
-def _tell(algorithm: str, outcome: Outcome | None) -> None:
-    if outcome is not None:
-        spent = "" if outcome.seconds is None else f" {outcome.seconds:.2f} s"
-        print(f"{algorithm}: {outcome.verdict}{spent}", flush=True)
+def _tell(progress: Progress) -> None:
+    print(progress.in_words, flush=True)
 
 
 def render(some: Comparison, none: Comparison) -> str:

@@ -60,8 +60,8 @@ def _case(case: Case, frame: pl.DataFrame) -> Line:
     both = [tables.sensitive_plan(case.table, limit=case.limit, models=models) for models in ((), (case.model,))]
     alone, seconds, result = float("inf"), float("inf"), None
     for _ in range(REPETITIONS):  # in turn, so that a busy machine slows both
-        alone = min(alone, _timed(frame, both[0])[0])
-        own, result = _timed(frame, both[1])
+        alone = min(alone, timed(frame, both[0])[0])
+        own, result = timed(frame, both[1])
         seconds = min(seconds, own)
     assert result is not None
     assert result.best is not None
@@ -76,7 +76,8 @@ def _case(case: Case, frame: pl.DataFrame) -> Line:
     )
 
 
-def _timed(frame: pl.DataFrame, plan: ko.Plan) -> tuple[float, SearchResult]:
+def timed(frame: pl.DataFrame, plan: ko.Plan) -> tuple[float, SearchResult]:
+    """Run the search of a plan; return its seconds and its result."""
     setting = set_up_search(encode_problem(FrameSource(frame), plan))
     started = perf_counter()
     result = search(setting)
@@ -101,7 +102,7 @@ def _threads(what: str, frame: pl.DataFrame, plan: ko.Plan, *, repetitions: int)
     seconds, found = {1: float("inf"), 2: float("inf")}, {}
     for _ in range(repetitions):
         for threads in seconds:
-            own, result = _timed(frame, replace(plan, search=ko.SearchOptions(threads=threads)))
+            own, result = timed(frame, replace(plan, search=ko.SearchOptions(threads=threads)))
             seconds[threads] = min(seconds[threads], own)
             found[threads] = result
     return Line(
@@ -120,7 +121,7 @@ def fewer_checks() -> list[Line]:
         frame = ko.read_table(tables.DATA / f"{table}.csv").frame
         for metric in ("non_uniform_entropy", "loss"):
             results = [
-                _timed(frame, tables.plan(table, k=5, limit=0.05, metric=metric, algorithm=algorithm))[1]
+                timed(frame, tables.plan(table, k=5, limit=0.05, metric=metric, algorithm=algorithm))[1]
                 for algorithm in ("optimal", "flash_two_phase")
             ]
             right = right and results[0].best == results[1].best and results[0].checked <= results[1].checked

@@ -41,7 +41,7 @@ class ShownPeople:
         if not plan.unit.counts_people:
             return None
         cells = [shown[name] if name in shown.columns else tuples.text(name) for name in plan.quasi_identifiers]
-        return cls._made(pl.DataFrame(cells), tuples.text, pl.Series(COUNT, tuples.counts), plan)
+        return cls._made(pl.DataFrame(cells), tuples.text, pl.Series(COUNT, tuples.counts), plan, tuples.numbers)
 
     @classmethod
     def of_original(cls, original: pl.DataFrame, classes: Classes, plan: Plan) -> ShownPeople | None:
@@ -61,12 +61,26 @@ class ShownPeople:
         return cls._made(shown, lambda name: as_text(rows[name]), count, plan)
 
     @classmethod
-    def _made(cls, shown: pl.DataFrame, text: Callable[[str], pl.Series], count: pl.Series, plan: Plan) -> ShownPeople:
+    def _made(
+        cls,
+        shown: pl.DataFrame,
+        text: Callable[[str], pl.Series],
+        count: pl.Series,
+        plan: Plan,
+        number: Callable[[str], pl.Series] | None = None,
+    ) -> ShownPeople:
+        """Put the columns together; `number` numbers the values of a column, which are compared faster than texts."""
         unit = plan.unit
+
+        def whom(columns: tuple[str, ...]) -> pl.Series:
+            if number is not None and len(columns) == 1:
+                return number(columns[0])
+            return one_text([text(name) for name in columns])
+
         frame = shown.with_columns(
             *(text(name) for name in plan.histograms),
-            one_text([text(name) for name in unit.columns]).alias(PERSON),
-            *([one_text([text(name) for name in unit.links]).alias(LINK)] if unit.links else []),
+            whom(unit.columns).alias(PERSON),
+            *([whom(unit.links).alias(LINK)] if unit.links else []),
             count,
         )
         return cls(frame, plan.quasi_identifiers, unit.judges_sets)

@@ -37,6 +37,10 @@ class Tuples:
         absent: Bools = self.codes[:, column] == len(self.values[column])
         return absent
 
+    def numbers(self, name: str) -> pl.Series:
+        """The code of each tuple in a column."""
+        return pl.Series(name, np.ascontiguousarray(self.codes[:, self.columns.index(name)]))
+
     def text(self, name: str) -> pl.Series:
         """The value of each tuple in a column."""
         column = self.columns.index(name)
