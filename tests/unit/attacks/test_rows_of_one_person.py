@@ -181,3 +181,14 @@ class TestRefused:
         released = table(*TestByHand.ROWS).drop("patient")
         skipped = {attack.name: attack.give for attack in run_attacks(released, plan()).skipped}
         assert skipped["rows of one person"] == "--original FILE (original=)"
+
+
+class TestOpenPoints:
+    def test_risk_and_report_say_that_they_count_rows(self, tmp_path):
+        patients, own = many_stays(203, 128), plan(3, limit=0.5)
+        assert ko.risk(patients, own).to_dict()["people_not_counted"]
+        assert "people_not_counted" not in ko.risk(patients, plan(3, person="none")).to_dict()
+        ko.write_report(tmp_path / "report.html", patients, own, release=ko.anonymize(patients, own))
+        page = (tmp_path / "report.html").read_text()
+        assert "the figures of risk in this report count rows, not people" in page
+        assert "an attacker who knows all rows of a person hurts" in page
