@@ -15,8 +15,8 @@ from kohorte.kernels.arrays import Counts
 from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON, flagged_rows, without_flag
-from kohorte.release.telling.one_person import rows_of_one_person
 from kohorte.release.shown_people import LINK, ShownPeople
+from kohorte.release.telling.one_person import rows_of_one_person
 from kohorte.risks.shown.compatible import compatible_classes, overlaps
 from kohorte.risks.shown.table import ShownTable, checked_table
 from kohorte.sources import COUNT, FrameSource

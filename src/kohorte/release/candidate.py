@@ -13,9 +13,9 @@ from kohorte.lattice import Node
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations
 from kohorte.recoding import Recoding
-from kohorte.release.telling.one_person import RowsOfOnePerson, rows_of_one_person
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.losses import ColumnLoss
+from kohorte.release.telling.one_person import RowsOfOnePerson, rows_of_one_person
 from kohorte.search import Evaluation, SearchResult
 from kohorte.sources import TableSource
 
