@@ -6,6 +6,7 @@ from kohorte.attacks.complementary_release import complementary_release_attack
 from kohorte.attacks.homogeneity import homogeneity_attack
 from kohorte.attacks.knowledge import Knowledge, read_knowledge
 from kohorte.attacks.linkage import linkage_attack
+from kohorte.attacks.rows_of_one_person import rows_of_one_person_attack
 from kohorte.attacks.run import NEEDS, run_attacks
 from kohorte.attacks.similarity import similarity_attack
 from kohorte.attacks.skewness import skewness_attack
@@ -22,6 +23,7 @@ __all__ = [
     "homogeneity_attack",
     "linkage_attack",
     "read_knowledge",
+    "rows_of_one_person_attack",
     "run_attacks",
     "similarity_attack",
     "skewness_attack",

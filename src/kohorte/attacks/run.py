@@ -10,6 +10,7 @@ from kohorte.attacks.complementary_release import complementary_release_attack
 from kohorte.attacks.homogeneity import homogeneity_attack
 from kohorte.attacks.knowledge import Knowledge, checked_knowledge
 from kohorte.attacks.linkage import linkage_attack
+from kohorte.attacks.rows_of_one_person import rows_of_one_person_attack
 from kohorte.attacks.similarity import similarity_attack
 from kohorte.attacks.skewness import skewness_attack
 from kohorte.attacks.unsorted_matching import unsorted_matching_attack
@@ -26,12 +27,15 @@ NEEDS = {
     "similarity": None,
     "unsorted-matching": "release",
     "complementary-release": "release",
+    "rows-of-one-person": "original",
 }
 """The attacks by their names on the command line, and the second table that each of them needs."""
 
 GIVE = {
     "attack-no-sensitive": "a table with a sensitive column of the plan",
     "attack-no-hierarchy": "a hierarchy for a sensitive attribute, in the plan",
+    "attack-no-person": "person in the plan, the column that says whom a row is about",
+    "attack-people-unclear": "the original table of this very release",
     "attack-too-large": "a part of the rows, or fewer entries of knowledge",
     "value-not-in-hierarchy": "a hierarchy that contains all values of the column",
     "value-is-star": "a hierarchy that contains all values of the column",
@@ -41,6 +45,7 @@ GIVE = {
 TABLES = {
     "register": ("it needs a second table, with names", "--register FILE (register=)"),
     "release": ("it needs another release of the same rows", "--release FILE (other_release=)"),
+    "original": ("it needs the original table, which says whom a row is about", "--original FILE (original=)"),
 }
 """Why an attack needs a second table, and the option that gives it."""
 
@@ -53,13 +58,14 @@ def run_attacks(
     register: object = None,
     other_release: object = None,
     knowledge: Sequence[Knowledge] | None = None,
+    original: object = None,
     progress: ProgressCallback | None = None,
 ) -> Attacks:
     """Run the attacks for which the input is given, or `only` those that are named.
 
-    The linkage attack needs a register; unsorted matching and complementary release need another release. An attack
-    that cannot be run is `skipped`, with the reason; if it was named in `only`, an error is raised. `progress` is
-    called when an attack begins.
+    The linkage attack needs a register; unsorted matching and complementary release need another release; the attack
+    with all rows of one person needs the original table. An attack that cannot be run is `skipped`, with the reason; if
+    it was named in `only`, an error is raised. `progress` is called when an attack begins.
     """
     table = checked_table(frame, plan)
     known: Mapping[str, Callable[[], Attack]] = {
@@ -70,10 +76,12 @@ def run_attacks(
         "similarity": lambda: similarity_attack(table, plan),
         "unsorted-matching": lambda: unsorted_matching_attack(table, plan, other_release),
         "complementary-release": lambda: complementary_release_attack(table, plan, other_release),
+        "rows-of-one-person": lambda: rows_of_one_person_attack(table, plan, original),
     }
     if knowledge is not None:
         checked_knowledge(knowledge, plan)
-    lacking = {name for name, given in (("register", register), ("release", other_release)) if given is None}
+    given = {"register": register, "release": other_release, "original": original}
+    lacking = {name for name, table_given in given.items() if table_given is None}
     if only is not None:
         return Attacks(tuple(known[name]() for name in _told(_chosen(only, lacking), progress)))
     runnable = _told([name for name in known if NEEDS[name] not in lacking], progress)

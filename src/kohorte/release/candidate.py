@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
@@ -14,6 +15,7 @@ from kohorte.plans.population import Populations
 from kohorte.recoding import Recoding
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.losses import ColumnLoss
+from kohorte.release.telling.one_person import RowsOfOnePerson, rows_of_one_person
 from kohorte.search import Evaluation, SearchResult
 from kohorte.sources import TableSource
 
@@ -133,6 +135,20 @@ class Candidate:
         """Whether the search proved that no other node is better."""
         return self.result.optimal
 
+    @cached_property
+    def rows_of_one_person(self) -> RowsOfOnePerson | None:
+        """Whom an attacker hurts who knows all rows of a person; None if the plan counts rows.
+
+        The values are those of the sensitive attributes that the models protect.
+        """
+        return None if self.people is None else rows_of_one_person(self.people, self.plan, self.plan.histograms)
+
+    @property
+    def open_points(self) -> tuple[str, ...]:
+        """What the rows of a person tell together, although the models hold."""
+        attack = self.rows_of_one_person
+        return (attack.in_words,) if attack is not None and attack.people_hurt else ()
+
     def to_dict(self) -> dict[str, object]:
         """The figures of the release, as `kohorte anonymize --json` prints them."""
         return {
@@ -157,7 +173,12 @@ class Candidate:
             "heuristic": self.result.heuristic,
             "algorithm_facts": {} if self.recoding is None else dict(self.recoding.facts),
             "seconds": dict(self.seconds),
+            **({} if self.people is None else self._about_people()),
         }
+
+    def _about_people(self) -> dict[str, object]:
+        attack = self.rows_of_one_person
+        return {"rows_of_one_person": None if attack is None else attack.to_dict()}
 
     def __repr__(self) -> str:
         return (

@@ -157,7 +157,7 @@ def warnings(release: Candidate) -> tuple[str, ...]:
         if column.ambiguous
     ]
     gone = release.suppressed if release.people is None else release.people.losing()[0]
-    return (*found, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
+    return (*found, *release.open_points, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
 
 
 def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) -> tuple[str, ...]:

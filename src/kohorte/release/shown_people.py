@@ -119,7 +119,7 @@ class ShownPeople:
         by_class = _groups(kept, classes.height, numbers, populations)
         if not self.by_sets:
             return (by_class,), by_class
-        sets = self._sets(kept)
+        sets = self.sets(kept)
         of_set = kept.drop(GROUP).join(sets, on=PERSON, how="left", maintain_order="left")
         return (_groups(of_set, sets[GROUP].n_unique(), numbers, {}), by_class), by_class
 
@@ -132,7 +132,7 @@ class ShownPeople:
         overall[counted[VALUE].to_numpy()] = counted["len"].to_numpy()
         return replace(column, domain=replace(column.domain, overall=overall, people=self.people))
 
-    def _sets(self, kept: pl.DataFrame) -> pl.DataFrame:
+    def sets(self, kept: pl.DataFrame) -> pl.DataFrame:
         """The person, and the number of the person's set of classes, written as text to be compared."""
         number = pl.col(GROUP).cast(pl.String)
         if LINK not in kept.columns:

@@ -25,6 +25,7 @@ from kohorte.risks.uniqueness import Uniqueness, uniqueness
 class RiskProfile:
     """The risk of a table, raw or released.
 
+    All figures count rows; `people_not_counted` is an open point: the plan says that people are to be counted.
     All figures are about the rows that are not `suppressed`. The profile contains no value of the table, only numbers
     of rows and names of attributes.
     """
@@ -41,6 +42,7 @@ class RiskProfile:
     special_uniques: SpecialUniques = field(repr=False)
     suspected_identifiers: tuple[SuspectedIdentifier, ...] = field(repr=False)
     weighted: WeightedRisk | None
+    people_not_counted: bool
     _table: ShownTable = field(repr=False)
     _journalist: Floats = field(repr=False)
 
@@ -83,6 +85,7 @@ class RiskProfile:
             "suppressed": self.suppressed,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
+            **({"people_not_counted": True} if self.people_not_counted else {}),
             "risk_profile": self.risk_profile(),
             "attackers": self.attackers.to_dict(),
             "uniqueness": self.uniqueness.to_dict(),
@@ -168,6 +171,7 @@ def risk(
         special_uniques=uniques.with_fraction(shown, people.fraction),
         suspected_identifiers=suspected_identifiers(table, plan),
         weighted=None,
+        people_not_counted=plan.unit.counts_people,
         _table=shown,
         _journalist=people.risks(shown),
     )

@@ -36,6 +36,7 @@ class TestSkippedAttacks:
             "similarity": "a hierarchy for a sensitive attribute, in the plan",
             "unsorted matching": "--release FILE (other_release=)",
             "complementary release": "--release FILE (other_release=)",
+            "rows of one person": "--original FILE (original=)",
         }
         assert all(skipped.reason for skipped in attacks.skipped)
         assert set(attacks.to_dict()) == {"attacks", "skipped"}
@@ -49,7 +50,7 @@ class TestSkippedAttacks:
 
     def test_without_a_sensitive_attribute_nothing_is_run(self):
         attacks = run_attacks(table(("11", "m", "flu")).drop("diagnosis"), PLAN)
-        assert (len(attacks), len(attacks.skipped)) == (0, 7)
+        assert (len(attacks), len(attacks.skipped)) == (0, 8)
 
     @pytest.mark.parametrize(
         ("options", "code"),

@@ -19,10 +19,11 @@ examples:
   kohorte attack release.csv --plan plan.yaml                                   what the release alone tells
   kohorte attack release.csv --plan plan.yaml --register voters.csv             linkage with a table that has names
   kohorte attack release.csv --plan plan.yaml --release earlier.csv             two releases of the same rows
+  kohorte attack release.csv --plan plan.yaml --original patients.csv           all rows of a person together
   kohorte attack release.csv --plan plan.yaml --only background-knowledge --knowledge knowledge.yaml
 
-Attacks: linkage, homogeneity, background-knowledge, skewness, similarity, unsorted-matching, complementary-release.
-Nothing that is printed is a value of a table."""
+Attacks: linkage, homogeneity, background-knowledge, skewness, similarity, unsorted-matching, complementary-release,
+rows-of-one-person. Nothing that is printed is a value of a table."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,6 +35,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     parser.add_argument("--only", metavar="A,B", help="these attacks instead of all that can be run")
     parser.add_argument("--register", metavar="FILE", help="a second table, with names, for the linkage attack")
     parser.add_argument("--release", metavar="FILE", help="another release of the same rows, for attacks on both")
+    parser.add_argument("--original", metavar="FILE", help="the original table, with the column that names the person")
     parser.add_argument("--knowledge", metavar="FILE", help="what the attacker knows of sensitive values (YAML)")
     parser.set_defaults(run=run)
 
@@ -68,6 +70,7 @@ def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attack
         only=None if options.only is None else [name.strip() for name in options.only.split(",")],
         register=read(options.register),
         other_release=read(options.release),
+        original=read(options.original),
         knowledge=None if options.knowledge is None else read_knowledge(options.knowledge),
         progress=progress,
     )

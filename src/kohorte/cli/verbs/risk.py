@@ -186,6 +186,8 @@ def _figure(figure: int | float | None) -> str:
 def _print_profile(profile: RiskProfile, *, rows: int, cut: bool) -> None:
     rows_in_all = f"{count(profile.rows, 'row')}, {count(profile.suppressed)} suppressed"
     print(f"{rows_in_all}; {class_sizes(profile.classes, profile.smallest_class)}")
+    if profile.people_not_counted:
+        print("open: the figures count rows, not people; several rows can be about one person")
     print(f"rows are alike if they show the same in {', '.join(profile.quasi_identifiers)}")
     _print_attackers(profile)
     _print_uniqueness(profile.uniqueness)

@@ -1,0 +1,136 @@
+"""What somebody learns who knows all rows of a person, and lays their classes over each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.in_words import count
+from kohorte.plans.plan import Plan
+from kohorte.plans.population import PERSON
+from kohorte.release.shown_people import GROUP, LINK, VALUE, ShownPeople
+from kohorte.sources import COUNT
+
+FEWEST = 2
+SIZE, SEVERAL, TOLD, LEFT, ONE = "\0size", "\0several", "\0told", "\0left", "\0one"
+
+
+@dataclass(frozen=True)
+class OverlaidValue:
+    """A sensitive attribute whose value stays the same for some people.
+
+    `constant` of the `people_with_several_rows` have the same known value in all their rows. For `single_value` people
+    with one known value, it is the only value that occurs in all classes of their rows; for `by_one_class` of them, one
+    class alone has no other value.
+    """
+
+    attribute: str
+    people_with_several_rows: int
+    constant: int
+    single_value: int
+    by_one_class: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as plain data."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class RowsOfOnePerson:
+    """How many people an attacker hurts who knows all rows of a person.
+
+    Of `people` with a row that is not suppressed, `fewer_than_k` share the set of classes of their rows with fewer than
+    k people, themselves included; `alone` share it with nobody. `people_hurt` also counts those whose sensitive value
+    is the only one left in `values`.
+    """
+
+    people: int
+    k: int
+    fewer_than_k: int
+    alone: int
+    values: tuple[OverlaidValue, ...]
+    people_hurt: int
+
+    def to_dict(self) -> dict[str, object]:
+        """The figures as plain data."""
+        return {**vars(self), "values": [value.to_dict() for value in self.values]}
+
+    @property
+    def in_words(self) -> str:
+        """The outcome as one sentence."""
+        found = (
+            f"an attacker who knows all rows of a person hurts {count(self.people_hurt)} of "
+            f"{count(self.people, 'person', 'people')}: {count(self.fewer_than_k)} share the classes of all their rows "
+            f"with fewer than {self.k} people, {count(self.alone)} with nobody"
+        )
+        told = [
+            f"{value.attribute!r} of {count(value.single_value, 'person', 'people')} is the only value that is left"
+            for value in self.values
+            if value.single_value
+        ]
+        return "; ".join((found, *told))
+
+
+def rows_of_one_person(shown: ShownPeople, plan: Plan, attributes: tuple[str, ...]) -> RowsOfOnePerson:
+    """Lay the classes of all rows of each person over each other, without suppressed rows.
+
+    Counted
+        Identity: people are alike if their rows fall into the same set of classes; if something in the release ties
+        rows together, into the same multiset for each tie. k is that of the plan, at least 2.
+        Value: an attacker who takes it that a value never changes knows that it occurs in each class of the person.
+        Only people whose value is indeed known and the same in all rows are hurt.
+    Complexity
+        Sorting the rows, and for each attribute the different sets of classes times their classes times the values of
+        these.
+    """
+    starred = pl.all_horizontal(pl.col(shown.names).eq_missing(pl.lit(SUPPRESSED)))
+    kept = shown.tuples.filter(~starred)
+    classes = kept.select(*shown.names).unique(maintain_order=True).with_row_index(GROUP)
+    kept = kept.join(classes, on=list(shown.names), how="left", nulls_equal=True, maintain_order="left")
+    k = max(FEWEST, plan.smallest_class)
+    alike = shown.sets(kept).with_columns(pl.len().over(GROUP).alias(SIZE))
+    hurt = [alike.filter(pl.col(SIZE) < k)[PERSON]]
+    sets = shown.sets(kept.drop(LINK, strict=False))
+    values = []
+    for name in attributes:
+        told = _told(shown.tuples, name)
+        left = sets.join(_left(kept, sets, name), on=GROUP).join(told, on=PERSON)
+        single = left.filter(pl.col(TOLD) & (pl.col(LEFT) == 1))
+        hurt.append(single[PERSON])
+        several = told.filter(pl.col(SEVERAL))
+        values.append(
+            OverlaidValue(name, several.height, int(several[TOLD].sum()), single.height, int(single[ONE].sum()))
+        )
+    return RowsOfOnePerson(
+        people=alike.height,
+        k=k,
+        fewer_than_k=len(hurt[0]),
+        alone=int((alike[SIZE] == 1).sum()),
+        values=tuple(values),
+        people_hurt=pl.concat(hurt).n_unique(),
+    )
+
+
+def _told(tuples: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The people, whether they have several rows, and whether all of them have one known value."""
+    value = pl.col(name)
+    known = (value.is_not_null() & value.ne_missing(pl.lit(SUPPRESSED))).all()
+    return tuples.group_by(PERSON).agg(
+        (pl.col(COUNT).sum() > 1).alias(SEVERAL), (known & (value.n_unique() == 1)).alias(TOLD)
+    )
+
+
+def _left(kept: pl.DataFrame, sets: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The sets of classes, the number of values that occur in each class of a set, and if one class has one value."""
+    cells = kept.select(pl.col(GROUP).alias(VALUE), name).unique()
+    of_set = (
+        kept.select(PERSON, pl.col(GROUP).alias(VALUE)).join(sets.unique(GROUP, keep="any"), on=PERSON).drop(PERSON)
+    ).unique()
+    sizes = of_set.group_by(GROUP).agg(pl.len().alias(SIZE))
+    one = cells.group_by(VALUE).agg((pl.len() == 1).alias(ONE))
+    alone = of_set.join(one, on=VALUE).group_by(GROUP).agg(pl.col(ONE).any())
+    found = of_set.join(cells, on=VALUE).group_by(GROUP, name).agg(pl.len().alias(LEFT)).join(sizes, on=GROUP)
+    left = found.filter(pl.col(LEFT) == pl.col(SIZE)).group_by(GROUP).agg(pl.len().alias(LEFT))
+    return left.join(alone, on=GROUP)
