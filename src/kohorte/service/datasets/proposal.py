@@ -24,7 +24,7 @@ LEAST_VALUES = 2
 def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
     """Return an initial config for a dataset, with reasons."""
     with service.database.reading() as connection:
-        dataset = dataset_for(connection, actor, dataset_id)
+        dataset = dataset_for(service, connection, actor, dataset_id)
         known = stored_for(connection, dataset_id)
     found = proposal(tables.load(service, dataset), known)
     log_reading(service, actor, dataset_id, "read-proposal", columns=len(found["columns"]))
