@@ -127,7 +127,7 @@ def test_a_table_that_is_not_the_one_that_was_stored_is_refused(mary: Steward, s
     with pytest.raises(EngineError) as caught:
         tables.load(service, row_of(service, number))
     assert caught.value.code == "service-damaged"
-    assert mary.get(f"/datasets/{number}/proposal").status_code == 500
+    assert mary.get(f"/datasets/{number}/proposal").status_code == 503  # the row is not as the service wrote it
 
 
 def test_a_dataset_that_is_not_ready_has_no_table(john: Steward, service: Service) -> None:
