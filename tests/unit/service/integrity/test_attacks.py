@@ -251,7 +251,7 @@ def test_a_budget_is_not_raised_in_the_database(hospital: Hospital) -> None:
 
 
 def test_the_terms_of_another_project_are_worth_nothing(hospital: Hospital) -> None:
-    generous = store.NewProject("more", "", hospital.dataset, hospital.mallory.user_id, config=interactive(100, 1e-6))
+    generous = store.NewProject("more", "", hospital.dataset, hospital.mallory.user_id, config=interactive(10, 1e-6))
     other = store.create(hospital.service, hospital.boss, generous).project_id
     (row,) = hospital.attacker.rows(schema.projects, id=other)
     table = schema.projects
