@@ -16,7 +16,6 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,6 +27,7 @@ from kohorte.dp.budget.budget import NOTHING, Composition, Cost, exactly
 from kohorte.errors import AccessDenied, BudgetExceeded
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.integrity import marks
 from kohorte.service.permissions import Permission
 from kohorte.service.projects.ruled_projects import terms_of_project
 from kohorte.service.storage.schema import accounts, datasets, projects
@@ -43,11 +43,7 @@ class Asked:
     budget: Budget
 
 
-Paid = Callable[[Service, Row[Any]], Cost]
-"""Returns what an account has paid; it refuses an account that was changed outside the service."""
-
-
-def refuse_beyond_total(service: Service, connection: Connection, asked: Asked, paid: Paid) -> None:
+def refuse_beyond_total(service: Service, connection: Connection, asked: Asked) -> None:
     """Refuse a query that would exceed what may be spent on its dataset.
 
     It runs in the transaction that pays for the query and after the head of the log of spendings was locked, so that
@@ -59,9 +55,9 @@ def refuse_beyond_total(service: Service, connection: Connection, asked: Asked, 
         return
     dataset_id = select(projects.c.dataset_id).where(projects.c.id == asked.project_id)
     rows = _accounts(connection, connection.execute(dataset_id).scalar_one())
-    before = sum((_counted(service, row, paid(service, row)) for row in rows), NOTHING)
+    before = sum((_counted(service, row, _paid(service, connection, row)) for row in rows), NOTHING)
     own = next((row for row in rows if (row.project_id, row.user_id) == (asked.project_id, asked.user_id)), None)
-    after = before + _added(asked, NOTHING if own is None else paid(service, own))
+    after = before + _added(asked, NOTHING if own is None else _paid(service, connection, own))
     for (rule, limit), total in zip(limits.items(), (after.amount, after.delta), strict=True):
         if limit is not None and total > exactly(limit):
             raise _beyond(rule, limit, asked, before)
@@ -70,7 +66,13 @@ def refuse_beyond_total(service: Service, connection: Connection, asked: Asked, 
 def counted_total(service: Service, connection: Connection, dataset_id: int) -> Cost:
     """Return the epsilon and delta that count towards the limit of a dataset."""
     rows = _accounts(connection, dataset_id)
-    return sum((_counted(service, row, Cost(Fraction(row.amount), Fraction(row.delta))) for row in rows), NOTHING)
+    return sum((_counted(service, row, _paid(service, connection, row)) for row in rows), NOTHING)
+
+
+def _paid(service: Service, connection: Connection, row: Row[Any]) -> Cost:
+    """What an account has paid; an account that was changed outside the service is refused."""
+    service.guard.checked(connection, marks.ACCOUNT, row)
+    return Cost(Fraction(row.amount), Fraction(row.delta))
 
 
 def _accounts(connection: Connection, dataset_id: int) -> list[Row[Any]]:
@@ -128,11 +130,13 @@ def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str,
     with service.database.reading() as connection:
         _refuse_unknown(connection, actor, dataset_id)
         rows = connection.execute(
-            select(accounts, projects.c.budget, projects.c.deleted_at)
+            select(accounts, projects.c.budget, projects.c.deleted_at.label("project_deleted_at"))
             .join(projects, projects.c.id == accounts.c.project_id)
             .where(projects.c.dataset_id == dataset_id)
             .order_by(accounts.c.project_id, accounts.c.user_id)
         ).all()
+        for row in rows:
+            service.guard.checked(connection, marks.ACCOUNT, row)
         counted = counted_total(service, connection, dataset_id)
     shown = [_account(row) for row in rows]
     users = sorted({entry["user_id"] for entry in shown})
@@ -160,7 +164,7 @@ def _account(row: Row[Any]) -> dict[str, Any]:
     return {
         "project_id": row.project_id,
         "user_id": row.user_id,
-        "deleted": row.deleted_at is not None,
+        "deleted": row.project_deleted_at is not None,
         "composition": row.composition,
         "spent": _protection(budget, Cost(Fraction(row.amount), Fraction(row.delta))),
     }

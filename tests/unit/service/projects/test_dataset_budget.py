@@ -133,7 +133,7 @@ def test_an_account_of_somebody_else_that_was_changed_from_outside_stops_everybo
     pay(service, one, steward.user_id, "q")
     with service.database.writing() as connection:
         connection.execute(update(accounts).values(amount="0"))
-    with pytest.raises(EngineError, match="changed outside the service"):
+    with pytest.raises(EngineError, match="not as the service wrote it"):
         pay(service, other, steward.user_id, "q")
 
 
