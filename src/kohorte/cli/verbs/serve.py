@@ -128,7 +128,7 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
         token = fresh_token(service) if with_token else None
     if token is not None:
         return setup_token.write(settings, token)
-    if with_token:  # there is a steward
+    if with_token:  # there is a steward, or somebody has removed or changed accounts
         setup_token.remove(settings)
     return None
 

@@ -14,15 +14,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, insert, literal, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, select, true, update
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, found_or_refused, permit, roles_of
 from kohorte.service.approvals.actions import Call, Outcome
 from kohorte.service.context import Service
-from kohorte.service.integrity.marks import APPROVAL, USER, USERS
+from kohorte.service.integrity.marks import APPROVAL, PROJECT, USER, USERS
 from kohorte.service.permissions import Permission
-from kohorte.service.storage.schema import approvals, now, projects, users
+from kohorte.service.storage.schema import approvals, now, users
 
 OPENING = "download_csv"
 SHOWN = ("email_address", "name", "institution", "roles")
@@ -239,19 +239,17 @@ def _is_open(service: Service, operation: str, subject_id: int) -> bool:
         approvals.c.operation == operation,
         approvals.c.subject_id == subject_id,
         approvals.c.state == ApprovalState.CONFIRMED,
-        ~_involved(approvals.c.decider_id) if _is_ruled(service, operation) else true(),
     )
     with service.database.reading() as connection:
-        rows: Sequence[Row[Any]] = connection.execute(select(approvals).where(confirmed)).all()
-        return bool([service.guard.checked(connection, APPROVAL, row) for row in rows])
+        found: Sequence[Row[Any]] = connection.execute(select(approvals).where(confirmed)).all()
+        rows = [service.guard.checked(connection, APPROVAL, row) for row in found]
+        involved = _involved(service, connection, operation, subject_id) if rows else frozenset()
+    return any(row.decider_id not in involved for row in rows)
 
 
 def _refuse_involved(service: Service, connection: Connection, actor: Actor, row: Row[Any]) -> None:
     """Refuse the second person if a rule requires somebody who has no part in the project."""
-    if not _is_ruled(service, row.operation):
-        return
-    own = select(approvals.c.id).where(approvals.c.id == row.id, _involved(literal(actor.user_id)))
-    if connection.execute(own).one_or_none() is not None:
+    if actor.user_id in _involved(service, connection, row.operation, row.subject_id):
         raise AccessDenied(
             "rule second_approver: a release is approved by somebody who neither created the project nor is its "
             "researcher",
@@ -264,10 +262,16 @@ def _is_ruled(service: Service, operation: str) -> bool:
     return operation == OPENING and service.settings.rules.releases_need_approval
 
 
-def _involved(user_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether a user created the project of a request, or is its researcher."""
-    people = or_(projects.c.creator_id == user_id, projects.c.researcher_id == user_id)
-    return exists().where(projects.c.id == approvals.c.subject_id, people)
+def _involved(service: Service, connection: Connection, operation: str, subject_id: int) -> frozenset[int]:
+    """The people who must not be the second person by a rule: who created the project, and its researcher."""
+    if not _is_ruled(service, operation):
+        return frozenset()
+    project = connection.execute(PROJECT.rows.where(PROJECT.this((subject_id,)))).one_or_none()
+    if project is None:
+        service.guard.refuse_known(connection, PROJECT, subject_id)
+        return frozenset()
+    service.guard.checked(connection, PROJECT, project)
+    return frozenset((project.creator_id, project.researcher_id))
 
 
 def _finished(outcome: Outcome) -> Outcome:

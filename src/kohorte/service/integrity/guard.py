@@ -7,7 +7,7 @@ refused, the audit log gets an entry, and `kohorte audit verify` names the row.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -106,6 +106,13 @@ class Guard:
         name = kind.name(key)
         if self.state_log.floors.at(name, changes_of(connection).position):
             raise self._refused(name, Problem.MISSING)
+
+    def refuse_removed(self, connection: Connection, kind: Marked, keys: Iterable[tuple[int, ...]]) -> None:
+        """Refuse if a table lacks a row that should be there; `keys` are those of all rows that were found."""
+        position = changes_of(connection).position
+        for name in sorted(self.state_log.floors.names(kind.table.name) - {kind.name(key) for key in keys}):
+            if self.state_log.floors.at(name, position):
+                raise self._refused(name, Problem.MISSING)
 
     @contextmanager
     def changing(self, connection: Connection, kind: Marked, *key: int) -> Iterator[None]:
