@@ -18,6 +18,7 @@ from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.projects.queries import history
 from kohorte.service.storage.schema import approvals, hierarchies, now
 from kohorte.service.vault import Content
+from support.marked_rows import mark_rows
 from support.projects import interactive, patients, store_dataset
 from support.service import STEWARD, new_user
 
@@ -54,6 +55,7 @@ class Filled:
             entry |= {"requester_id": self.steward.id, "created_at": now(), "expires_at": now()}
             values = service.vault.seal("{}", label=values_label(entry))
             connection.execute(insert(approvals).values(**entry, sealed_values=values))
+            mark_rows(service, connection)
 
     def pay(self, service: Service) -> None:
         ledger = DatabaseLedger(service, *self.project, sql="SELECT 1")

@@ -24,6 +24,7 @@ from kohorte.service.projects.store import summary_label
 from kohorte.service.projects.summary import summary
 from kohorte.service.storage.schema import datasets, jobs, now, projects, user_roles, users
 from kohorte.service.vault import Content
+from support.marked_rows import mark_rows
 
 CSV = b"age,zip,sex,disease\n" + b"".join(
     b"%d,%d,%s,d%d\n" % (20 + i % 40, 10000 + i % 50, b"mf"[i % 2 : i % 2 + 1], i % 7) for i in range(200)
@@ -76,6 +77,7 @@ def new_creator(service: Service) -> int:
         )
         user_id = int(connection.execute(statement.returning(users.c.id)).scalar_one())
         connection.execute(insert(user_roles).values(user_id=user_id, role="steward"))
+        mark_rows(service, connection)
         return user_id
 
 
@@ -95,6 +97,7 @@ def new_dataset(service: Service, content: bytes = CSV, file_name: str = "table.
             uploaded_file=name,
         )
         dataset_id = connection.execute(statement.returning(datasets.c.id)).scalar_one()
+        mark_rows(service, connection)
         request = {"file": name, "file_name": file_name}
         job_id = enqueue(
             service, connection, Kind.INGEST, Subject("dataset", dataset_id), actor_id=creator, request=request
@@ -123,6 +126,7 @@ def new_project(
         project_id = connection.execute(statement.returning(projects.c.id)).scalar_one()
         sealed = service.vault.seal(json.dumps(summary({"plan": plan})), label=summary_label(project_id))
         connection.execute(update(projects).where(projects.c.id == project_id).values(sealed_summary=sealed))
+        mark_rows(service, connection)
         job_id = enqueue(
             service,
             connection,

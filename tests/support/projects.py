@@ -25,6 +25,7 @@ from kohorte.service.jobs.settlement import Outcome, settle
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import datasets, now
+from support.marked_rows import mark_rows
 from support.service import RESEARCHER
 
 DISEASES = ("flu", "angina", "stroke")
@@ -72,7 +73,9 @@ def store_dataset(service: Service, frame: pl.DataFrame, creator_id: int, *, sta
             )
             .returning(datasets.c.id)
         )
-        return int(found.scalar_one())
+        dataset_id = int(found.scalar_one())
+        mark_rows(service, connection)
+        return dataset_id
 
 
 def interactive(epsilon: float = 2, delta: float = 1e-6, **more: Any) -> dict[str, Any]:

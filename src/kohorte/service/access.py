@@ -5,23 +5,17 @@ An object that the caller may not see is reported as not found, so that its exis
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, false, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, false, or_, select, true
 
 from kohorte.errors import AccessDenied
+from kohorte.service.context import Service
+from kohorte.service.integrity import marks
 from kohorte.service.permissions import ROLES_WITH, RULES, Permission, Role
-from kohorte.service.storage.schema import datasets, jobs, projects, user_roles, users
-
-ROLES = (
-    select(func.aggregate_strings(user_roles.c.role, " "))
-    .where(user_roles.c.user_id == users.c.id)
-    .scalar_subquery()
-    .label("roles")
-)
-"""The roles of a user as one text; `roles_of` reads it."""
-USERS: Select[*tuple[Any, ...]] = select(users, ROLES)
+from kohorte.service.storage.schema import datasets, jobs, projects, users
 
 DATASET, PROJECT = "dataset", "project"
 _OF_DATASET, _OF_PROJECT = jobs.c.subject_kind == DATASET, jobs.c.subject_kind == PROJECT
@@ -89,32 +83,47 @@ def visible_jobs(actor: Actor) -> ColumnElement[bool]:
 
 
 def project_for(
-    connection: Connection, actor: Actor, project_id: int, everything: Permission = Permission.SEE_ALL_PROJECTS
+    service: Service,
+    connection: Connection,
+    actor: Actor,
+    project_id: int,
+    everything: Permission = Permission.SEE_ALL_PROJECTS,
 ) -> Row[Any]:
-    """Return a project that the actor may see (`visible_projects`)."""
+    """Return a project that the actor may see (`visible_projects`); refuse a row that was changed outside."""
     seen = visible_projects(actor, everything)
     found = connection.execute(select(projects).where(projects.c.id == project_id, seen)).one_or_none()
-    return found_or_refused(found, "project")
+    return service.guard.checked(connection, marks.PROJECT, found_or_refused(found, "project"))
 
 
-def job_for(connection: Connection, actor: Actor, job_id: int) -> Row[Any]:
-    """Return a job that the actor may see."""
+def job_for(service: Service, connection: Connection, actor: Actor, job_id: int) -> Row[Any]:
+    """Return a job that the actor may see; refuse it if its project was changed outside."""
     found = connection.execute(JOBS.where(jobs.c.id == job_id, visible_jobs(actor))).one_or_none()
-    return found_or_refused(found, "job")
+    row = found_or_refused(found, "job")
+    check_projects(service, connection, [row])
+    return row
 
 
-def dataset_for(connection: Connection, actor: Actor, dataset_id: int) -> Row[Any]:
-    """Return a dataset, if the actor may see datasets at all."""
+def check_projects(service: Service, connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    """Refuse jobs whose projects were changed outside: who may see a job depends on its project."""
+    wanted = {row.project_id for row in rows} - {None}
+    for project in connection.execute(select(projects).where(projects.c.id.in_(wanted))).all() if wanted else ():
+        service.guard.checked(connection, marks.PROJECT, project)
+
+
+def dataset_for(service: Service, connection: Connection, actor: Actor, dataset_id: int) -> Row[Any]:
+    """Return a dataset, if the actor may see datasets at all; refuse a row that was changed outside."""
     statement = select(datasets).where(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None))
     may = actor.may(Permission.SEE_DATASETS)
-    return found_or_refused(connection.execute(statement).one_or_none() if may else None, "dataset")
+    found = found_or_refused(connection.execute(statement).one_or_none() if may else None, "dataset")
+    return service.guard.checked(connection, marks.DATASET, found)
 
 
-def user_for(connection: Connection, actor: Actor, user_id: int) -> Row[Any]:
+def user_for(service: Service, connection: Connection, actor: Actor, user_id: int) -> Row[Any]:
     """Return a user with their roles; without the permission to see users, only the actor's own."""
     may = actor.user_id == user_id or actor.may(Permission.SEE_USERS)
-    statement = USERS.where(users.c.id == user_id, users.c.deleted_at.is_(None))
-    return found_or_refused(connection.execute(statement).one_or_none() if may else None, "user")
+    statement = marks.USERS.where(users.c.id == user_id, users.c.deleted_at.is_(None))
+    found = found_or_refused(connection.execute(statement).one_or_none() if may else None, "user")
+    return service.guard.checked(connection, marks.USER, found)
 
 
 def found_or_refused(row: Row[Any] | None, what: str) -> Row[Any]:

@@ -2,7 +2,8 @@
 
 The chain is keyed (HMAC-SHA256) with a key that is not in the database. A person who can write to the database but has
 no key cannot add, change or remove an entry unnoticed by `verify_log`. The removal of the last entries is detected by
-comparison with a head that was noted before. After a rotation of the master key the next entries use a new key.
+comparison with state.log, a file, or with a head that was noted before. After a rotation of the master key the next
+entries use a new key.
 """
 
 from __future__ import annotations
@@ -15,30 +16,47 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, RowMapping, Text, bindparam, cast, insert, select, update
 
+from kohorte.errors import EngineError
+from kohorte.service.storage.changes import changes_of
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import accounts, audit, audit_head, now
 from kohorte.service.vault import Vault
 
 START = "0" * 64
 HEAD = select(audit_head).with_for_update()
-MOVE_HEAD = update(audit_head).values(number=bindparam("number"), mac=bindparam("mac"))
+MOVE_HEAD = update(audit_head).values(number=bindparam("number"), mac=bindparam("mac"), state=bindparam("state"))
+
+
+class Outside(Protocol):
+    """The record outside the database: its last line, and the last entry of the audit log that it knows."""
+
+    @property
+    def number(self) -> int:
+        """The number of the last line."""
+
+    @property
+    def audit(self) -> tuple[int, str]:
+        """Number and code of the entry."""
 
 
 class AuditLog:
     """Writes entries in the same transaction as the action they record: both are stored, or neither."""
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(self, vault: Vault, outside: Outside | None = None) -> None:
         self._vault = vault
+        self._outside = outside
 
     def append(
         self, connection: Connection, action: str, about: str, *, actor: int | None, **details: str | int | float | None
     ) -> None:
         """Add an entry as the last step of a transaction; `about` is, say, "project 4". No cell values, no tokens."""
         head = connection.execute(HEAD).one()
+        if self._outside is not None and head.number < self._outside.audit[0]:
+            raise older_database()
         entry = {
             "number": head.number + 1,
             "at": now().isoformat(timespec="microseconds"),
@@ -50,7 +68,9 @@ class AuditLog:
         }
         mac = self.mac(entry)
         connection.execute(insert(audit), {**entry, "mac": mac})
-        connection.execute(MOVE_HEAD, {"number": entry["number"], "mac": mac})
+        state = max(head.state or 0, 0 if self._outside is None else self._outside.number)
+        connection.execute(MOVE_HEAD, {"number": entry["number"], "mac": mac, "state": state})
+        changes_of(connection).audit = (entry["number"], mac)
 
     def mac(self, entry: Mapping[str, Any]) -> str:
         """Return the message authentication code of an entry, with the key that is valid for its number."""
@@ -135,3 +155,12 @@ def _fits(row: RowMapping, log: AuditLog, count: int, previous: str) -> bool:
         return bool(entry["number"] == count + 1 and entry["previous"] == previous and mac == log.mac(entry))
     except (TypeError, ValueError, RecursionError):
         return False
+
+
+def older_database() -> EngineError:
+    """Return the error for a database that lacks entries which it had before."""
+    return EngineError(
+        "the database is older than state.log: an older copy was put in its place, or the end of its audit log was "
+        "removed. Put the newest database back, or restore a backup with kohorte service restore",
+        code="service-database-older",
+    )

@@ -1,7 +1,8 @@
 """Backup and restore of a service, without its key and without losing later spendings.
 
 A backup contains the database and the encrypted files. It contains neither the key file, which is stored separately,
-nor the log of spendings: an old log would hide what was spent since (docs/decisions/0030-backup-and-restore.md).
+nor the log of spendings: an old log would hide what was spent since (docs/decisions/0030-backup-and-restore.md). For
+the same reason it does not contain state.log (docs/decisions/0032-marked-rows.md).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from sqlalchemy import inspect, select
 
 from kohorte.errors import EngineError, InputError
-from kohorte.service.context import Service
+from kohorte.service.context import How, Service
 from kohorte.service.key_rotation import is_unfinished, rotate
 from kohorte.service.keyring import KeyFile, flush_folder
 from kohorte.service.projects.spendings import Standing, enter_all, standing
@@ -101,7 +102,7 @@ def restore(settings: Settings, source: Path, *, old_key: Path | None = None) ->
     except OSError:
         raise _failure("the encrypted files could not be copied") from None
     _restore_database(settings, source / DUMPS[backup.database])
-    with Service.opened(settings, create=True) as service:
+    with Service.opened(settings, create=True, how=How.RESTORED) as service:
         if is_unfinished(service.vault.ring):
             rotate(service, lambda *_: None, settle_seconds=0.0)
         spendings = enter_all(service)
@@ -285,7 +286,7 @@ def _flush(folder: Path) -> None:
 def _occupied() -> InputError:
     return InputError(
         "a database (or its -wal, -shm or -journal file) or encrypted files exist already; restore into a folder with "
-        "only the key, the settings and spent.log",
+        "only the key, the settings, spent.log and state.log",
         code="service-restore-target",
     )
 

@@ -7,7 +7,7 @@ Each step can be repeated; the key file and the table `master_key` record which 
 3. The new key becomes the current one, the old one `previous`: every process seals with the new key from now on.
 4. In one transaction the database stops accepting the old key, and the chained logs continue with keys derived from
    the new one.
-5. Everything that is still sealed with the old key is sealed again, row by row and file by file.
+5. Everything that is still sealed or marked with the old key is sealed or marked again, row by row and file by file.
 6. The old key is removed from the key file, once everybody who has read something sealed with it has unsealed it.
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hmac
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,13 +28,14 @@ from kohorte.errors import EngineError, InputError
 from kohorte.service.approvals.requests import values_label
 from kohorte.service.context import Service
 from kohorte.service.datasets.hierarchies import hierarchy_label
+from kohorte.service.integrity.marking import mark_again
+from kohorte.service.integrity.marks import MARKED
 from kohorte.service.jobs.queue import request_label
 from kohorte.service.keyring import ID_BYTES, KeyRing, MasterKey
-from kohorte.service.projects.ledger import account_mac, answer_label, sql_label
+from kohorte.service.projects.ledger import answer_label, sql_label
 from kohorte.service.projects.store import config_label, summary_label
 from kohorte.service.spent_log import Head
 from kohorte.service.storage.schema import (
-    accounts,
     answered,
     approvals,
     audit_head,
@@ -88,11 +88,11 @@ SEALED = (
 
 @dataclass(frozen=True)
 class Rotation:
-    """The result of a rotation: how much was sealed again, and how much no key can unseal (damaged before)."""
+    """The result of a rotation: how much was sealed or marked again, and what no key can unseal (damaged before)."""
 
     key: str
     texts: int
-    accounts: int
+    rows: int
     files: int
     damaged: int
 
@@ -114,7 +114,7 @@ def rotate(service: Service, report: Report, *, settle_seconds: float = SETTLE_S
             time.sleep(settle_seconds)
         _accept_only_current(service)
         texts, damaged_texts = _reseal_texts(service, report)
-        count = _reseal_accounts(service)
+        count = mark_again(service.database, service.guard, service.vault)
         files, damaged_files = _reseal_files(service, report)
         time.sleep(settle_seconds)
         vault.replace_keys(replace(vault.ring, previous=()))
@@ -172,9 +172,9 @@ def _accept_only_current(service: Service) -> None:
 
 
 def _wait_for_writers(connection: Connection) -> None:
-    """Wait until no transaction of PostgreSQL writes to a table with sealed texts; SQLite has only one writer."""
+    """Wait until no transaction of PostgreSQL writes to sealed or marked tables; SQLite has only one writer."""
     if connection.dialect.name == "postgresql":
-        names = ", ".join(sorted({sealed.table.name for sealed in SEALED} | {accounts.name}))
+        names = ", ".join(sorted({entry.table.name for entry in (*SEALED, *MARKED)}))
         connection.execute(text(f"LOCK TABLE {names} IN SHARE MODE"))
 
 
@@ -212,19 +212,6 @@ def _resealed(service: Service, connection: Connection, sealed: SealedColumn, ke
     again = {sealed.column.name: service.vault.seal(found, label=label)}
     connection.execute(update(sealed.table).where(this).values(again))
     return True
-
-
-def _reseal_accounts(service: Service) -> int:
-    """Authenticate every unaltered account with the current key."""
-    current, done = service.vault.ring.current, 0
-    with service.database.writing() as connection:
-        for row in connection.execute(select(accounts).with_for_update()).all():
-            facts = (row.project_id, row.user_id, row.composition, row.amount, row.delta)
-            if any(hmac.compare_digest(row.mac, account_mac(key, facts)) for key in service.vault.ring.previous):
-                this = and_(accounts.c.project_id == row.project_id, accounts.c.user_id == row.user_id)
-                connection.execute(update(accounts).where(this).values(mac=account_mac(current, facts)))
-                done += 1
-    return done
 
 
 def _reseal_files(service: Service, report: Report) -> tuple[int, int]:

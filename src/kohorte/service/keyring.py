@@ -61,6 +61,11 @@ class MasterKey:
         return self.derived("sealing")
 
     @cached_property
+    def marking(self) -> bytes:
+        """The key that rows are marked with."""
+        return self.derived("marks")
+
+    @cached_property
     def id(self) -> bytes:
         """The first bytes of everything that is sealed with this key."""
         return bytes.fromhex(self.fingerprint)[:ID_BYTES]

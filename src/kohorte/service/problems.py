@@ -30,6 +30,9 @@ BY_CODE = {
     "too-many-requests": HTTPStatus.TOO_MANY_REQUESTS,
     "locked-out": HTTPStatus.TOO_MANY_REQUESTS,
 }
+BY_ENGINE = dict.fromkeys(
+    ("service-row-changed", "service-database-older", "service-state-log"), HTTPStatus.SERVICE_UNAVAILABLE
+)
 BY_CLASS: tuple[tuple[type[KohorteError], HTTPStatus], ...] = (
     (BudgetExceeded, HTTPStatus.FORBIDDEN),
     (NoSolution, HTTPStatus.UNPROCESSABLE_ENTITY),
@@ -46,6 +49,8 @@ def status_of(error: KohorteError) -> HTTPStatus:
     if isinstance(error, InputError):
         endings = (status for ending, status in BY_ENDING.items() if error.code.endswith(ending))
         return next(endings, HTTPStatus.BAD_REQUEST)
+    if isinstance(error, EngineError):
+        return BY_ENGINE.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
     classes = (status for kind, status in BY_CLASS if isinstance(error, kind))
     return next(classes, HTTPStatus.INTERNAL_SERVER_ERROR)
 

@@ -104,6 +104,11 @@ class Settings:
         return self.folder / "spent.log"
 
     @property
+    def state_log(self) -> Path:
+        """Where the record of the latest version of every marked row is."""
+        return self.folder / "state.log"
+
+    @property
     def vault_folder(self) -> Path:
         """Where encrypted files are."""
         return self.folder / "files"

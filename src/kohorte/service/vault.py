@@ -151,6 +151,17 @@ class Vault:
         """Decrypt a whole file."""
         return b"".join(self.chunks(name, content))
 
+    def is_another(self, name: str, content: Content) -> bool:
+        """Whether a file exists that does not belong under this name, or is of another kind; reads only its head."""
+        try:
+            with self.path(name).open("rb") as file:
+                self.unseal(_head(file)[0], label=_label(name, content))
+        except (EngineError, InputError):
+            return True
+        except OSError:
+            return False
+        return False
+
     def remove(self, name: str | None) -> None:
         """Remove an encrypted file, if it exists; without its sealed key the content is lost."""
         if name is not None:

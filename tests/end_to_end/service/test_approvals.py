@@ -12,6 +12,7 @@ from kohorte.service.context import Service
 from kohorte.service.permissions import TWO_PEOPLE, Role
 from kohorte.service.vault import Content
 from support.jobs import new_project
+from support.marked_rows import mark_rows
 from support.projects import patients, store_dataset
 from support.service import Person, client_of, new_person_with
 
@@ -87,6 +88,7 @@ def test_a_release_leaves_when_a_second_person_has_agreed(
     released = service.vault.write(b"age\n4*\n", Content.RELEASE)
     with service.database.writing() as connection:
         connection.exec_driver_sql(f"UPDATE projects SET state = 'ready', release_file = '{released}'")
+        mark_rows(service, connection)
     project = f"{API}/projects/{project_id}"
     asked = [client.get(f"{project}/{path}", headers=researcher.headers) for path in ("csv", "preview")]
     assert [(answer.status_code, answer.json()["state"]) for answer in asked] == [(202, "pending")] * 2

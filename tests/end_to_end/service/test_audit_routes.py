@@ -82,6 +82,8 @@ def test_the_log_is_verified(service: Service, client: TestClient, steward: Pers
         "head": found["head"],
         "first_wrong": None,
         "accounts_fit": True,
+        "wrong_rows": [],
+        "state_log": None,
     }
     with service.database.writing() as connection:
         connection.execute(text("UPDATE audit_head SET number = number + 1"))

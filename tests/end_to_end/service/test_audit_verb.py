@@ -10,6 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from kohorte.service.context import Service
+from support.attacker import Attacker
+from support.service import Person
 
 Run = Callable[..., Any]
 
@@ -51,7 +53,15 @@ def test_an_empty_log_is_whole(audit: Run) -> None:
 
 def test_verify_prints_the_head_and_checks_one_noted_before(logged: Service, audit: Run) -> None:
     noted = audit("verify", "--json").json
-    assert noted == {"whole": True, "entries": 3, "head": noted["head"], "first_wrong": None, "accounts_fit": True}
+    assert noted == {
+        "whole": True,
+        "entries": 3,
+        "head": noted["head"],
+        "first_wrong": None,
+        "accounts_fit": True,
+        "wrong_rows": [],
+        "state_log": None,
+    }
     with logged.database.writing() as connection:
         logged.log.append(connection, "create-project", "project 4", actor=None)
     ran = audit("verify", "--head", noted["head"])
@@ -62,19 +72,26 @@ def test_verify_prints_the_head_and_checks_one_noted_before(logged: Service, aud
     assert cut_off_last_of_four.out == "THE LOG IS NOT WHOLE: entry 4 was changed, added or removed\n"
 
 
-def test_a_log_that_was_cut_off_ends_with_exit_code_1_for_whoever_noted_its_head(logged: Service, audit: Run) -> None:
+def test_a_log_that_was_cut_off_ends_with_exit_code_1(logged: Service, audit: Run) -> None:
     head = audit("verify", "--json").json["head"]
     cut_off_last(logged)
-    assert audit("verify").code == 0
+    ran = audit("verify")
+    assert ran.code == 1
+    assert "STATE.LOG AND DATABASE DO NOT FIT: the database is older than state.log" in ran.out
     ran = audit("verify", "--head", head, "--json")
     assert ran.code == 1
-    assert {**ran.json, "head": ""} == {
-        "whole": False,
-        "entries": 2,
-        "head": "",
-        "first_wrong": 3,
-        "accounts_fit": True,
-    }
+    told = {"whole": False, "entries": 2, "first_wrong": 3, "accounts_fit": True, "wrong_rows": []}
+    assert {name: ran.json[name] for name in told} == told
+    assert audit("show").code == 0
+
+
+def test_rows_that_were_changed_are_named(service: Service, steward: Person, audit: Run) -> None:
+    Attacker(service).run("UPDATE users SET institution = 'x'")
+    ran = audit("verify")
+    assert ran.code == 1
+    assert f"NOT AS THE SERVICE WROTE IT: users {steward.user_id} (changed)\n" in ran.out
+    wrong = [{"table": "users", "id": str(steward.user_id), "problem": "changed"}]
+    assert audit("verify", "--json").json["wrong_rows"] == wrong
 
 
 def test_show_prints_the_last_entries_the_newest_first(logged: Service, audit: Run) -> None:

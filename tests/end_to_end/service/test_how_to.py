@@ -40,7 +40,8 @@ def test_the_commands_of_the_how_to_work_as_written(tmp_path: Path) -> None:
         assert "without key" in run_script(tmp_path, back_up)
         sign_in = story[story.index("api=") : story.index("curl", story.index("access_token"))]
         query = story[story.rindex("curl") :].replace("AVG(age)", "COUNT(age)")
-        assert '"query_result"' in run_script(tmp_path, f"{sign_in}\n{query}\ncp service/spent.log elsewhere/")
+        copy = "cp service/spent.log service/state.log elsewhere/"
+        assert '"query_result"' in run_script(tmp_path, f"{sign_in}\n{query}\n{copy}")
     restored = run_script(tmp_path, restore)
     assert "spendings after the backup, entered from spent.log: 1\n" in restored
     assert "the log is whole" in restored

@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from kohorte.service.context import Service
+from support.attacker import Attacker
 from support.filled_service import Filled
 from support.service import Person, signed_in
 
@@ -31,7 +32,7 @@ def test_the_key_is_replaced_while_the_service_answers(
     before = verb("status", "--json").json
     ran = verb("rotate-key", "--json")
     assert ran.code == 0
-    assert {**ran.json, "key": ""} == {"key": "", "texts": 0, "accounts": 0, "files": 0, "damaged": 0}
+    assert {**ran.json, "key": ""} == {"key": "", "texts": 0, "rows": 1, "files": 0, "damaged": 0}
     after = verb("status", "--json").json
     assert after == {**before, "key": ran.json["key"]}
     assert after["key"] != before["key"]
@@ -69,3 +70,19 @@ def test_a_restore_without_the_log_ends_with_exit_code_1_until_somebody_confirms
     assert run("service", "confirm-spent", "--folder", folder, "--reason", "lost with the disk").code == 0
     assert run("service", "status", "--folder", folder, "--json").json["spent_log"]["problem"] is None
     assert run("audit", "verify", "--folder", folder).code == 0
+
+
+def test_a_lost_state_log_is_told_and_confirmed(service: Service, steward: Person, verb: Run) -> None:
+    Attacker(service).run("UPDATE users SET name = 'x'")
+    service.settings.state_log.unlink()
+    ran = verb("status")
+    assert ran.code == 1
+    assert "THE SERVICE DOES NOT START: state.log is missing" in ran.out
+    assert "[service-state-log]" in verb("rotate-key").err
+    assert verb("confirm-rows", "--reason", " ").code == 2
+    ran = verb("confirm-rows", "--reason", "lost with the disk")
+    assert ran.code == 0
+    wrong = f"accepted although it was not as the service wrote it: users {steward.user_id} (changed)\n"
+    assert ran.out == f"{wrong}1 rows are accepted as they are; a new state.log begins\n"
+    assert verb("confirm-rows", "--reason", "again", "--json").json == {"rows": 1, "wrong": []}
+    assert verb("status", "--json").json["state_log"] is None

@@ -10,14 +10,20 @@ from kohorte.errors import InputError
 from kohorte.in_words import count
 from kohorte.service.processes.opening import opened
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.service.audit import LogCheck
+    from kohorte.service.integrity.verification import Verification
+
 EPILOG = """\
 examples:
   kohorte audit verify --folder service
   kohorte audit verify --folder service --head "$(cat head.txt)"        a head that was noted before
   kohorte audit show --folder service --limit 50
 
-Note the head that `verify` prints on another machine. Entries that were changed, added or removed are detected by their
-codes; if the last entries were cut off, comparison with a head noted before shows it (--head)."""
+`verify` checks every entry of the log, and every account, role, project, dataset, approval and budget: it names the
+rows that were changed, put back to an older state, or removed outside the service. Note the head that it prints on
+another machine: if database, spent.log and state.log were put back together, only a head noted before shows it."""
 MOST_SHOWN = 1_000_000
 
 
@@ -25,7 +31,7 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     """Add the verb and its two actions."""
     parser = verbs.add_parser("audit", help="the audit log of the research service", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    verify = service_action(actions, "verify", "verify every entry of the log", EPILOG)
+    verify = service_action(actions, "verify", "verify every entry of the log, and every marked row", EPILOG)
     verify.add_argument("--head", metavar="HEAD", help="a head noted before (NUMBER:CODE), which must still be in it")
     show = service_action(actions, "show", "print the last entries, the newest first", EPILOG)
     show.add_argument("--limit", metavar="N", type=int, default=20, help="how many (20)")
@@ -34,30 +40,44 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 
 def run_verify(options: argparse.Namespace) -> int:
-    """Verify the chain; exit code 1 if it is not whole."""
-    with opened(options.folder) as service:
-        from kohorte.service.audit import verify_log
+    """Verify the chain and the marked rows; exit code 1 if something is not as the service wrote it."""
+    with opened(options.folder, lenient=True) as service:
         from kohorte.service.audit_reading import noted_head
+        from kohorte.service.integrity.verification import verify
+        from kohorte.service.key_rotation import SEALED
 
         expected = None if options.head is None else noted_head(options.head)
-        found = verify_log(service.database, service.log, expected=expected)
+        found = verify(service.database, service.log, service.guard, SEALED, expected=expected)
     if options.json:
         print_json(found.to_dict())
-    elif found.whole:
-        print(f"the log is whole: {count(found.entries, 'entry', 'entries')}")
-        print(f"head {found.head}")
-    elif found.first_wrong is not None:
-        print(f"THE LOG IS NOT WHOLE: entry {found.first_wrong} was changed, added or removed")
+    else:
+        _print_log(found.log)
+        _print_rows(found)
+    return 0 if found.whole else 1
+
+
+def _print_log(log: LogCheck) -> None:
+    if log.whole:
+        print(f"the log is whole: {count(log.entries, 'entry', 'entries')}")
+        print(f"head {log.head}")
+    elif log.first_wrong is not None:
+        print(f"THE LOG IS NOT WHOLE: entry {log.first_wrong} was changed, added or removed")
     else:
         print("THE ACCOUNTS DO NOT AGREE WITH THE LOG of what was spent")
-    return 0 if found.whole else 1
+
+
+def _print_rows(found: Verification) -> None:
+    if found.state is not None:
+        print(f"STATE.LOG AND DATABASE DO NOT FIT: {found.state}")
+    for row in found.rows:
+        print(f"NOT AS THE SERVICE WROTE IT: {row.table} {row.id} ({row.problem})")
 
 
 def run_show(options: argparse.Namespace) -> int:
     """Print the last entries."""
     if not 0 < options.limit <= MOST_SHOWN:
         raise InputError(f"--limit: is a number from 1 to {MOST_SHOWN}", code="audit-limit")
-    with opened(options.folder) as service:
+    with opened(options.folder, lenient=True) as service:
         from kohorte.service.audit_reading import listed
 
         entries, total = listed(service.database, limit=options.limit)

@@ -111,6 +111,7 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
     from kohorte.service import setup_token
     from kohorte.service.accounts.setup import fresh_token
     from kohorte.service.context import Service
+    from kohorte.service.integrity.verification import wrong_rows
     from kohorte.service.processes.serving import refuse_unreachable_database
     from kohorte.service.projects.ruled_projects import broken_rules
     from kohorte.service.projects.spendings import enter_all
@@ -120,12 +121,14 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
         problem = enter_all(service).problem
         if problem is not None:
             print(f"kohorte: {problem}", file=sys.stderr)
+        for row in wrong_rows(service.database, service.guard):
+            print(f"kohorte: {row.table} {row.id} is not as the service wrote it ({row.problem})", file=sys.stderr)
         for broken in broken_rules(service):
             print(f"kohorte: {broken}; nothing of it leaves", file=sys.stderr)
         token = fresh_token(service) if with_token else None
     if token is not None:
         return setup_token.write(settings, token)
-    if with_token:  # there is a steward
+    if with_token:  # there is a steward, or somebody has removed or changed accounts
         setup_token.remove(settings)
     return None
 

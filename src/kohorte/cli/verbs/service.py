@@ -21,13 +21,14 @@ examples:
   kohorte service backup --folder service --output /backups/monday
   kohorte service restore --folder service --from /backups/monday
   kohorte service confirm-spent --folder service --reason "the disk with spent.log was lost on Monday"
+  kohorte service confirm-rows --folder service --reason "the disk with state.log was lost on Monday"
 
-A backup holds neither the key (keys/master.key) nor spent.log: copy both to other places. When a backup is restored,
-spent.log has to be the newest one: it tells what was spent after the backup was made."""
+A backup holds neither the key (keys/master.key) nor spent.log and state.log: copy all three to other places. When a
+backup is restored, spent.log has to be the newest one: it tells what was spent after the backup was made."""
 
 
 def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its five actions."""
+    """Add the verb and its six actions."""
     parser = verbs.add_parser("service", help="key and backups of the service", description=__doc__, epilog=EPILOG)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     status = service_action(actions, "status", "print the state of key, locked files and log of spendings", EPILOG)
@@ -38,9 +39,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     restore.add_argument("--from", metavar="DIR", required=True, dest="source", help="folder of the backup")
     restore.add_argument("--old-key", metavar="F", help="key file of the backup, if the key was replaced since")
     confirm = service_action(actions, "confirm-spent", "begin a new spent.log when the old one is lost", EPILOG)
-    confirm.add_argument("--reason", metavar="TEXT", required=True, help="why; goes into the audit log")
-    runs = (run_rotate_key, run_backup, run_restore, run_status, run_confirm_spent)
-    for action, run in zip((rotate, backup, restore, status, confirm), runs, strict=True):
+    rows = service_action(actions, "confirm-rows", "accept the database as it is, and begin a new state.log", EPILOG)
+    for one in (confirm, rows):
+        one.add_argument("--reason", metavar="TEXT", required=True, help="why; goes into the audit log")
+    runs = (run_rotate_key, run_backup, run_restore, run_status, run_confirm_spent, run_confirm_rows)
+    for action, run in zip((rotate, backup, restore, status, confirm, rows), runs, strict=True):
         action.set_defaults(run=run)
 
 
@@ -53,8 +56,8 @@ def run_rotate_key(options: argparse.Namespace) -> int:
     if options.json:
         print_json(asdict(done))
         return 0
-    sealed = f"{done.texts:,} texts, {done.accounts:,} accounts and {done.files:,} files"
-    print(f"the key is now {done.key}; {sealed} were sealed again")
+    sealed = f"{done.texts:,} texts and {done.files:,} files were sealed again, {done.rows:,} rows were marked again"
+    print(f"the key is now {done.key}; {sealed}")
     if done.damaged:
         print(f"{done.damaged:,} were damaged before and cannot be opened with any key")
     print(f"Copy {service.settings.key_path} to where you keep the key. All users must sign in again.")
@@ -70,7 +73,8 @@ def run_backup(options: argparse.Namespace) -> int:
     if options.json:
         print_json(asdict(made))
     else:
-        print(f"{options.output}: the database and {made.files:,} locked files, without key ({made.key}) and spent.log")
+        without = f"without key ({made.key}), spent.log and state.log"
+        print(f"{options.output}: the database and {made.files:,} locked files, {without}")
         print(f"audit head {made.audit_head}")
     return 0
 
@@ -95,17 +99,19 @@ def run_restore(options: argparse.Namespace) -> int:
 
 def run_status(options: argparse.Namespace) -> int:
     """Print the state; exit code 1 if something has to be done."""
-    with opened(options.folder) as service:
+    with opened(options.folder, lenient=True) as service:
+        from kohorte.service.integrity.verification import state_problem
         from kohorte.service.key_rotation import is_unfinished
         from kohorte.service.projects.ruled_projects import broken_rules
         from kohorte.service.projects.spendings import standing
 
         key, unfinished, log = service.vault.ring.current.id.hex(), is_unfinished(service.vault.ring), standing(service)
-        files = len(service.vault.names())
+        files, state = len(service.vault.names()), state_problem(service.guard)
         rules, broken = service.settings.rules.to_dict(), broken_rules(service)
     if options.json:
         facts = {"key": key, "rotation_unfinished": unfinished, "files": files, "spent_log": asdict(log)}
-        print_json({**facts, "rules": rules, "broken_rules": [one.to_dict() for one in broken]})
+        facts |= {"rules": rules, "broken_rules": [one.to_dict() for one in broken]}
+        print_json({**facts, "state_log": state})
     else:
         print(f"key {key}" + (", being replaced: run kohorte service rotate-key again" if unfinished else ""))
         print(f"locked files {files:,}")
@@ -115,7 +121,9 @@ def run_status(options: argparse.Namespace) -> int:
         for one in broken:
             print(one)
         _print_problem(log)
-    return int(unfinished or log.problem is not None or bool(broken))
+        if state is not None:
+            print(f"THE SERVICE DOES NOT START: {state}")
+    return int(unfinished or log.problem is not None or bool(broken) or state is not None)
 
 
 def run_confirm_spent(options: argparse.Namespace) -> int:
@@ -130,6 +138,23 @@ def run_confirm_spent(options: argparse.Namespace) -> int:
     else:
         print(f"spendings entered from the readable part of the old log: {entered:,}")
         print(f"a new spent.log begins with the spendings in the database\nspent.log head {head}")
+    return 0
+
+
+def run_confirm_rows(options: argparse.Namespace) -> int:
+    """Accept the rows of the database as they are."""
+    with opened(options.folder, lenient=True) as service:
+        from kohorte.service.integrity.marking import confirm
+        from kohorte.service.integrity.verification import wrong_rows
+
+        wrong = wrong_rows(service.database, service.guard)
+        count = confirm(service.database, service.guard, service.log, reason=options.reason)
+    if options.json:
+        print_json({"rows": count, "wrong": [asdict(row) for row in wrong]})
+    else:
+        for row in wrong:
+            print(f"accepted although it was not as the service wrote it: {row.table} {row.id} ({row.problem})")
+        print(f"{count:,} rows are accepted as they are; a new state.log begins")
     return 0
 
 

@@ -53,7 +53,7 @@ def fits(password: str, stored: str | None) -> bool:
     with _hashing:
         try:
             return argon2id.verify(against.encode("ascii"), _encoded(password)) and stored is not None
-        except (exceptions.InvalidkeyError, exceptions.ValueError):
+        except (exceptions.InvalidkeyError, ValueError):
             return False
 
 

@@ -20,6 +20,7 @@ from kohorte.service.accounts import lockout, passwords
 from kohorte.service.accounts.addresses import folded
 from kohorte.service.accounts.tokens import Claims, Type, claims_of, is_live, issued, new_id, refused
 from kohorte.service.context import Service
+from kohorte.service.integrity.marks import USER, USERS
 from kohorte.service.storage.schema import now, sessions, users
 
 LONGEST = timedelta(days=30)
@@ -57,7 +58,7 @@ def sign_in(service: Service, email_address: str, password: str) -> Tokens:
         better = passwords.hashed(password) if passwords.is_outdated(row.password_hash) else None
         with service.database.writing() as connection:
             lockout.take_back(connection, attempt)
-            _keep_better_hash(connection, row, better)
+            _keep_better_hash(service, connection, row, better)
             session = _begin(service, connection, row.id)
             service.log.append(connection, "login", f"user {row.id}", actor=row.id)
     return _tokens(service, row, session)
@@ -68,6 +69,8 @@ def rotate(service: Service, refresh_token: str) -> Tokens:
     claims = claims_of(service, Type.REFRESH, refresh_token)
     with service.database.writing() as connection:
         row = _live_session(connection, claims)
+        if row is not None:
+            service.guard.checked(connection, USER, row)
         if row is not None and row.refresh_id == claims.token_id:
             session = _Session(claims.session_id, new_id(), _expiry(service, row.session_began_at))
             connection.execute(update(sessions).where(sessions.c.id == session.id).values(**asdict(session)))
@@ -113,8 +116,11 @@ def _checked(service: Service, email_address: str, password: str) -> tuple[Row[A
     passwords.warm_up()
     attempt = lockout.counted(service, email_address)
     with service.database.reading() as connection:
-        row = connection.execute(select(users).where(users.c.email_address == email_address, *USABLE)).one_or_none()
+        row = connection.execute(USERS.where(users.c.email_address == email_address, *USABLE)).one_or_none()
+        problem = None if row is None else service.guard.problem(connection, USER, row)
     if passwords.fits(password, None if row is None else row.password_hash):
+        if row is not None and problem is not None:  # only now: a stranger must not learn that there is such a user
+            raise service.guard.refused(USER, row, problem)
         return row, attempt
     if attempt.locks:
         about = "unknown address" if row is None else f"user {row.id}"
@@ -128,13 +134,14 @@ def _settle(service: Service, attempt: lockout.Attempt) -> None:
         lockout.take_back(connection, attempt)
 
 
-def _keep_better_hash(connection: Connection, row: Row[Any], better: str | None) -> None:
+def _keep_better_hash(service: Service, connection: Connection, row: Row[Any], better: str | None) -> None:
     """Lock the user and store a better hash, if any; refuse if user or password changed since they were checked."""
     same = (users.c.id == row.id, users.c.password_hash == row.password_hash, *USABLE)
     if connection.execute(select(users.c.id).where(*same).with_for_update(key_share=True)).one_or_none() is None:
         raise _wrong()
     if better is not None:
-        connection.execute(update(users).where(users.c.id == row.id).values(password_hash=better))
+        with service.guard.changing(connection, USER, row.id):
+            connection.execute(update(users).where(users.c.id == row.id).values(password_hash=better))
 
 
 def _begin(service: Service, connection: Connection, user_id: int) -> _Session:
@@ -148,12 +155,7 @@ def _begin(service: Service, connection: Connection, user_id: int) -> _Session:
 def _live_session(connection: Connection, claims: Claims) -> Row[*tuple[Any, ...]] | None:
     """Return the user and session of a token and lock the session, if it can still be used."""
     return connection.execute(
-        select(
-            users.c.id,
-            users.c.password_expires_at,
-            sessions.c.refresh_id,
-            sessions.c.created_at.label("session_began_at"),
-        )
+        USERS.add_columns(sessions.c.refresh_id, sessions.c.created_at.label("session_began_at"))
         .join(sessions, sessions.c.user_id == users.c.id)
         .where(sessions.c.id == claims.session_id, users.c.id == claims.user_id, is_live(now()))
         .with_for_update(of=sessions)

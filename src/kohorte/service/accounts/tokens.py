@@ -8,11 +8,12 @@ from datetime import datetime
 from enum import StrEnum
 
 import jwt
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, or_, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, or_
 
 from kohorte.errors import AccessDenied
-from kohorte.service.access import ROLES, Actor, roles_of
+from kohorte.service.access import Actor, roles_of
 from kohorte.service.context import Service
+from kohorte.service.integrity.marks import USER, USERS
 from kohorte.service.storage.schema import Moment, now, sessions, users
 
 ALGORITHM = "HS256"
@@ -32,14 +33,10 @@ def is_live(moment: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     )
 
 
-CALLER = (
-    select(users.c.id, ROLES)
-    .join(sessions, sessions.c.user_id == users.c.id)
-    .where(
-        sessions.c.id == bindparam("of_session"),
-        users.c.id == bindparam("of_user"),
-        is_live(bindparam("moment", type_=Moment)),
-    )
+CALLER = USERS.join(sessions, sessions.c.user_id == users.c.id).where(
+    sessions.c.id == bindparam("of_session"),
+    users.c.id == bindparam("of_user"),
+    is_live(bindparam("moment", type_=Moment)),
 )
 """Built once, because every request needs it."""
 
@@ -104,8 +101,9 @@ def authenticate(service: Service, token: str) -> Actor:
     of = {"of_session": claims.session_id, "of_user": claims.user_id, "moment": now()}
     with service.database.reading() as connection:
         row = connection.execute(CALLER, of).one_or_none()
-    if row is None:
-        raise refused()
+        if row is None:
+            raise refused()
+        service.guard.checked(connection, USER, row)
     return Actor(row.id, roles_of(row), claims.session_id)
 
 

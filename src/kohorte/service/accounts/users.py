@@ -15,10 +15,11 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, fun
 from sqlalchemy.exc import IntegrityError
 
 from kohorte.errors import AccessDenied, InputError
-from kohorte.service.access import USERS, Actor, found_or_refused, roles_of, user_for
+from kohorte.service.access import Actor, found_or_refused, roles_of, user_for
 from kohorte.service.accounts import passwords, sessions
 from kohorte.service.accounts.addresses import folded, valid
 from kohorte.service.context import Service
+from kohorte.service.integrity.marks import USER, USERS
 from kohorte.service.permissions import Permission, Role
 from kohorte.service.storage.schema import now, user_roles, users
 
@@ -128,6 +129,7 @@ def add(
         statement = insert(users).values(**columns, created_at=now()).returning(users.c.id)
         user_id = connection.execute(statement).scalar_one()
     _set_roles(connection, user_id, roles)
+    service.guard.mark(connection, USER, user_id)
     privileged = Role.STEWARD in roles
     service.log.append(connection, action, f"user {user_id}", actor=by, privileged=privileged, roles=", ".join(roles))
     return connection.execute(USERS.where(users.c.id == user_id)).one()
@@ -144,7 +146,7 @@ def listed(service: Service, *, limit: int, page: int) -> tuple[list[Row[Any]], 
 def shown(service: Service, actor: Actor, user_id: int) -> Row[Any]:
     """Return a user whom the actor may see."""
     with service.database.reading() as connection:
-        return user_for(connection, actor, user_id)
+        return user_for(service, connection, actor, user_id)
 
 
 def change(service: Service, actor: Actor, user_id: int, changes: Changes) -> Row[Any]:
@@ -185,7 +187,7 @@ def removal(user_id: int) -> dict[str, Any]:
 
 def remove(service: Service, connection: Connection, actor: Actor, user_id: int) -> None:
     """Delete a user whom the actor may see."""
-    user_for(connection, actor, user_id)
+    user_for(service, connection, actor, user_id)
     apply(service, connection, user_id, removal(user_id), by=actor)
 
 
@@ -214,11 +216,12 @@ def apply(
     """Change the row and the roles of a user; a new password or a disabled account ends sessions."""
     _keep_a_steward(connection, user_id, values)
     columns = {name: value for name, value in values.items() if name != "roles"}
-    if columns:
-        with _one_per_address():
-            connection.execute(update(users).where(users.c.id == user_id).values(**columns))
-    if "roles" in values:
-        _set_roles(connection, user_id, values["roles"])
+    with service.guard.changing(connection, USER, user_id):
+        if columns:
+            with _one_per_address():
+                connection.execute(update(users).where(users.c.id == user_id).values(**columns))
+        if "roles" in values:
+            _set_roles(connection, user_id, values["roles"])
     row = connection.execute(USERS.where(users.c.id == user_id)).one()
     if row.disabled_at is not None or "password_hash" in values:
         own = by is not None and by.user_id == user_id and row.disabled_at is None

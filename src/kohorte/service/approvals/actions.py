@@ -91,7 +91,9 @@ def _delete_project(call: Call, connection: Connection) -> Outcome:
 
 
 def _open_release(call: Call, connection: Connection) -> Outcome:
-    project = released_files.releasing_project(connection, call.actor, call.subject_id, evidence_only=False)
+    project = released_files.releasing_project(
+        call.service, connection, call.actor, call.subject_id, evidence_only=False
+    )
     refuse_broken(call.service, project)
     return Outcome(project)
 

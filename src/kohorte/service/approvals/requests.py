@@ -14,14 +14,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, insert, literal, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, select, true, update
 
 from kohorte.errors import AccessDenied, InputError
-from kohorte.service.access import USERS, Actor, found_or_refused, permit, roles_of
+from kohorte.service.access import Actor, found_or_refused, permit, roles_of
 from kohorte.service.approvals.actions import Call, Outcome
 from kohorte.service.context import Service
+from kohorte.service.integrity.marks import APPROVAL, PROJECT, USER, USERS
 from kohorte.service.permissions import Permission
-from kohorte.service.storage.schema import approvals, now, projects, users
+from kohorte.service.storage.schema import approvals, now, users
 
 OPENING = "download_csv"
 SHOWN = ("email_address", "name", "institution", "roles")
@@ -58,14 +59,14 @@ def perform(
 def confirm(service: Service, actor: Actor, approval_id: int) -> dict[str, Any]:
     """Carry out the request of another person; confirming again returns the same answer."""
     with service.database.writing() as connection:
-        row = _held(connection, actor, approval_id)
+        row = _held(service, connection, actor, approval_id)
         if row.state == ApprovalState.CONFIRMED and row.decider_id == actor.user_id:
             return to_dict(service, row)
         if row.requester_id == actor.user_id:
             raise AccessDenied("a second person must confirm this, not the requester", code="approval-own")
         _refuse_involved(service, connection, actor, row)
         _refuse_decided(row)
-        requester = _entitled(connection, actor, row)
+        requester = _entitled(service, connection, actor, row)
         call = Call(service, requester, row.operation, row.subject_id, _unsealed(service, row))
         outcome = call.action.carry_out(call, connection)
         row = _decided(service, connection, row, ApprovalState.CONFIRMED, actor)
@@ -91,7 +92,7 @@ def refuse_unapproved(service: Service, actor: Actor, project_id: int) -> None:
 def decline(service: Service, actor: Actor, approval_id: int) -> dict[str, Any]:
     """Refuse a request, or withdraw one's own."""
     with service.database.writing() as connection:
-        row = _held(connection, actor, approval_id)
+        row = _held(service, connection, actor, approval_id)
         if row.state != ApprovalState.DECLINED or row.decider_id != actor.user_id:
             _refuse_decided(row)
             row = _decided(service, connection, row, ApprovalState.DECLINED, actor)
@@ -102,7 +103,7 @@ def shown(service: Service, actor: Actor, approval_id: int) -> dict[str, Any]:
     """Return a request that the actor may see."""
     statement = select(approvals).where(approvals.c.id == approval_id, _visible(actor))
     with service.database.reading() as connection:
-        row = found_or_refused(connection.execute(statement).one_or_none(), "approval")
+        row = _checked(service, connection, connection.execute(statement).one_or_none(), approval_id)
     return to_dict(service, row)
 
 
@@ -115,6 +116,8 @@ def listed(
     with service.database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(approvals).where(wanted)).scalar_one()
         rows: Sequence[Row[Any]] = connection.execute(statement).all()
+        for row in rows:
+            service.guard.checked(connection, APPROVAL, row)
     return [to_dict(service, row) for row in rows], total
 
 
@@ -140,9 +143,8 @@ def to_dict(service: Service, row: Row[Any]) -> dict[str, Any]:
 def _requested(call: Call) -> dict[str, Any]:
     """Store a call as a request; it is first tried and rolled back, so that an invalid request is refused now."""
     with call.service.database.writing() as connection:
-        trial = connection.begin_nested()
-        call.action.carry_out(call, connection)
-        trial.rollback()
+        with call.service.database.trial(connection):
+            call.action.carry_out(call, connection)
         row = _same(call, connection)
         if row is None:
             row = _stored(call, connection)
@@ -155,6 +157,8 @@ def _same(call: Call, connection: Connection) -> Row[Any] | None:
     same = and_(approvals.c.operation == call.operation, approvals.c.subject_id == call.subject_id)
     own = and_(approvals.c.requester_id == call.actor.user_id, _in_state(ApprovalState.PENDING, now()))
     rows = connection.execute(select(approvals).where(same, own).order_by(approvals.c.id)).all()
+    for row in rows:
+        call.service.guard.checked(connection, APPROVAL, row)
     return next((row for row in rows if _unsealed(call.service, row) == call.values), None)
 
 
@@ -170,13 +174,23 @@ def _stored(call: Call, connection: Connection) -> Row[Any]:
         "expires_at": moment + timedelta(hours=call.service.settings.approval_hours),
     }
     sealed = call.service.vault.seal(json.dumps(call.values, default=datetime.isoformat), label=values_label(entry))
-    return connection.execute(insert(approvals).values(**entry, sealed_values=sealed).returning(approvals)).one()
+    inserted = insert(approvals).values(**entry, sealed_values=sealed).returning(approvals.c.id)
+    number = connection.execute(inserted).scalar_one()
+    call.service.guard.mark(connection, APPROVAL, number)
+    return connection.execute(APPROVAL.rows.where(APPROVAL.this((number,)))).one()
 
 
-def _held(connection: Connection, actor: Actor, approval_id: int) -> Row[Any]:
+def _held(service: Service, connection: Connection, actor: Actor, approval_id: int) -> Row[Any]:
     """Lock a request until the transaction ends, and return it."""
     statement = select(approvals).where(approvals.c.id == approval_id, _visible(actor)).with_for_update()
-    return found_or_refused(connection.execute(statement).one_or_none(), "approval")
+    return _checked(service, connection, connection.execute(statement).one_or_none(), approval_id)
+
+
+def _checked(service: Service, connection: Connection, row: Row[Any] | None, approval_id: int) -> Row[Any]:
+    """Return a request that was found; refuse one that was changed or removed outside the service."""
+    if row is None and connection.execute(APPROVAL.rows.where(APPROVAL.this((approval_id,)))).one_or_none() is None:
+        service.guard.refuse_known(connection, APPROVAL, approval_id)
+    return service.guard.checked(connection, APPROVAL, found_or_refused(row, "approval"))
 
 
 def _refuse_decided(row: Row[Any]) -> None:
@@ -186,14 +200,15 @@ def _refuse_decided(row: Row[Any]) -> None:
         raise InputError(f"the request {words}; it is not carried out", code="approval-conflict")
 
 
-def _entitled(connection: Connection, actor: Actor, row: Row[Any]) -> Actor:
+def _entitled(service: Service, connection: Connection, actor: Actor, row: Row[Any]) -> Actor:
     """Return the requester, if both people still have their permissions; both are locked until the transaction ends.
 
     Roles are read again after locking: a statement that waited for a row still sees the older roles.
     """
     both = and_(users.c.id.in_((actor.user_id, row.requester_id)), users.c.disabled_at.is_(None))
     connection.execute(select(users.c.id).where(both).order_by(users.c.id).with_for_update(read=True)).all()
-    found = {user.id: Actor(user.id, roles_of(user)) for user in connection.execute(USERS.where(both))}
+    people = [service.guard.checked(connection, USER, user) for user in connection.execute(USERS.where(both)).all()]
+    found = {user.id: Actor(user.id, roles_of(user)) for user in people}
     permit("confirm_approval", found.get(actor.user_id, Actor(actor.user_id, frozenset())))
     try:
         permit(row.operation, found.get(row.requester_id))
@@ -204,8 +219,9 @@ def _entitled(connection: Connection, actor: Actor, row: Row[Any]) -> Actor:
 
 def _decided(service: Service, connection: Connection, row: Row[Any], state: ApprovalState, actor: Actor) -> Row[Any]:
     decision = {"state": str(state), "decider_id": actor.user_id, "decided_at": now()}
-    statement = update(approvals).where(approvals.c.id == row.id).values(**decision).returning(approvals)
-    decided = connection.execute(statement).one()
+    with service.guard.changing(connection, APPROVAL, row.id):
+        connection.execute(update(approvals).where(approvals.c.id == row.id).values(**decision))
+    decided = connection.execute(APPROVAL.rows.where(APPROVAL.this((row.id,)))).one()
     _log(
         service, connection, row, "confirm-approval" if state is ApprovalState.CONFIRMED else "decline-approval", actor
     )
@@ -219,22 +235,21 @@ def _log(service: Service, connection: Connection, row: Row[Any], action: str, a
 
 
 def _is_open(service: Service, operation: str, subject_id: int) -> bool:
-    confirmed = exists().where(
+    confirmed = and_(
         approvals.c.operation == operation,
         approvals.c.subject_id == subject_id,
         approvals.c.state == ApprovalState.CONFIRMED,
-        ~_involved(approvals.c.decider_id) if _is_ruled(service, operation) else true(),
     )
     with service.database.reading() as connection:
-        return bool(connection.execute(select(confirmed)).scalar_one())
+        found: Sequence[Row[Any]] = connection.execute(select(approvals).where(confirmed)).all()
+        rows = [service.guard.checked(connection, APPROVAL, row) for row in found]
+        involved = _involved(service, connection, operation, subject_id) if rows else frozenset()
+    return any(row.decider_id not in involved for row in rows)
 
 
 def _refuse_involved(service: Service, connection: Connection, actor: Actor, row: Row[Any]) -> None:
     """Refuse the second person if a rule requires somebody who has no part in the project."""
-    if not _is_ruled(service, row.operation):
-        return
-    own = select(approvals.c.id).where(approvals.c.id == row.id, _involved(literal(actor.user_id)))
-    if connection.execute(own).one_or_none() is not None:
+    if actor.user_id in _involved(service, connection, row.operation, row.subject_id):
         raise AccessDenied(
             "rule second_approver: a release is approved by somebody who neither created the project nor is its "
             "researcher",
@@ -247,10 +262,16 @@ def _is_ruled(service: Service, operation: str) -> bool:
     return operation == OPENING and service.settings.rules.releases_need_approval
 
 
-def _involved(user_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether a user created the project of a request, or is its researcher."""
-    people = or_(projects.c.creator_id == user_id, projects.c.researcher_id == user_id)
-    return exists().where(projects.c.id == approvals.c.subject_id, people)
+def _involved(service: Service, connection: Connection, operation: str, subject_id: int) -> frozenset[int]:
+    """The people who must not be the second person by a rule: who created the project, and its researcher."""
+    if not _is_ruled(service, operation):
+        return frozenset()
+    project = connection.execute(PROJECT.rows.where(PROJECT.this((subject_id,)))).one_or_none()
+    if project is None:
+        service.guard.refuse_known(connection, PROJECT, subject_id)
+        return frozenset()
+    service.guard.checked(connection, PROJECT, project)
+    return frozenset((project.creator_id, project.researcher_id))
 
 
 def _finished(outcome: Outcome) -> Outcome:

@@ -35,13 +35,13 @@ def stored_for(connection: Connection, dataset_id: int) -> set[str]:
 def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows: Rows) -> tuple[dict[str, Any], bool]:
     """Store a hierarchy that contains every value of its column; also return whether it is new."""
     with service.database.reading() as connection:
-        dataset = dataset_for(connection, actor, dataset_id)
+        dataset = dataset_for(service, connection, actor, dataset_id)
     column = _column(service, dataset, attribute)
     refuse_misfit(rows, column)
     hierarchy = rows.build([], attribute=attribute)
     sealed = service.vault.seal(json.dumps(rows.to_dict()), label=hierarchy_label(dataset_id, attribute))
     with service.database.writing() as connection:
-        held(connection, actor, dataset_id)
+        held(service, connection, actor, dataset_id)
         new = _write(connection, dataset_id, attribute, sealed)
         service.log.append(
             connection, "store-hierarchy", f"dataset {dataset_id}", actor=actor.user_id, values=len(rows.rows)
@@ -52,7 +52,7 @@ def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows:
 def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> list[list[str]]:
     """Return the rows of a stored hierarchy; they contain values, so the audit log gets an entry."""
     with service.database.reading() as connection:
-        _refuse_unknown(dataset_for(connection, actor, dataset_id), attribute)
+        _refuse_unknown(dataset_for(service, connection, actor, dataset_id), attribute)
         found = connection.execute(select(hierarchies).where(*_key(dataset_id, attribute))).one_or_none()
     if found is None:
         raise _nothing()
@@ -64,7 +64,7 @@ def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> lis
 def remove(service: Service, actor: Actor, dataset_id: int, attribute: str) -> None:
     """Remove a stored hierarchy; existing projects keep their copies."""
     with service.database.writing() as connection:
-        _refuse_unknown(dataset_for(connection, actor, dataset_id), attribute)
+        _refuse_unknown(dataset_for(service, connection, actor, dataset_id), attribute)
         gone = connection.execute(delete(hierarchies).where(*_key(dataset_id, attribute)))
         if not gone.rowcount:
             raise _nothing()

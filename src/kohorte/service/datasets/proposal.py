@@ -21,7 +21,7 @@ from kohorte.service.datasets.records import log_reading
 def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
     """Return an initial config for a dataset, with reasons."""
     with service.database.reading() as connection:
-        dataset = dataset_for(connection, actor, dataset_id)
+        dataset = dataset_for(service, connection, actor, dataset_id)
         known = stored_for(connection, dataset_id)
     found = proposal(tables.load(service, dataset), known)
     log_reading(service, actor, dataset_id, "read-proposal", columns=len(found["columns"]))

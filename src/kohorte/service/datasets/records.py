@@ -8,10 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
 from kohorte.errors import InputError
-from kohorte.service.access import DATASET, JOBS, USERS, Actor, dataset_for
+from kohorte.service.access import DATASET, JOBS, Actor, dataset_for
 from kohorte.service.accounts.users import user_to_dict
 from kohorte.service.context import Service
 from kohorte.service.datasets.uploads import Upload
+from kohorte.service.integrity import marks
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.storage.schema import datasets, hierarchies, jobs, now, projects, users
 
@@ -25,7 +26,7 @@ def create(
     """Create a dataset from an upload, and the job that reads it; return both ids. A failure leaves no file."""
     try:
         with service.database.writing() as connection:
-            number = _insert(connection, actor, upload, name=name, description=description)
+            number = _insert(service, connection, actor, upload, name=name, description=description)
             request = {"file": upload.file, "file_name": upload.file_name, **layout}
             job = enqueue(
                 service, connection, Kind.INGEST, Subject(DATASET, number), actor_id=actor.user_id, request=request
@@ -38,7 +39,9 @@ def create(
         raise
 
 
-def _insert(connection: Connection, actor: Actor, upload: Upload, *, name: str, description: str) -> int:
+def _insert(
+    service: Service, connection: Connection, actor: Actor, upload: Upload, *, name: str, description: str
+) -> int:
     found = connection.execute(
         insert(datasets)
         .values(
@@ -54,13 +57,15 @@ def _insert(connection: Connection, actor: Actor, upload: Upload, *, name: str, 
         )
         .returning(datasets.c.id)
     )
-    return int(found.scalar_one())
+    number = int(found.scalar_one())
+    service.guard.mark(connection, marks.DATASET, number)
+    return number
 
 
 def show(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
     """Return one dataset."""
     with service.database.reading() as connection:
-        return _shown(connection, [dataset_for(connection, actor, dataset_id)])[0]
+        return _shown(connection, [dataset_for(service, connection, actor, dataset_id)])[0]
 
 
 def page(service: Service, *, limit: int, number: int) -> dict[str, Any]:
@@ -75,10 +80,11 @@ def page(service: Service, *, limit: int, number: int) -> dict[str, Any]:
 def change(service: Service, actor: Actor, dataset_id: int, changes: dict[str, str]) -> dict[str, Any]:
     """Give a dataset another name or description."""
     with service.database.writing() as connection:
-        row = held(connection, actor, dataset_id)
+        row = held(service, connection, actor, dataset_id)
         if changes:
-            connection.execute(update(datasets).where(datasets.c.id == dataset_id).values(**changes))
-            row = dataset_for(connection, actor, dataset_id)
+            with service.guard.changing(connection, marks.DATASET, dataset_id):
+                connection.execute(update(datasets).where(datasets.c.id == dataset_id).values(**changes))
+            row = dataset_for(service, connection, actor, dataset_id)
             changed = ", ".join(sorted(changes))
             service.log.append(
                 connection, "change-dataset", f"dataset {dataset_id}", actor=actor.user_id, changed=changed
@@ -86,18 +92,19 @@ def change(service: Service, actor: Actor, dataset_id: int, changes: dict[str, s
         return _shown(connection, [row])[0]
 
 
-def held(connection: Connection, actor: Actor, dataset_id: int) -> Row[Any]:
+def held(service: Service, connection: Connection, actor: Actor, dataset_id: int) -> Row[Any]:
     """Lock a dataset until the transaction ends, and return it."""
     connection.execute(select(datasets.c.id).where(datasets.c.id == dataset_id).with_for_update())
-    return dataset_for(connection, actor, dataset_id)
+    return dataset_for(service, connection, actor, dataset_id)
 
 
 def remove(service: Service, connection: Connection, actor: Actor, dataset_id: int) -> Callable[[], None]:
     """Remove an unused dataset and its hierarchies; return a function that removes its files after the transaction."""
-    row = held(connection, actor, dataset_id)
+    row = held(service, connection, actor, dataset_id)
     _refuse_in_use(connection, dataset_id)
     gone = {"deleted_at": now(), "uploaded_file": None, "table_file": None}
-    connection.execute(update(datasets).where(datasets.c.id == dataset_id).values(**gone))
+    with service.guard.changing(connection, marks.DATASET, dataset_id):
+        connection.execute(update(datasets).where(datasets.c.id == dataset_id).values(**gone))
     connection.execute(delete(hierarchies).where(hierarchies.c.dataset_id == dataset_id))
     service.log.append(connection, "delete-dataset", f"dataset {dataset_id}", actor=actor.user_id)
 
@@ -111,7 +118,7 @@ def remove(service: Service, connection: Connection, actor: Actor, dataset_id: i
 def log_reading(service: Service, actor: Actor, dataset_id: int, action: str, **figures: int) -> None:
     """Record who is about to see content of a dataset; refuse if the dataset was deleted meanwhile."""
     with service.database.writing() as connection:
-        dataset_for(connection, actor, dataset_id)
+        dataset_for(service, connection, actor, dataset_id)
         service.log.append(connection, action, f"dataset {dataset_id}", actor=actor.user_id, **figures)
 
 
@@ -119,7 +126,8 @@ def give_up(service: Service, dataset_id: int) -> None:
     """Delete a dataset that could not be read; its files are already removed, its job contains the reason."""
     unread = and_(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None), datasets.c.state == FAILED)
     with service.database.writing() as connection:
-        changed = connection.execute(update(datasets).where(unread).values(deleted_at=now()))
+        with service.guard.changing(connection, marks.DATASET, dataset_id):
+            changed = connection.execute(update(datasets).where(unread).values(deleted_at=now()))
         if changed.rowcount:
             service.log.append(connection, "give-up-dataset", f"dataset {dataset_id}", actor=None)
 
@@ -139,7 +147,7 @@ def _refuse_in_use(connection: Connection, dataset_id: int) -> None:
 def _shown(connection: Connection, rows: Sequence[Row[Any]]) -> list[dict[str, Any]]:
     """The datasets as the interface shows them, with the users who created them."""
     wanted = {row.creator_id for row in rows}
-    creators = {row.id: row for row in connection.execute(USERS.where(users.c.id.in_(wanted)))}
+    creators = {row.id: row for row in connection.execute(marks.USERS.where(users.c.id.in_(wanted)))}
     return [_to_dict(row, creators[row.creator_id]) for row in rows]
 
 

@@ -36,7 +36,7 @@ class Interval:
 def transformed(service: Service, actor: Actor, dataset_id: int, attribute: str, builder: Builder) -> list[list[str]]:
     """Return the rows `[value, level 1, ...]` that a builder makes of the values of a column."""
     with service.database.reading() as connection:
-        dataset = dataset_for(connection, actor, dataset_id)
+        dataset = dataset_for(service, connection, actor, dataset_id)
     rows = hierarchy_rows(builder, tables.text_column(service, dataset, attribute))
     log_reading(service, actor, dataset_id, "read-values", values=len(rows))
     return rows

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import select
-
 from kohorte.errors import InputError, KohorteError
 from kohorte.plans import Plan
 from kohorte.service.context import Service
 from kohorte.service.house_rules import ReleaseTerms
+from kohorte.service.integrity.marks import DATASET
 from kohorte.service.jobs import queue
 from kohorte.service.jobs.error_location import error_location
 from kohorte.service.jobs.files import discard
@@ -113,13 +112,15 @@ class Attempt:
 
     def _order(self) -> dict[str, Any]:
         with self._service.database.reading() as connection:
-            statement = select(datasets.c.table_file).where(datasets.c.id == self._claim.dataset_id)
-            table_file = connection.execute(statement).scalar_one_or_none()
+            statement = DATASET.rows.where(datasets.c.id == self._claim.dataset_id)
+            dataset = connection.execute(statement).one_or_none()
+            if dataset is not None:
+                self._service.guard.checked(connection, DATASET, dataset)
         return {
             "order": self._name,
             "kind": self._claim.kind,
             "request": self._claim.request,
-            "table_file": table_file,
+            "table_file": None if dataset is None else dataset.table_file,
             "most_cells": self._service.settings.most_cells,
             "unpacked_limit": self._service.settings.unpacked_limit,
         }

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
-from kohorte.service.access import JOBS, Actor, job_for, visible_jobs
+from kohorte.service.access import JOBS, Actor, check_projects, job_for, visible_jobs
 from kohorte.service.context import Service
 from kohorte.service.jobs.queue import Kind, job_to_dict
 from kohorte.service.permissions import Permission
@@ -20,13 +20,15 @@ def listed(service: Service, actor: Actor, *, limit: int, page: int) -> tuple[Se
     with service.database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(jobs).where(visible)).scalar_one()
         statement = JOBS.where(visible).order_by(jobs.c.id.desc()).limit(limit).offset((page - 1) * limit)
-        return connection.execute(statement).all(), total
+        rows = connection.execute(statement).all()
+        check_projects(service, connection, rows)
+        return rows, total
 
 
 def shown(service: Service, actor: Actor, job_id: int) -> Row[Any]:
     """Return a job that the actor may see."""
     with service.database.reading() as connection:
-        return job_for(connection, actor, job_id)
+        return job_for(service, connection, actor, job_id)
 
 
 def job_for_actor(row: Row[Any], actor: Actor) -> dict[str, Any]:

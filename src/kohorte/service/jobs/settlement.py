@@ -8,7 +8,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, RowMapping, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select, update
 
 from kohorte.errors import EngineError, InputError, KohorteError
 from kohorte.service.access import JOBS, Actor, job_for
@@ -74,7 +74,7 @@ def cancel(service: Service, actor: Actor, job_id: int) -> Row[Any]:
     A job that is put back into the queue meanwhile is not taken again: the next worker ends it.
     """
     with service.database.reading() as connection:
-        row = job_for(connection, actor, job_id)
+        row = job_for(service, connection, actor, job_id)
     waiting = and_(jobs.c.id == job_id, jobs.c.state == State.QUEUED)
     if not _ended(service, row, waiting, lambda _: Outcome.cancelled(), actor=actor.user_id):
         _ask_to_stop(service, actor, job_id)
@@ -109,9 +109,14 @@ def _ended(
         row = connection.execute(select(jobs).where(condition).with_for_update()).one_or_none()
         if row is None:
             return False
-        outcome = outcome_of(row)
+        wanted = outcome_of(row)
+        refusal = _refusal(service, connection, before, Kind(row.kind))
+        outcome = wanted if refusal is None else Outcome.failed(refusal)
         connection.execute(update(jobs).where(jobs.c.id == row.id).values(**_values(row, outcome)))
-        unneeded = {uploaded, *_settle_row(connection, row, outcome, before)}
+        if refusal is None:
+            unneeded = {uploaded, *_settle_row(service, connection, row, outcome, before)}
+        else:
+            unneeded = {uploaded, *_files(wanted, Kind(row.kind))}
         code = None if outcome.problem is None else str(outcome.problem["code"])
         service.log.append(
             connection, "end-job", f"job {row.id}", actor=actor, kind=row.kind, state=str(outcome.state), code=code
@@ -133,26 +138,44 @@ def _values(row: Row[Any], outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _locked(connection: Connection, about: Claim | Row[Any]) -> RowMapping | None:
+def _refusal(service: Service, connection: Connection, before: Row[Any] | None, kind: Kind) -> KohorteError | None:
+    """The error for a waiting row that was changed outside the service: it stays as it is, and the job fails."""
+    prepares = TASKS[kind].prepares
+    if prepares is None or before is None:
+        return None
+    problem = service.guard.problem(connection, prepares.rows, before)
+    return None if problem is None else service.guard.refused(prepares.rows, before, problem)
+
+
+def _files(outcome: Outcome, kind: Kind) -> tuple[str | None, ...]:
+    """The files of an outcome that no row refers to."""
+    prepares = TASKS[kind].prepares
+    return () if prepares is None else tuple(outcome.values.get(name) for name in prepares.files)
+
+
+def _locked(connection: Connection, about: Claim | Row[Any]) -> Row[Any] | None:
     """Lock the row that waits for a job, if any, and return it."""
     prepares = TASKS[Kind(about.kind)].prepares
     if prepares is None:
         return None
     subject_id = about.subject.id if isinstance(about, Claim) else about.subject_id
-    found = select(prepares.table).where(prepares.table.c.id == subject_id).with_for_update()
-    return connection.execute(found).mappings().one_or_none()
+    table = prepares.rows.table
+    found = select(table).where(table.c.id == subject_id).with_for_update()
+    return connection.execute(found).one_or_none()
 
 
 def _settle_row(
-    connection: Connection, row: Row[Any], outcome: Outcome, before: RowMapping | None
+    service: Service, connection: Connection, row: Row[Any], outcome: Outcome, before: Row[Any] | None
 ) -> tuple[str | None, ...]:
     """Update the row that waits for a job, and return the files that it no longer refers to."""
     prepares = TASKS[Kind(row.kind)].prepares
     if prepares is None or before is None:
         return ()
-    if before["deleted_at"] is not None:
-        return tuple(outcome.values.get(name) for name in prepares.files)
+    if before.deleted_at is not None:
+        return _files(outcome, Kind(row.kind))
     state = "ready" if outcome.state is State.DONE else "failed"
     values = {"state": state, **prepares.ended(outcome.problem), **outcome.values}
-    connection.execute(update(prepares.table).where(prepares.table.c.id == before["id"]).values(**values))
-    return tuple(before[name] for name in prepares.files if name in values)
+    table = prepares.rows.table
+    with service.guard.changing(connection, prepares.rows, before.id):
+        connection.execute(update(table).where(table.c.id == before.id).values(**values))
+    return tuple(before._asdict()[name] for name in prepares.files if name in values)

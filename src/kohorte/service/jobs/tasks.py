@@ -18,7 +18,6 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import polars as pl
-from sqlalchemy import Table
 
 from kohorte.data import Role, TableFile, parse_table, read_parquet, write_parquet
 from kohorte.data.parquet import bytes_of_texts
@@ -34,10 +33,10 @@ from kohorte.report.page import to_html
 from kohorte.report.write import report_of
 from kohorte.risks import RiskPolicy, risk
 from kohorte.search import Progress
+from kohorte.service.integrity.marks import DATASET, PROJECT, Marked
 from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
 from kohorte.service.settings import UNPACKED_LIMIT
-from kohorte.service.storage.schema import datasets, projects
 from kohorte.service.vault import Content, Vault
 from kohorte.sources import FrameSource
 
@@ -247,7 +246,7 @@ def warm_up() -> None:
 class Prepares:
     """The row that waits for a job: the one with the number of the job's subject."""
 
-    table: Table
+    rows: Marked
     files: tuple[str, ...]
     """Columns that contain names of encrypted files."""
     ended: Callable[[Mapping[str, Any] | None], Mapping[str, Any]]
@@ -270,12 +269,12 @@ TASKS: Mapping[Kind, Task] = MappingProxyType(
             Task(
                 Kind.INGEST,
                 ingest,
-                Prepares(datasets, ("uploaded_file", "table_file"), lambda _: {"uploaded_file": None}),
+                Prepares(DATASET, ("uploaded_file", "table_file"), lambda _: {"uploaded_file": None}),
             ),
             Task(
                 Kind.ANONYMIZE,
                 make_release,
-                Prepares(projects, ("release_file", "report_file"), lambda problem: {"problem": problem}),
+                Prepares(PROJECT, ("release_file", "report_file"), lambda problem: {"problem": problem}),
             ),
             Task(Kind.RISK, measure_risk),
         )

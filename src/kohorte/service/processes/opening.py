@@ -40,11 +40,12 @@ def refuse_missing_libraries() -> None:
 
 
 @contextmanager
-def opened(folder: str | Path) -> Iterator[Service]:
-    """Open the existing service of a folder."""
+def opened(folder: str | Path, *, lenient: bool = False) -> Iterator[Service]:
+    """Open the existing service of a folder; `lenient` also one whose database and state.log do not fit."""
     refuse_missing_libraries()
-    from kohorte.service.context import Service
+    from kohorte.service.context import How, Service
     from kohorte.service.settings import Settings
 
-    with Service.opened(Settings.load(Path(folder)), create=False) as service:
+    how = How.LENIENT if lenient else How.STRICT
+    with Service.opened(Settings.load(Path(folder)), create=False, how=how) as service:
         yield service

@@ -16,21 +16,35 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, Row, or_, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from kohorte.dp import Budget
 from kohorte.dp.budget.budget import NOTHING, Composition, Cost, exactly
 from kohorte.errors import AccessDenied, BudgetExceeded
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.integrity import marks
 from kohorte.service.permissions import Permission
 from kohorte.service.projects.ruled_projects import terms_of_project
 from kohorte.service.storage.schema import accounts, datasets, projects
+
+KEYS = (
+    select(accounts.c.project_id, accounts.c.user_id)
+    .join(projects, projects.c.id == accounts.c.project_id)
+    .join(datasets, datasets.c.id == projects.c.dataset_id)
+)
+"""The keys of all accounts whose project and dataset exist."""
+OF_PROJECTS = (
+    select(accounts, projects.c.id, projects.c.sealed_summary)
+    .join(projects, projects.c.id == accounts.c.project_id)
+    .where(accounts.c.project_id.in_(bindparam("of_projects", expanding=True)))
+    .order_by(accounts.c.project_id, accounts.c.user_id)
+)
 
 
 @dataclass(frozen=True)
@@ -43,11 +57,7 @@ class Asked:
     budget: Budget
 
 
-Paid = Callable[[Service, Row[Any]], Cost]
-"""Returns what an account has paid; it refuses an account that was changed outside the service."""
-
-
-def refuse_beyond_total(service: Service, connection: Connection, asked: Asked, paid: Paid) -> None:
+def refuse_beyond_total(service: Service, connection: Connection, asked: Asked) -> None:
     """Refuse a query that would exceed what may be spent on its dataset.
 
     It runs in the transaction that pays for the query and after the head of the log of spendings was locked, so that
@@ -58,10 +68,10 @@ def refuse_beyond_total(service: Service, connection: Connection, asked: Asked, 
     if not any(limit is not None for limit in limits.values()):
         return
     dataset_id = select(projects.c.dataset_id).where(projects.c.id == asked.project_id)
-    rows = _accounts(connection, connection.execute(dataset_id).scalar_one())
-    before = sum((_counted(service, row, paid(service, row)) for row in rows), NOTHING)
+    rows = _accounts(service, connection, connection.execute(dataset_id).scalar_one())
+    before = _total(service, rows)
     own = next((row for row in rows if (row.project_id, row.user_id) == (asked.project_id, asked.user_id)), None)
-    after = before + _added(asked, NOTHING if own is None else paid(service, own))
+    after = before + _added(asked, NOTHING if own is None else _paid(own))
     for (rule, limit), total in zip(limits.items(), (after.amount, after.delta), strict=True):
         if limit is not None and total > exactly(limit):
             raise _beyond(rule, limit, asked, before)
@@ -69,28 +79,51 @@ def refuse_beyond_total(service: Service, connection: Connection, asked: Asked, 
 
 def counted_total(service: Service, connection: Connection, dataset_id: int) -> Cost:
     """Return the epsilon and delta that count towards the limit of a dataset."""
-    rows = _accounts(connection, dataset_id)
-    return sum((_counted(service, row, Cost(Fraction(row.amount), Fraction(row.delta))) for row in rows), NOTHING)
+    return _total(service, _accounts(service, connection, dataset_id))
 
 
-def _accounts(connection: Connection, dataset_id: int) -> list[Row[Any]]:
-    """All accounts of a dataset, and of datasets with the same file or the same table."""
-    one = connection.execute(select(datasets).where(datasets.c.id == dataset_id)).one()
-    same = [datasets.c.id == dataset_id, datasets.c.sha256 == one.sha256]
-    if one.table_sha256 is not None:
-        same.append(datasets.c.table_sha256 == one.table_sha256)
-    statement = (
-        select(accounts, projects.c.id, projects.c.sealed_summary)
-        .join(projects, projects.c.id == accounts.c.project_id)
-        .join(datasets, datasets.c.id == projects.c.dataset_id)
-        .where(or_(*same))
-        .order_by(accounts.c.project_id, accounts.c.user_id)
-    )
-    return list(connection.execute(statement))
+def _accounts(service: Service, connection: Connection, dataset_id: int) -> list[Row[Any]]:
+    """All accounts of a dataset, and of datasets with the same file or the same table, as the service wrote them.
+
+    An account could be hidden by changing its project or dataset, or by removing it. Therefore everything that decides
+    which accounts belong here is checked, also in projects that seem to be about other datasets.
+    """
+    keys = connection.execute(KEYS).all()
+    service.guard.refuse_removed(connection, marks.ACCOUNT, ((key.project_id, key.user_id) for key in keys))
+    about = _checked(service, connection, marks.PROJECT, {key.project_id for key in keys})
+    known = _checked(service, connection, marks.DATASET, {row.dataset_id for row in about} | {dataset_id})
+    same = _same_tables(known, dataset_id)
+    wanted = [row.id for row in about if row.dataset_id in same]
+    rows = connection.execute(OF_PROJECTS, {"of_projects": wanted}).all()
+    return [service.guard.checked(connection, marks.ACCOUNT, row) for row in rows]
 
 
-def _counted(service: Service, row: Row[Any], paid: Cost) -> Cost:
+def _checked(service: Service, connection: Connection, kind: marks.Marked, wanted: Iterable[int]) -> list[Row[Any]]:
+    rows = connection.execute(kind.rows.where(kind.table.c.id.in_(sorted(wanted)))).all()
+    return [service.guard.checked(connection, kind, row) for row in rows]
+
+
+def _same_tables(known: list[Row[Any]], dataset_id: int) -> set[int]:
+    """The ids of the datasets with the file or the table of a dataset, including its own."""
+    one = next(row for row in known if row.id == dataset_id)
+    return {
+        row.id
+        for row in known
+        if row.sha256 == one.sha256 or (one.table_sha256 is not None and row.table_sha256 == one.table_sha256)
+    }
+
+
+def _total(service: Service, rows: list[Row[Any]]) -> Cost:
+    return sum((_counted(service, row) for row in rows), NOTHING)
+
+
+def _paid(row: Row[Any]) -> Cost:
+    return Cost(Fraction(row.amount), Fraction(row.delta))
+
+
+def _counted(service: Service, row: Row[Any]) -> Cost:
     """The part of an account in the total of its dataset."""
+    paid = _paid(row)
     if row.composition == Composition.PURE or paid == NOTHING:
         return paid
     budget = terms_of_project(service, row)
@@ -128,12 +161,14 @@ def dataset_budget(service: Service, actor: Actor, dataset_id: int) -> dict[str,
     with service.database.reading() as connection:
         _refuse_unknown(connection, actor, dataset_id)
         rows = connection.execute(
-            select(accounts, projects.c.budget, projects.c.deleted_at)
+            select(accounts, projects.c.budget, projects.c.deleted_at.label("project_deleted_at"))
             .join(projects, projects.c.id == accounts.c.project_id)
             .where(projects.c.dataset_id == dataset_id)
             .order_by(accounts.c.project_id, accounts.c.user_id)
         ).all()
         counted = counted_total(service, connection, dataset_id)
+        for row in rows:
+            service.guard.checked(connection, marks.ACCOUNT, row)
     shown = [_account(row) for row in rows]
     users = sorted({entry["user_id"] for entry in shown})
     return {
@@ -160,9 +195,9 @@ def _account(row: Row[Any]) -> dict[str, Any]:
     return {
         "project_id": row.project_id,
         "user_id": row.user_id,
-        "deleted": row.deleted_at is not None,
+        "deleted": row.project_deleted_at is not None,
         "composition": row.composition,
-        "spent": _protection(budget, Cost(Fraction(row.amount), Fraction(row.delta))),
+        "spent": _protection(budget, _paid(row)),
     }
 
 

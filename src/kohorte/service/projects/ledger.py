@@ -1,30 +1,28 @@
 """The ledger in the service's database: exact with several threads and processes, also if one of them dies.
 
-A query is paid for in one transaction: the account's row is locked, what was spent is read, the cost is compared with
-the budget and with the limit of the dataset and written, and the audit log and the log of spendings get their entries.
-A process with the same query at the same moment waits for the recorded answer. Statements are built once, because every
-query needs them.
+A query is paid for in one transaction: the account's row is locked, what was spent is read and compared with the sum of
+all spendings, the cost is compared with the budget and with the limit of the dataset and written, and the audit log and
+the log of spendings get their entries. A process with the same query at the same moment waits for the recorded answer.
+Statements are built once, because every query needs them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, insert, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, bindparam, func, insert, or_, select, update
 
 from kohorte.dp import Account, Budget
 from kohorte.dp.budget.budget import NOTHING, Cost
 from kohorte.dp.budget.ledger import ANSWERED_WITHIN_SECONDS
-from kohorte.errors import AccessDenied, EngineError, InternalError
+from kohorte.errors import AccessDenied, InternalError
 from kohorte.service.context import Service
-from kohorte.service.keyring import MasterKey
+from kohorte.service.integrity import marks
+from kohorte.service.integrity.guard import Problem
 from kohorte.service.projects.dataset_budget import Asked, refuse_beyond_total
 from kohorte.service.spent_log import Entry, Head
 from kohorte.service.storage.schema import Moment, accounts, answered, now, projects, spent, users
@@ -35,7 +33,7 @@ def _own(table: Table) -> ColumnElement[bool]:
 
 
 RECORDED = (
-    select(spent.c.id, answered.c.sealed_release)
+    select(spent, answered.c.sealed_release)
     .join(answered, answered.c.spent_id == spent.c.id)
     .where(_own(spent), spent.c.question == bindparam("of_question"))
     .order_by(spent.c.id)
@@ -51,20 +49,13 @@ BEING_ANSWERED = (
     )
     .limit(1)
 )
-ALIVE = select(projects.c.id).where(projects.c.id == bindparam("of_project"), projects.c.deleted_at.is_(None))
+ALIVE = select(projects).where(projects.c.id == bindparam("of_project"), projects.c.deleted_at.is_(None))
 ACCOUNT = select(accounts).where(_own(accounts))
 LOCKED_ACCOUNT = ACCOUNT.with_for_update()
-OPEN = {
-    "sqlite": sqlite.insert(accounts).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(accounts).on_conflict_do_nothing(),
-}
+SPENDINGS = select(spent.c.amount, spent.c.delta, func.count().label("times")).where(_own(spent))
+SPENDINGS = SPENDINGS.group_by(spent.c.amount, spent.c.delta)
 SPEND = insert(spent).returning(spent.c.id)
-PAY = (
-    update(accounts)
-    .where(_own(accounts))
-    .values(amount=bindparam("amount"), delta=bindparam("delta"), mac=bindparam("mac"))
-)
-
+PAY = update(accounts).where(_own(accounts)).values(amount=bindparam("amount"), delta=bindparam("delta"))
 
 LOST_SQL = "(entered again from the log of spendings; the text is lost)"
 
@@ -100,9 +91,10 @@ class DatabaseLedger:
         """Return the first answer that was recorded for a query, if any, and remember what was paid so far."""
         with self.service.database.reading() as connection:
             found = connection.execute(RECORDED, {**self._own, "of_question": query}).one_or_none()
-            self._paid = self._checked(connection.execute(ACCOUNT, self._own).one_or_none())
-        if found is None:
-            return None
+            self._paid = self._checked(connection)
+            if found is None:
+                return None
+            self.service.guard.checked(connection, marks.SPENDING, found)
         return self.service.vault.unseal(found.sealed_release, label=answer_label(found.id)).decode()
 
     def reserve(self, query: str, cost: Cost, budget: Budget) -> int | None:
@@ -110,12 +102,12 @@ class DatabaseLedger:
         with self.service.database.writing() as connection:
             head = enter_missing(self.service, connection)
             self._refuse_deleted(connection)
-            before = self._checked(self._locked_account(connection, str(budget.composition)))
+            before = self._before(connection, str(budget.composition))
             lately = {"of_question": query, "since": now() - timedelta(seconds=ANSWERED_WITHIN_SECONDS)}
             if connection.execute(BEING_ANSWERED, {**self._own, **lately}).first() is not None:
                 return None
             budget.refuse_beyond(before, cost)
-            refuse_beyond_total(self.service, connection, Asked(self.project_id, self.user_id, cost, budget), _paid)
+            refuse_beyond_total(self.service, connection, Asked(self.project_id, self.user_id, cost, budget))
             bought = Bought(query, str(budget.composition), cost)
             number = self.pay(connection, bought, before)
             self.service.spent_log.append(head, {"kind": "spend", **self._facts(bought)}).save(connection)
@@ -126,7 +118,8 @@ class DatabaseLedger:
     def pay(self, connection: Connection, bought: Bought, before: Cost, **details: int) -> int:
         """Write a spending into the account, the table of spendings and the audit log; return its number."""
         number = self._spend(connection, bought)
-        connection.execute(PAY, {**self._own, **self._written(before + bought.cost, bought.composition)})
+        with self.service.guard.changing(connection, marks.ACCOUNT, self.project_id, self.user_id):
+            connection.execute(PAY, {**self._own, **_written(before + bought.cost)})
         self.service.log.append(
             connection,
             "spend",
@@ -142,8 +135,7 @@ class DatabaseLedger:
 
     def enter_again(self, connection: Connection, bought: Bought, number: int) -> None:
         """Pay for a spending that the log has and the database lacks."""
-        before = self._checked(self._locked_account(connection, bought.composition))
-        self.pay(connection, bought, before, from_log=number)
+        self.pay(connection, bought, self._before(connection, bought.composition), from_log=number)
 
     def record(self, number: int, released: str) -> None:
         """Record the answer to a paid query; nobody gets the answer before."""
@@ -155,42 +147,46 @@ class DatabaseLedger:
         """Return the total that the account has paid."""
         if self._paid is None:
             with self.service.database.reading() as connection:
-                self._paid = self._checked(connection.execute(ACCOUNT, self._own).one_or_none())
+                self._paid = self._checked(connection)
         return self._paid
 
-    def paid(self, row: Row[Any]) -> Cost:
-        """Return what the row of this account says, if nobody changed it outside the service."""
-        return self._checked(row)
-
-    def _checked(self, row: Row[Any] | None) -> Cost:
-        """What an account has paid; an account that was changed outside the service is refused."""
+    def _checked(self, connection: Connection) -> Cost:
+        """What the account has paid; an account that was changed or removed outside the service is refused."""
+        row = connection.execute(ACCOUNT, self._own).one_or_none()
         if row is None:
+            self.service.guard.refuse_known(connection, marks.ACCOUNT, self.project_id, self.user_id)
             return NOTHING
-        facts = (self.project_id, self.user_id, row.composition, row.amount, row.delta)
-        keys = self.service.vault.ring.all
-        if not any(hmac.compare_digest(row.mac, account_mac(key, facts)) for key in keys):
-            raise EngineError("an account was changed outside the service; restore a backup", code="service-damaged")
+        self.service.guard.checked(connection, marks.ACCOUNT, row)
         return Cost(Fraction(row.amount), Fraction(row.delta))
 
-    def _written(self, total: Cost, composition: str) -> dict[str, str]:
-        amount, delta = str(total.amount), str(total.delta)
-        mac = account_mac(self.service.vault.ring.current, (self.project_id, self.user_id, composition, amount, delta))
-        return {"amount": amount, "delta": delta, "mac": mac}
+    def _before(self, connection: Connection, composition: str) -> Cost:
+        """What the account has paid before this query; it must be the sum of its spendings."""
+        row = self._locked_account(connection, composition)
+        paid = Cost(Fraction(row.amount), Fraction(row.delta))
+        if paid != _sum(connection.execute(SPENDINGS, self._own).all()):
+            raise self.service.guard.refused(marks.ACCOUNT, row, Problem.CHANGED)
+        return paid
 
     @property
     def _own(self) -> dict[str, int]:
         return {"of_project": self.project_id, "of_user": self.user_id}
 
     def _refuse_deleted(self, connection: Connection) -> None:
-        if connection.execute(ALIVE, {"of_project": self.project_id}).one_or_none() is None:
+        row = connection.execute(ALIVE, {"of_project": self.project_id}).one_or_none()
+        if row is None:
             raise AccessDenied("there is no such project", code="not-found")
+        self.service.guard.checked(connection, marks.PROJECT, row)
 
     def _locked_account(self, connection: Connection, composition: str) -> Row[Any]:
+        guard, key = self.service.guard, (self.project_id, self.user_id)
         row = connection.execute(LOCKED_ACCOUNT, self._own).one_or_none()
         if row is None:
-            first = {"project_id": self.project_id, "user_id": self.user_id, **self._written(NOTHING, composition)}
-            connection.execute(OPEN[connection.dialect.name], {**first, "composition": composition})
+            guard.refuse_known(connection, marks.ACCOUNT, *key)
+            first = {"project_id": self.project_id, "user_id": self.user_id, "composition": composition, "mark": ""}
+            connection.execute(insert(accounts), {**first, **_written(NOTHING)})
+            guard.mark(connection, marks.ACCOUNT, *key)
             row = connection.execute(LOCKED_ACCOUNT, self._own).one()
+        guard.checked(connection, marks.ACCOUNT, row)
         if row.composition != composition:
             raise InternalError("an account was spent under another composition", code="service-account")
         return row
@@ -198,7 +194,9 @@ class DatabaseLedger:
     def _spend(self, connection: Connection, bought: Bought) -> int:
         sealed = self.service.vault.seal(self._sql, label=sql_label(self.project_id, self.user_id))
         entry = {**self._facts(bought), "sealed_sql": sealed, "at": now()}
-        return int(connection.execute(SPEND, entry).scalar_one())
+        number = int(connection.execute(SPEND, entry).scalar_one())
+        self.service.guard.mark(connection, marks.SPENDING, number)
+        return number
 
     def _facts(self, bought: Bought) -> dict[str, Any]:
         return {
@@ -209,10 +207,6 @@ class DatabaseLedger:
             "amount": str(bought.cost.amount),
             "delta": str(bought.cost.delta),
         }
-
-
-def _paid(service: Service, row: Row[Any]) -> Cost:
-    return DatabaseLedger(service, row.project_id, row.user_id).paid(row)
 
 
 def enter_missing(service: Service, connection: Connection) -> Head:
@@ -255,10 +249,17 @@ def _enter(service: Service, connection: Connection, entry: Entry) -> None:
     ledger.enter_again(connection, bought, entry.head.number)
 
 
-def account_mac(key: MasterKey, facts: tuple[int, int, str, str, str]) -> str:
-    """Return the authentication code of an account: project, user, composition, amount and delta."""
-    text = " ".join(map(str, facts))
-    return hmac.new(key.derived("accounts"), text.encode(), hashlib.sha256).hexdigest()
+def _written(total: Cost) -> dict[str, str]:
+    return {"amount": str(total.amount), "delta": str(total.delta)}
+
+
+def _sum(spendings: Sequence[Row[Any]]) -> Cost | None:
+    """The sum of spendings, exactly; None if one of them is not a number."""
+    try:
+        costs = [(row.times * Fraction(row.amount), row.times * Fraction(row.delta)) for row in spendings]
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None
+    return Cost(sum((amount for amount, _ in costs), Fraction(0)), sum((delta for _, delta in costs), Fraction(0)))
 
 
 def sql_label(project_id: int, user_id: int) -> str:

@@ -16,6 +16,7 @@ from kohorte.dp.budget.budget import Cost
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, project_for
 from kohorte.service.context import Service
+from kohorte.service.integrity import marks
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import tables
 from kohorte.service.projects.configuration import Dataset, read_config
@@ -131,6 +132,8 @@ def history(
             .limit(limit)
             .offset((number - 1) * limit)
         ).all()
+        for row in rows:
+            service.guard.checked(connection, marks.SPENDING, row)
     return [_query_to_dict(service, row, budget) for row in rows], int(total)
 
 
@@ -155,10 +158,10 @@ def _interactive(
     service: Service, actor: Actor, project_id: int, everything: Permission = Permission.MANAGE_PROJECTS
 ) -> _InteractiveProject:
     with service.database.reading() as connection:
-        project = project_for(connection, actor, project_id, everything)
+        project = project_for(service, connection, actor, project_id, everything)
         if not project.interactive:
             raise InputError("this project releases a table; it answers no queries", code="project-not-interactive")
-        dataset = dataset_of(connection, project)
+        dataset = dataset_of(service, connection, project)
     return _InteractiveProject(project, dataset, _terms(config_text_of(service, project), tuple(names_of(dataset))))
 
 

@@ -57,7 +57,7 @@ def questions(
     """Return a page of the paid queries with their SQL, which may contain values."""
     found = queries.history(service, actor, project_id, user_id=user_id, limit=limit, number=number)
     with service.database.writing() as connection:
-        project_for(connection, actor, project_id)
+        project_for(service, connection, actor, project_id)
         about = f"project {project_id}"
         service.log.append(connection, "read-questions", about, actor=actor.user_id, questions=len(found[0]))
     return found
@@ -69,17 +69,19 @@ def _released(service: Service, actor: Actor, project_id: int, action: str, *, l
     With `leaves` it is about the table itself, which leaves only if the project keeps the rules of the house.
     """
     with service.database.writing() as connection:
-        project = releasing_project(connection, actor, project_id, evidence_only=not leaves)
+        project = releasing_project(service, connection, actor, project_id, evidence_only=not leaves)
         if leaves:
             refuse_broken(service, project)
         service.log.append(connection, action, f"project {project_id}", actor=actor.user_id)
     return project
 
 
-def releasing_project(connection: Connection, actor: Actor, project_id: int, *, evidence_only: bool) -> Row[Any]:
+def releasing_project(
+    service: Service, connection: Connection, actor: Actor, project_id: int, *, evidence_only: bool
+) -> Row[Any]:
     """Return a project whose release, or only the evidence for it, the actor may read, and whose release is ready."""
     everything = Permission.SEE_ALL_PROJECTS if evidence_only else Permission.MANAGE_PROJECTS
-    project = project_for(connection, actor, project_id, everything)
+    project = project_for(service, connection, actor, project_id, everything)
     if project.interactive:
         raise InputError("this project answers queries; it has no released table", code="project-interactive")
     if project.state != READY:
@@ -94,7 +96,7 @@ def _unless_deleted(service: Service, actor: Actor, project_id: int) -> Iterator
         yield
     except EngineError:
         with service.database.reading() as connection:
-            project_for(connection, actor, project_id)
+            project_for(service, connection, actor, project_id)
         raise
 
 

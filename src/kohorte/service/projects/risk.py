@@ -23,7 +23,7 @@ from kohorte.service.storage.schema import datasets
 def begin_risk(service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]) -> tuple[int, int]:
     """Start the job that measures the risk; return its id and the number of rows of the table."""
     with service.database.reading() as connection:
-        dataset = refuse_unready(dataset_for(connection, actor, dataset_id))
+        dataset = refuse_unready(dataset_for(service, connection, actor, dataset_id))
         stored = hierarchies.stored(service, connection, dataset_id)
     try:
         plan = read_plan(config, Dataset(names_of(dataset), stored))
@@ -34,7 +34,7 @@ def begin_risk(service: Service, actor: Actor, dataset_id: int, config: Mapping[
     with service.database.writing() as connection:
         stays = select(datasets.c.id).where(datasets.c.id == dataset_id).with_for_update(read=True, key_share=True)
         connection.execute(stays)  # locked, so that it is not deleted before the job exists
-        dataset_for(connection, actor, dataset_id)
+        dataset_for(service, connection, actor, dataset_id)
         job_id = enqueue(
             service,
             connection,

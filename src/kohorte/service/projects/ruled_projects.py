@@ -14,11 +14,13 @@ from kohorte.errors import KohorteError
 from kohorte.models import model_from_dict
 from kohorte.service.context import Service
 from kohorte.service.house_rules import Breach, ReleaseTerms, Terms
+from kohorte.service.integrity import marks
 from kohorte.service.projects.query_terms import DIFFERENTIAL_PRIVACY
 from kohorte.service.projects.store import LISTED, summary_of
 from kohorte.service.storage.schema import projects
 
 UNREADABLE = Breach("readable", "the summary of the project cannot be read, so that no rule can be checked")
+FORGED = Breach("readable", "the row of the project is not as the service wrote it, so that no rule can be checked")
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,9 @@ def broken_rules(service: Service) -> list[BrokenRule]:
     """Return which projects break which rules."""
     with service.database.reading() as connection:
         rows = connection.execute(select(*LISTED).where(projects.c.deleted_at.is_(None)).order_by(projects.c.id)).all()
-    return [BrokenRule(row.id, *breach) for row in rows for breach in _breaches(service, row)]
+        genuine = {row.id for row in rows if service.guard.problem(connection, marks.PROJECT, row) is None}
+    found = {row.id: _breaches(service, row) if row.id in genuine else [FORGED] for row in rows}
+    return [BrokenRule(number, *breach) for number, breaches in found.items() for breach in breaches]
 
 
 def _breaches(service: Service, project: Row[Any]) -> list[Breach]:

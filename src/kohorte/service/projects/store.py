@@ -11,10 +11,11 @@ from sqlalchemy import Connection, Row, and_, func, insert, select, update
 
 from kohorte.errors import InputError
 from kohorte.plans import Plan
-from kohorte.service.access import PROJECT, USERS, Actor, project_for, visible_projects
+from kohorte.service.access import PROJECT, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
 from kohorte.service.house_rules import ReleaseTerms
+from kohorte.service.integrity import marks
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.projects import tables
 from kohorte.service.projects.configuration import Dataset, read_config
@@ -24,8 +25,8 @@ from kohorte.service.projects.unreadable_cells import unreadable_cells
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"
-LISTED = [column for column in projects.c if column.name not in ("sealed_config", "certificate")]
-"""The columns that a list needs; the others may be large."""
+LISTED = [column for column in projects.c if column.name != "sealed_config"]
+"""The columns that a list needs; the config may be large."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ class Created:
 def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
     """Create a project; one that releases a table starts a job, one that answers queries is ready at once."""
     with service.database.reading() as connection:
-        dataset = _ready_dataset(connection, wanted.dataset_id)
-        _refuse_inactive(connection, wanted.researcher_id)
+        dataset = _ready_dataset(service, connection, wanted.dataset_id)
+        _refuse_inactive(service, connection, wanted.researcher_id)
         stored = hierarchies.stored(service, connection, wanted.dataset_id)
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
     service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
@@ -62,7 +63,7 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
         # Loading refuses wrong types, and the first query finds the table loaded.
         warnings = unreadable_cells(tables.typed(service, dataset, terms.metadata), dataset)
     with service.database.writing() as connection:
-        _ready_dataset(connection, wanted.dataset_id, stays=True)
+        _ready_dataset(service, connection, wanted.dataset_id, stays=True)
         project_id = _inserted(service, connection, actor, wanted, terms)
         job_id = None
         if isinstance(terms, Plan):
@@ -113,6 +114,7 @@ def _inserted(
         "sealed_summary": service.vault.seal(json.dumps(summary(wanted.config)), label=summary_label(project_id)),
     }
     connection.execute(update(projects).where(projects.c.id == project_id).values(**sealed))
+    service.guard.mark(connection, marks.PROJECT, project_id)
     return project_id
 
 
@@ -122,22 +124,24 @@ def page(service: Service, actor: Actor, *, limit: int, number: int) -> tuple[li
     with service.database.reading() as connection:
         total = connection.execute(select(func.count()).select_from(projects).where(seen)).scalar_one()
         statement = select(*LISTED).where(seen).order_by(projects.c.id).limit(limit).offset((number - 1) * limit)
-        return list(connection.execute(statement)), int(total)
+        rows = connection.execute(statement).all()
+        return [service.guard.checked(connection, marks.PROJECT, row) for row in rows], int(total)
 
 
 def show(service: Service, actor: Actor, project_id: int) -> Row[Any]:
     """Return a project that the actor may see."""
     with service.database.reading() as connection:
-        return project_for(connection, actor, project_id)
+        return project_for(service, connection, actor, project_id)
 
 
 def change(service: Service, actor: Actor, project_id: int, changes: Mapping[str, str]) -> Row[Any]:
     """Change the name or the description."""
     with service.database.writing() as connection:
-        row = project_for(connection, actor, project_id)
+        row = project_for(service, connection, actor, project_id)
         if changes:
-            connection.execute(update(projects).where(projects.c.id == project_id).values(**changes))
-            row = project_for(connection, actor, project_id)
+            with service.guard.changing(connection, marks.PROJECT, project_id):
+                connection.execute(update(projects).where(projects.c.id == project_id).values(**changes))
+            row = project_for(service, connection, actor, project_id)
             changed = ", ".join(sorted(changes))
             service.log.append(
                 connection, "change-project", f"project {project_id}", actor=actor.user_id, changed=changed
@@ -152,10 +156,11 @@ def remove(
 
     What was spent remains in the ledger.
     """
-    project_for(connection, actor, project_id)
+    project_for(service, connection, actor, project_id)
     project = connection.execute(select(projects).where(projects.c.id == project_id).with_for_update()).one()
     gone = {"deleted_at": now(), "release_file": None, "report_file": None}
-    connection.execute(update(projects).where(projects.c.id == project_id).values(**gone))
+    with service.guard.changing(connection, marks.PROJECT, project_id):
+        connection.execute(update(projects).where(projects.c.id == project_id).values(**gone))
     own = and_(jobs.c.subject_kind == PROJECT, jobs.c.subject_id == project_id)
     busy = jobs.c.state.in_([str(State.QUEUED), str(State.RUNNING)])
     connection.execute(update(jobs).where(own, busy).values(cancel_requested=True))
@@ -190,20 +195,20 @@ def config_text_of(service: Service, project: Row[Any]) -> bytes:
     return service.vault.unseal(project.sealed_config, label=config_label(project.id))
 
 
-def dataset_of(connection: Connection, project: Row[Any]) -> Row[Any]:
+def dataset_of(service: Service, connection: Connection, project: Row[Any]) -> Row[Any]:
     """Return the dataset of a project; refuse if it was deleted."""
     statement = select(datasets).where(datasets.c.id == project.dataset_id, datasets.c.deleted_at.is_(None))
     found = connection.execute(statement).one_or_none()
     if found is None:
         raise InputError("the dataset of this project was deleted", code="project-conflict")
-    return found
+    return service.guard.checked(connection, marks.DATASET, found)
 
 
 def people_of(service: Service, rows: list[Row[Any]]) -> dict[int, Row[Any]]:
     """Return the creators and researchers of projects by their ids."""
     wanted = {number for row in rows for number in (row.creator_id, row.researcher_id)}
     with service.database.reading() as connection:
-        return {row.id: row for row in connection.execute(USERS.where(users.c.id.in_(wanted)))}
+        return {row.id: row for row in connection.execute(marks.USERS.where(users.c.id.in_(wanted)))}
 
 
 def names_of(dataset: Row[Any]) -> list[str]:
@@ -211,7 +216,7 @@ def names_of(dataset: Row[Any]) -> list[str]:
     return [column["name"] for column in dataset.columns]
 
 
-def _ready_dataset(connection: Connection, dataset_id: int, *, stays: bool = False) -> Row[Any]:
+def _ready_dataset(service: Service, connection: Connection, dataset_id: int, *, stays: bool = False) -> Row[Any]:
     """Return a dataset that is ready; with `stays` it cannot be deleted before this transaction ends."""
     statement = select(datasets).where(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None))
     if stays:
@@ -219,7 +224,7 @@ def _ready_dataset(connection: Connection, dataset_id: int, *, stays: bool = Fal
     found = connection.execute(statement).one_or_none()
     if found is None:
         raise InputError("dataset_id: there is no such dataset", code="project-dataset")
-    return refuse_unready(found)
+    return refuse_unready(service.guard.checked(connection, marks.DATASET, found))
 
 
 def refuse_unready(dataset: Row[Any]) -> Row[Any]:
@@ -230,10 +235,12 @@ def refuse_unready(dataset: Row[Any]) -> Row[Any]:
     return dataset
 
 
-def _refuse_inactive(connection: Connection, user_id: int) -> None:
+def _refuse_inactive(service: Service, connection: Connection, user_id: int) -> None:
     active = (users.c.id == user_id) & users.c.deleted_at.is_(None) & users.c.disabled_at.is_(None)
-    if connection.execute(select(users.c.id).where(active)).one_or_none() is None:
+    found = connection.execute(marks.USERS.where(active)).one_or_none()
+    if found is None:
         raise InputError("researcher_id: there is no such user, or it is disabled", code="project-researcher")
+    service.guard.checked(connection, marks.USER, found)
 
 
 def config_label(project_id: int) -> str:

@@ -6,8 +6,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ import psycopg
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError, SQLAlchemyError
 
-from kohorte.errors import EngineError, InputError, InternalError
+from kohorte.errors import EngineError, InputError, InternalError, KohorteError
+from kohorte.service.storage.changes import Changes, Watch, changes_of, set_changes
 from kohorte.service.storage.fair_lock import FairLock
 
 WAIT_SECONDS = 60
@@ -41,6 +42,7 @@ class Database:
         self._url = _url(address)
         self.is_sqlite = self._url.get_backend_name() == "sqlite"
         self.engine = self._sqlite() if self.is_sqlite else self._postgresql()
+        self.watch: Watch | None = None
         self._fair_lock = FairLock()
         self._thread = threading.local()
 
@@ -50,7 +52,9 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection whose statements all see the same state of the database."""
+        changes = self._fresh_changes()
         with _failures(), self.engine.connect() as connection:
+            set_changes(connection, changes)
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             yield connection
@@ -62,10 +66,31 @@ class Database:
         In PostgreSQL the isolation level is READ COMMITTED, regardless of the server's default: a statement that waited
         for a lock sees what others wrote meanwhile.
         """
-        with _failures(), self._not_within_another(), self._fair_lock, self.engine.connect() as plain:
-            connection = plain.execution_options(kohorte_writes=True)
-            with connection.begin():
-                yield connection
+        with self._not_within_another():
+            with _failures(), self._fair_lock, self.engine.connect() as plain:
+                connection = plain.execution_options(kohorte_writes=True)
+                changes = self._fresh_changes()
+                set_changes(connection, changes)
+                with connection.begin():
+                    yield connection
+            if self.watch is not None:
+                self.watch.committed(changes)
+
+    @contextmanager
+    def trial(self, connection: Connection) -> Iterator[None]:
+        """A part of a writing transaction that is rolled back at its end; the rest of the transaction goes on."""
+        before = changes_of(connection).copy()
+        trial = connection.begin_nested()
+        yield
+        trial.rollback()
+        changes_of(connection).restore(before)
+
+    def when_free(self, write: Callable[[], None]) -> None:
+        """Call a function that writes: now, or as soon as this thread's writing transaction has ended, either way."""
+        if getattr(self._thread, "writes", False):
+            self._thread.waiting = [*getattr(self._thread, "waiting", []), write]
+        else:
+            write()
 
     @property
     def file(self) -> Path | None:
@@ -97,6 +122,13 @@ class Database:
             yield
         finally:
             self._thread.writes = False
+            waiting, self._thread.waiting = getattr(self._thread, "waiting", []), []
+            for write in waiting:
+                with suppress(KohorteError):  # the transaction has its own outcome, which this must not hide
+                    write()
+
+    def _fresh_changes(self) -> Changes:
+        return Changes(0 if self.watch is None else self.watch.begin())
 
     def _sqlite(self) -> Engine:
         engine = create_engine(

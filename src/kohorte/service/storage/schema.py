@@ -2,7 +2,8 @@
 
 Columns that may contain values of an uploaded table (hierarchies, plans, queries, answers), or the hash of a password
 that waits for approval, are sealed with a key that is not in the database. Triggers of the database prevent that rows
-of `audit`, `spent` and `answered` are changed or removed.
+of `audit`, `spent` and `answered` are changed or removed. `version` and `mark` show that a row is as the service wrote
+it (see `integrity`); `audit_head.state` is the last known line of state.log, a file.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ users = _table(
     Column("disabled_at", Moment),
     Column("deleted_at", Moment),
     Column("created_at", Moment, nullable=False),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
 )
 
 user_roles = _table(
@@ -128,6 +131,8 @@ datasets = _table(
     Column("rows", BigInteger),
     Column("columns", JSON),
     Column("deleted_at", Moment),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
 )
 
 hierarchies = _table(
@@ -157,6 +162,8 @@ projects = _table(
     Column("certificate", JSON),
     Column("problem", JSON),
     Column("deleted_at", Moment),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
 )
 
 accounts = _table(
@@ -166,7 +173,8 @@ accounts = _table(
     Column("composition", String(16), nullable=False),
     Column("amount", Text, nullable=False),
     Column("delta", Text, nullable=False),
-    Column("mac", String(64), nullable=False),
+    Column("version", BigInteger),
+    Column("mark", String(64), nullable=False),
 )
 
 spent = _table(
@@ -180,6 +188,8 @@ spent = _table(
     Column("amount", Text, nullable=False),
     Column("delta", Text, nullable=False),
     Column("at", Moment, nullable=False),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
     Index("ix_spent_question", "project_id", "user_id", "question"),
 )
 
@@ -226,6 +236,8 @@ approvals = _table(
     Column("expires_at", Moment, nullable=False),
     Column("decider_id", ForeignKey("users.id")),
     Column("decided_at", Moment),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
     Index("ix_approvals_subject", "operation", "subject_kind", "subject_id"),
 )
 
@@ -252,6 +264,7 @@ audit_head = _table(
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("number", BigInteger, nullable=False),
     Column("mac", String(64), nullable=False),
+    Column("state", BigInteger),
 )
 
 master_key = _table(

@@ -84,7 +84,7 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
         headers["Retry-After"] = str(max(1, math.ceil(getattr(error, "retry_after", 1))))
     if isinstance(error, BudgetExceeded):
         request.app.state.metrics.count_refusal()
-    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         _log_failure(request.scope, error.code, error)
     return answer(problem_of(error), headers)
 

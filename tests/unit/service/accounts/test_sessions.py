@@ -15,6 +15,7 @@ from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit, now
 from kohorte.service.storage.schema import sessions as session_rows
 from kohorte.service.storage.schema import users as user_rows
+from support.marked_rows import mark_rows
 from support.service import PASSWORD, new_user
 
 
@@ -38,6 +39,7 @@ def actions(service: Service) -> list[str]:
 def change_user(service: Service, user: Any, **values: Any) -> None:
     with service.database.writing() as connection:
         connection.execute(update(user_rows).where(user_rows.c.id == user.id).values(**values))
+        mark_rows(service, connection)
 
 
 def test_wrong_password_unknown_disabled_and_deleted_user_get_the_same_answer(service: Service, user: Any) -> None:

@@ -14,6 +14,7 @@ from kohorte.service.accounts.addresses import folded, valid
 from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit, now
 from kohorte.service.storage.schema import users as rows
+from support.marked_rows import mark_rows
 from support.service import PASSWORD, RESEARCHER, STEWARD, new_user
 
 STRONG = "three sparrows on a wire"
@@ -161,6 +162,7 @@ def test_a_password_that_a_steward_sets_ends_all_sessions_and_may_expire(
         connection.execute(
             update(rows).where(rows.c.id == jane.id).values(password_expires_at=now() - timedelta(seconds=1))
         )
+        mark_rows(service, connection)
     assert code_of(sessions.sign_in, service, "jane@example.com", "abcdef") == "password-expired"
     users.change(service, steward, jane.id, users.Changes(password="abcdef"))
     sessions.sign_in(service, "jane@example.com", "abcdef")

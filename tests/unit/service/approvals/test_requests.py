@@ -21,6 +21,7 @@ from kohorte.service.context import Service
 from kohorte.service.permissions import TWO_PEOPLE, Role
 from kohorte.service.storage.schema import approvals, datasets, now, projects, user_roles
 from support.jobs import locked_files, new_project, row_of
+from support.marked_rows import mark_rows
 from support.projects import patients, store_dataset
 from support.service import STEWARD, new_user_with
 
@@ -179,6 +180,7 @@ def test_somebody_who_has_just_lost_the_role_confirms_nothing(
     number = asked(careful, steward, "delete_dataset", dataset_id)
     with careful.database.writing() as connection:
         connection.execute(update(user_roles).where(user_roles.c.user_id == second.user_id).values(role="researcher"))
+        mark_rows(careful, connection)
     assert code_of(requests.confirm, careful, second, number) == "not-allowed"  # `second` still carries the old roles
     assert is_there(careful, dataset_id)
 
@@ -187,6 +189,7 @@ def test_a_request_expires(careful: Service, steward: Actor, second: Actor, data
     number = asked(careful, steward, "delete_dataset", dataset_id)
     with careful.database.writing() as connection:
         connection.execute(update(approvals).values(expires_at=now() - timedelta(seconds=1)))
+        mark_rows(careful, connection)
     assert requests.shown(careful, steward, number)["state"] == "expired"
     assert code_of(requests.confirm, careful, second, number) == "approval-conflict"
     assert requests.listed(careful, second, state=requests.ApprovalState.PENDING, limit=9, page=1) == ([], 0)
@@ -266,6 +269,7 @@ def test_a_release_opens_for_everybody_who_may_read_it_once_somebody_has_confirm
     assert code_of(requests.perform, careful, researcher, "download_csv", project_id) == "project-conflict"
     with careful.database.writing() as connection:
         connection.execute(update(projects).values(state="ready"))
+        mark_rows(careful, connection)
     number = asked(careful, researcher, "download_csv", project_id)
     stranger = person(careful, Role.RESEARCHER)
     assert code_of(requests.perform, careful, stranger, "download_csv", project_id) == "not-found"

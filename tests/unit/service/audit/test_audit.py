@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,6 +43,11 @@ def tamper(service: Service, *statements: str) -> None:
     with service.database.writing() as connection:
         for statement in [*without, *statements]:
             connection.execute(text(statement))
+
+
+def without_state_log(service: Service) -> Service:
+    """The service of somebody who was able to put state.log back, too."""
+    return replace(service, log=AuditLog(service.vault))
 
 
 @pytest.fixture
@@ -154,8 +160,11 @@ def test_a_tail_that_was_cut_off_is_seen_by_whoever_noted_a_head(logged: Service
         connection.execute(text(tamper_head))
     assert check(logged).whole
     assert check(logged, noted).first_wrong == 5
+    with pytest.raises(EngineError) as caught:  # state.log has noted the head, too
+        append(logged, 5)
+    assert caught.value.code == "service-database-older"
     for number in (5, 6, 7):  # other entries grow over what was cut off
-        append(logged, number)
+        append(without_state_log(logged), number)
     assert check(logged).whole
     assert check(logged, noted).first_wrong == ENTRIES
 

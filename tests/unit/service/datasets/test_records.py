@@ -17,6 +17,7 @@ from kohorte.service.context import Service
 from kohorte.service.datasets import tables
 from kohorte.service.datasets.proposal import proposal
 from kohorte.service.storage.schema import audit, datasets, hierarchies, now, projects
+from support.marked_rows import mark_rows
 from support.service import Person, new_user
 
 from .conftest import Steward, UploadService
@@ -35,7 +36,9 @@ def new_project(service: Service, dataset_id: int, user_id: int) -> int:
     values = {"name": "p", "description": "", "dataset_id": dataset_id, "creator_id": user_id, "researcher_id": user_id}
     values |= {"created_at": now(), "interactive": False, "state": "ready", "sealed_config": b"", "sealed_summary": b""}
     with service.database.writing() as connection:
-        return int(connection.execute(insert(projects).values(**values).returning(projects.c.id)).scalar_one())
+        number = int(connection.execute(insert(projects).values(**values).returning(projects.c.id)).scalar_one())
+        mark_rows(service, connection)
+        return number
 
 
 def test_datasets_are_listed_page_by_page_the_newest_last(mary: Steward) -> None:
@@ -90,6 +93,7 @@ def test_a_dataset_that_a_project_uses_stays(mary: Steward, service: Service) ->
     assert tables.load(service, row_of(service, number)).height == 4
     with service.database.writing() as connection:
         connection.execute(update(projects).where(projects.c.id == project).values(deleted_at=now()))
+        mark_rows(service, connection)
     assert mary.delete(f"/datasets/{number}").status_code == 204
 
 
@@ -123,7 +127,7 @@ def test_a_table_that_is_not_the_one_that_was_stored_is_refused(mary: Steward, s
     with pytest.raises(EngineError) as caught:
         tables.load(service, row_of(service, number))
     assert caught.value.code == "service-damaged"
-    assert mary.get(f"/datasets/{number}/proposal").status_code == 500
+    assert mary.get(f"/datasets/{number}/proposal").status_code == 503  # the row is not as the service wrote it
 
 
 def test_a_dataset_that_is_not_ready_has_no_table(john: Steward, service: Service) -> None:

@@ -17,6 +17,7 @@ from kohorte.service.jobs.queue import State
 from kohorte.service.jobs.settlement import Outcome, cancel, settle, settle_lost
 from kohorte.service.storage.schema import audit, datasets, jobs, now, projects
 from support.jobs import let_leases_run_out, locked_files, new_creator, new_dataset, new_project, row_of
+from support.marked_rows import mark_rows
 from support.service import RESEARCHER, STEWARD
 
 
@@ -88,6 +89,7 @@ def test_the_files_of_a_release_that_is_made_anew_are_replaced(service: Service)
     old, new = service.vault.write(b"old"), service.vault.write(b"new")
     with service.database.writing() as connection:
         connection.execute(update(projects).values(release_file=old))
+        mark_rows(service, connection)
     assert settle(service, claimed(service), Outcome(State.DONE, values={"release_file": new, "report_file": None}))
     assert row_of(service, projects, project_id).release_file == new
     assert locked_files(service) == {new}
@@ -98,6 +100,7 @@ def test_what_was_made_for_a_deleted_dataset_is_removed(service: Service) -> Non
     claim = claimed(service)
     with service.database.writing() as connection:
         connection.execute(update(datasets).values(deleted_at=now()))
+        mark_rows(service, connection)
     assert settle(service, claim, ingested(service))
     assert row_of(service, datasets, dataset_id).table_file is None
     assert locked_files(service) == set()

@@ -52,6 +52,7 @@ from support.jobs import (
     worker_process,
     working,
 )
+from support.marked_rows import mark_rows
 from support.service import STEWARD
 
 
@@ -266,6 +267,7 @@ def test_a_job_of_a_deleted_project_comes_to_nothing(service: Service) -> None:
         running(service, job_id)
         with service.database.writing() as connection:
             connection.execute(update(projects).where(projects.c.id == project_id).values(deleted_at=queue.now()))
+            mark_rows(service, connection)
             connection.execute(update(jobs).where(jobs.c.id == job_id).values(cancel_requested=True))
         assert ended(service, job_id).state == "cancelled"
     assert locked_files(service) == named_files(service)

@@ -24,6 +24,7 @@ from kohorte.service.projects.dataset_budget import dataset_budget
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import accounts, datasets, now, projects, spent, users
+from support.marked_rows import mark_rows
 from support.projects import interactive, patients, spend_beyond_in_process, store_dataset
 from support.service import STEWARD, new_user
 
@@ -107,6 +108,7 @@ def test_what_deleted_projects_people_and_datasets_have_spent_stays_spent(servic
         connection.execute(update(projects).where(projects.c.id == gone).values(deleted_at=now()))
         connection.execute(update(users).where(users.c.id == person).values(deleted_at=now()))
         connection.execute(update(datasets).where(datasets.c.id == dataset).values(deleted_at=now()))
+        mark_rows(service, connection)
     again = store_dataset(service, patients(20), steward.user_id)
     assert refused(service, new_project(service, steward, again), steward.user_id).field == "dataset_epsilon"
 
@@ -133,7 +135,7 @@ def test_an_account_of_somebody_else_that_was_changed_from_outside_stops_everybo
     pay(service, one, steward.user_id, "q")
     with service.database.writing() as connection:
         connection.execute(update(accounts).values(amount="0"))
-    with pytest.raises(EngineError, match="changed outside the service"):
+    with pytest.raises(EngineError, match="not as the service wrote it"):
         pay(service, other, steward.user_id, "q")
 
 

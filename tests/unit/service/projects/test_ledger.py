@@ -19,6 +19,7 @@ from kohorte.service.projects import store
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import accounts, answered, audit, projects, spent
+from support.marked_rows import mark_rows
 from support.projects import ask_in_process, interactive, patients, spend_in_process, store_dataset
 from support.service import STEWARD, new_user
 
@@ -111,6 +112,7 @@ def test_what_was_paid_and_never_answered_stays_paid(service: Service, project: 
 def test_a_deleted_project_is_not_paid_for(service: Service, project: tuple[int, int]) -> None:
     with service.database.writing() as connection:
         connection.execute(update(projects).values(deleted_at=projects.c.created_at))
+        mark_rows(service, connection)
     with pytest.raises(AccessDenied):
         pay(service, project, "q")
     assert total_of_spent(service, project) == NOTHING
@@ -192,7 +194,7 @@ def test_an_account_that_was_changed_from_outside_is_refused_and_seen_by_the_aud
     assert verify_log(service.database, service.log).whole
     with service.database.writing() as connection:
         connection.execute(update(accounts).values(amount="0"))
-    with pytest.raises(EngineError, match="changed outside the service"):
+    with pytest.raises(EngineError, match="not as the service wrote it"):
         pay(service, project, "another")
     found = verify_log(service.database, service.log)
     assert (found.whole, found.first_wrong, found.accounts_fit) == (False, None, False)

@@ -62,7 +62,7 @@ def refuse_old_key(service: Service, old: bytes) -> None:
 def test_everything_is_sealed_again_and_the_old_key_is_gone(service: Service, filled: Filled) -> None:
     old, fingerprint = service.vault.ring.current.secret, service.vault.fingerprint
     done = turn(service)
-    assert (done.texts, done.accounts, done.files, done.damaged) == (6, 1, len(filled.files) + 1, 0)
+    assert (done.texts, done.rows, done.files, done.damaged) == (6, 7, len(filled.files) + 1, 0)
     assert service.vault.fingerprint != fingerprint
     filled.check(service)
     refuse_old_key(service, old)
@@ -135,7 +135,7 @@ def test_an_account_that_was_changed_from_outside_is_not_made_good(service: Serv
     turn(service)
     with pytest.raises(EngineError) as caught:
         DatabaseLedger(service, *filled.project).spent()
-    assert caught.value.code == "service-damaged"
+    assert caught.value.code == "service-row-changed"
 
 
 def test_a_damaged_file_is_counted_and_stops_nothing(service: Service, filled: Filled) -> None:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
-from kohorte.service.audit import verify_log
 from kohorte.service.audit_reading import Wanted, listed
+from kohorte.service.integrity.verification import verify
+from kohorte.service.key_rotation import SEALED
 from kohorte.service.web.dependencies import LARGEST_NUMBER, Limit, PageNumber, ServiceDep
 
 router = APIRouter(tags=["audit"])
@@ -70,14 +71,24 @@ class EntriesAnswer(BaseModel):
     total: int = Field(examples=[2])
 
 
+class RowAnswer(BaseModel):
+    """A row that was changed, put back to an older state, or removed outside the service."""
+
+    table: str
+    id: str
+    problem: str
+
+
 class CheckAnswer(BaseModel):
-    """The result of a verification of the log."""
+    """The result of a verification of the log and of all marked rows."""
 
     whole: bool
     entries: int = Field(examples=[2], description="The number of entries before the first wrong one.")
     head: str = Field(examples=[HEAD], description="Number and code of the last of these; store it elsewhere.")
     first_wrong: int | None = Field(examples=[None])
     accounts_fit: bool = Field(description="Whether every account agrees with the spendings in the log.")
+    wrong_rows: list[RowAnswer] = Field(examples=[[]], description="Rows that are not as the service wrote them last.")
+    state_log: str | None = Field(examples=[None], description="Why state.log and the database do not fit, if so.")
 
 
 @router.get("/audit", summary="List the audit log")
@@ -89,7 +100,7 @@ def list_audit(
     return EntriesAnswer(entries=[EntryAnswer(**entry) for entry in found], limit=limit, page=page, total=total)
 
 
-@router.get("/audit/verify", summary="Verify the audit log")
+@router.get("/audit/verify", summary="Verify the audit log and all marked rows")
 def verify_audit(service: ServiceDep) -> CheckAnswer:
-    """Verify the whole log: report whether an entry was changed, added or removed, and return its head."""
-    return CheckAnswer(**verify_log(service.database, service.log).to_dict())
+    """Verify the whole log and every marked row: name what was changed, added or removed, and return the head."""
+    return CheckAnswer(**verify(service.database, service.log, service.guard, SEALED).to_dict())
