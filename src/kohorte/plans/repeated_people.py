@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from kohorte.data import Role, strict_yaml
+from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.identifiers.people import Numbering, may_be_shared, numbering
 from kohorte.in_words import count
@@ -77,6 +78,17 @@ def repeated_people(source: TableSource, roles: Mapping[str, Role]) -> Repeated 
         return None
     values, rows = _counted(source, shared)
     return Repeated(tuple(shared), values, rows, OTHERS + 1) if FEWEST <= values < rows else None
+
+
+def refuse_repeated(found: Repeated | None, key: str) -> None:
+    """Refuse a table with repeated identifiers; `key` is where the person, or that rows are people, is stated."""
+    if found is not None:
+        columns = found.columns[0] if len(found.columns) == 1 else str(list(found.columns))
+        raise InputError(
+            f"several rows seem to be about one person: {found.facts}; say whom a row is about ({key}: {columns}), or "
+            f"state that every row is another person ({key}: none)",
+            code="person-unstated",
+        )
 
 
 def proposed_person(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
