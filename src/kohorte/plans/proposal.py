@@ -15,9 +15,12 @@ from kohorte.in_words import count
 from kohorte.lattice import size_in_words
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.plans.parts import Attribute
+from kohorte.plans.person import Person
 from kohorte.plans.plan import Plan
 from kohorte.plans.profile import ColumnProfile, profile
+from kohorte.plans.repeated_people import Repeated, proposed_person
 from kohorte.plans.search_options import SearchOptions
+from kohorte.sources import FrameSource
 
 USUAL_K, LEAST_K = 5, 2
 LEAST_VALUES = 2
@@ -38,6 +41,8 @@ class Proposal:
 
     columns: tuple[ColumnProfile, ...]
     rows: int
+    person: Repeated | None = None
+    """The column that says whom a row is about, if several rows seem to be about one person."""
 
     def _with_role(self, role: Role) -> list[ColumnProfile]:
         return [column for column in self.columns if column.role is role]
@@ -68,12 +73,15 @@ class Proposal:
         """The plan; None if there is nothing to generalize or nobody to hide among."""
         if self.rows < LEAST_K or not self._with_role(Role.QUASI_IDENTIFYING):
             return None
+        attributes = {column.name: Attribute(column.role, column.hierarchy) for column in self.columns}
+        whom = () if self.person is None else self.person.columns
         return Plan(
-            attributes={column.name: Attribute(column.role, column.hierarchy) for column in self.columns},
+            attributes=attributes | {name: Attribute(Role.IDENTIFYING) for name in whom},
             models=self.models,
             suppression_limit=SUPPRESSION_LIMIT,
             search=SearchOptions(algorithm=self.algorithm),
             missing_values=self.missing_values,
+            person=Person(whom) if whom else None,
         )
 
     @property
@@ -94,6 +102,8 @@ class Proposal:
         ]
         if identifying := self._with_role(Role.IDENTIFYING):
             found.append(f"{count(len(identifying), 'column')} that look like identifiers; a release leaves them out")
+        if self.person is not None:
+            found.append(f"person: {self.person.reason}")
         return (*found, *self._about_sensitive(), *self._about_search(), *self._about_cells())
 
     def _about_sensitive(self) -> list[str]:
@@ -133,7 +143,13 @@ class Proposal:
 
 def propose(frame: pl.DataFrame) -> Proposal:
     """Look at a table and propose a first plan."""
-    return Proposal(profile(frame), frame.height)
+    columns = profile(frame)
+    return Proposal(columns, frame.height, person_of(frame, columns))
+
+
+def person_of(frame: pl.DataFrame, columns: Sequence[ColumnProfile]) -> Repeated | None:
+    """The column that says whom a row is about, if several rows seem to be about one person."""
+    return proposed_person(FrameSource(frame), {column.name: column.role for column in columns})
 
 
 def algorithm_for(columns: Sequence[ColumnProfile]) -> str:

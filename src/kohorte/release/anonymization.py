@@ -17,6 +17,7 @@ from kohorte.engines import Engine, engine_for
 from kohorte.errors import InputError, NoSolution
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
+from kohorte.plans.person_notes import person_notes
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import refuse_missing_people
 from kohorte.progress import ProgressCallback, Stage, tell
@@ -165,6 +166,7 @@ def _candidate(encoded: EncodedProblem, shown: pl.DataFrame, *, node: Node | Non
         input_rows=encoded.input_rows,
         populations=encoded.populations,
         population_hashes=encoded.population_hashes,
+        person_notes=person_notes(encoded.source, encoded.plan),
         **found,
     )
 

@@ -25,7 +25,7 @@ class Candidate:
     """The table that a search or a recoder proposes, with its figures. It must not be handed on before verification.
 
     `table` contains the rows as they would be released; `people` says whom they are about, if the plan counts people.
-    The repr shows no rows.
+    `person_notes` tell what the original table says about people and the plan does not. The repr shows no rows.
     """
 
     plan: Plan
@@ -46,6 +46,7 @@ class Candidate:
     recoding: Recoding | None = None
     people: ShownPeople | None = field(default=None, repr=False)
     losses: tuple[ColumnLoss, ...] = field(default=(), repr=False)
+    person_notes: tuple[str, ...] = ()
 
     @property
     def evaluation(self) -> Evaluation:

@@ -21,6 +21,7 @@ from kohorte.hierarchies import SUPPRESSED, Builder, Ordering
 from kohorte.in_words import Unit, cost, percent
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
+from kohorte.plans.person_notes import person_notes
 from kohorte.plans.plan import Plan
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
@@ -30,6 +31,7 @@ from kohorte.release.telling.people import COUNTED_IN_PEOPLE, ONE_ROW, people_in
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict, Verification
 from kohorte.release.words import levels_in_words, model_in_words, unit_named, unit_of
+from kohorte.sources import FrameSource
 
 FORMAT = 1
 
@@ -142,7 +144,7 @@ def versions() -> dict[str, str]:
 def warnings(release: Candidate) -> tuple[str, ...]:
     """The open points of a release."""
     plan = release.plan
-    found = plan_warnings(plan)
+    found = [*plan_warnings(plan), *release.person_notes]
     found += [
         _made_of_values(name)
         for name in _between_value_and_star(release)
@@ -165,7 +167,7 @@ def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) 
 
     How the labels were made is not known: those that can only be made of values of the data count as such.
     """
-    found = plan_warnings(plan)
+    found = [*plan_warnings(plan), *person_notes(FrameSource(table), plan)]
     names = plan.quasi_identifiers
     grouped = [name for name in names if _shows_values(plan.attributes[name].hierarchy)]
     found += [_made_of_values(name) for name in grouped if _has(table[name], GROUP)]

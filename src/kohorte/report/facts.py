@@ -13,6 +13,7 @@ from kohorte.data import TableFile, as_text, to_polars
 from kohorte.errors import InputError, nearest
 from kohorte.in_words import ROWS, Unit
 from kohorte.plans import Plan
+from kohorte.plans.person_notes import person_notes
 from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.release import Release, Verification, verify, warnings
 from kohorte.release.certificate import FileFacts, table_warnings
@@ -163,7 +164,9 @@ class Facts:
             return warnings(self.made)
         if self.verification is None:
             return ()
-        return table_warnings(self.judged.frame, self.plan, self.verification)
+        found = table_warnings(self.judged.frame, self.plan, self.verification)
+        original = () if self.after is None else person_notes(FrameSource(self.table.frame), self.plan)
+        return tuple(dict.fromkeys((*found, *original)))
 
     @cached_property
     def homogeneity(self) -> Attack | None:

@@ -25,6 +25,7 @@ from kohorte.series.memory.folder import SeriesFolder
 from kohorte.series.memory.record import Comparison, Record, refuse_changes
 from kohorte.series.memory.state import State, damaged
 from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
+from kohorte.series.splitting.group_check import persons_of
 from kohorte.series.statistics.make_target import make_target
 from kohorte.series.target.target import Target
 from kohorte.sources import Missing, which_rows
@@ -45,6 +46,7 @@ class Definition:
     def new(cls, plan: Plan, settings: SeriesSettings, key: bytes) -> Definition:
         """Make the definition of a new series."""
         _refuse_plan(plan)
+        _refuse_people(plan, settings)
         _refuse_identity(plan, settings)
         if settings.kind == FULL_DOMAIN:
             return cls(plan, settings, (), None, key, make_ladders(plan, settings))
@@ -114,6 +116,7 @@ class Definition:
     def compared(self, frame: pl.DataFrame, record: Record) -> tuple[pl.DataFrame, Recognised, Comparison]:
         """The table in the columns of the plan, its fingerprints, and what the record says of its rows."""
         frame = self.checked(frame)
+        persons_of(frame, self.plan)  # refuses rows that do not say whom they are about
         recognised = Recognised.of(
             frame, tuple(self.plan.attributes), identified_by=self.settings.identified_by, key=self.key
         )
@@ -150,6 +153,23 @@ def _refuse_plan(plan: Plan) -> None:
     ):
         raise InputError(
             "a series does not support the rules of Safe Harbor, which are about columns", code="series-plan"
+        )
+
+
+def _refuse_people(plan: Plan, settings: SeriesSettings) -> None:
+    """Refuse people who are judged by all their rows, and in a full-domain series models that are not monotone."""
+    if plan.unit.judges_sets:
+        raise InputError(
+            "a series cannot judge people by all their rows together, which arrive in different releases: leave "
+            "attacker_knows: all_rows and linked_by out of its plan, and make the columns of person identifying",
+            code="series-plan",
+        )
+    strangers = [model.name for model in plan.models if not model.monotone_for_people]
+    if plan.unit.counts_people and settings.kind == FULL_DOMAIN and strangers:
+        raise InputError(
+            f"a full-domain series cannot count people for model {strangers[0]}, because its verdict on people is not "
+            "monotone; use kind: regions, or k-anonymity alone",
+            code="series-plan",
         )
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
 from kohorte.errors import InputError, KohorteError
 from kohorte.pages import refuse_page
+from kohorte.plans.person_notes import person_notes
 from kohorte.plans.plan import Plan
 from kohorte.progress import Progress, ProgressCallback, Stage, tell
 from kohorte.release.certificate import Certificate
-from kohorte.release.verification import verify_table
+from kohorte.release.shown_people import ShownPeople
 from kohorte.release.write import facts_of, file_facts
 from kohorte.series.checking.backwards import refuse_backwards
 from kohorte.series.checking.verification import SeriesVerification, verify_series
@@ -142,7 +144,12 @@ class Series:
             draft = table.draft(state, progress)
             if file is None:
                 certificate: Certificate = certify_release(
-                    draft.figures, draft.data, self._definition, state, verification=draft.verification
+                    draft.figures,
+                    draft.data,
+                    self._definition,
+                    state,
+                    verification=draft.verification,
+                    notes=self._notes(table),
                 )
                 self._state = commit(self._folder, state, draft)
             else:
@@ -164,7 +171,15 @@ class Series:
                     tell(progress, Stage.WRITING, file.path.name)
                     written = files.write_table(FrameSource(draft.data))
                     tell(progress, Stage.VERIFYING, file.path.name)
-                    certificate = self._certified_file(draft.figures, draft.data, state, written, file)
+                    certificate = self._certified_file(
+                        draft.figures,
+                        draft.data,
+                        state,
+                        written,
+                        file,
+                        people=draft.people,
+                        notes=self._notes(draft.table),
+                    )
                     files.write_certificate(certificate)
                     files.seal()
                     pending = pending_files(files.names, force=file.force)
@@ -226,19 +241,26 @@ class Series:
                     "withdrawn or held back since",
                     code="series-again",
                 )
-            figures = figures_of(entry, table, replayed)
+            figures, people = figures_of(entry, table, replayed), table.people_of(table.rows_of(number), data, number)
             if file is None:
                 certificate: Certificate = certify_release(
-                    figures, data, self._definition, state, verification=verify_table(data, self.plan, {})
+                    figures,
+                    data,
+                    self._definition,
+                    state,
+                    verification=verified(FrameSource(data), self.plan, rows=data.height, people=people),
+                    notes=self._notes(table),
                 )
             else:
-                certificate = self._write_again(file, figures, data, state)
+                certificate = self._write_again(file, figures, data, state, people=people, notes=self._notes(table))
         return SeriesRelease(**vars(figures), data=from_polars(data, kind), certificate=certificate)
 
-    def _write_again(self, file: OutputFile, figures: Figures, data: pl.DataFrame, state: State) -> Certificate:
+    def _write_again(
+        self, file: OutputFile, figures: Figures, data: pl.DataFrame, state: State, **known: Any
+    ) -> Certificate:
         with noted(self._folder.path, file.files), file.staged() as files:
             written = files.write_table(FrameSource(data))
-            certificate = self._certified_file(figures, data, state, written, file)
+            certificate = self._certified_file(figures, data, state, written, file, **known)
             files.write_certificate(certificate)
             files.seal()
             files.name_all()
@@ -293,7 +315,15 @@ class Series:
         return OutputFile(Path(path), source, force)
 
     def _certified_file(
-        self, figures: Figures, data: pl.DataFrame, state: State, written: Written, file: OutputFile
+        self,
+        figures: Figures,
+        data: pl.DataFrame,
+        state: State,
+        written: Written,
+        file: OutputFile,
+        *,
+        people: ShownPeople | None,
+        notes: Sequence[str],
     ) -> Certificate:
         """Verify a release from its written file, and certify it with the facts about its source and its output."""
         return certify_release(
@@ -301,10 +331,15 @@ class Series:
             data,
             self._definition,
             state,
-            verification=verified(written.table, self.plan, rows=data.height),
+            verification=verified(written.table, self.plan, rows=data.height, people=people),
             source=None if file.source is None else file_facts(file.source),
             output=facts_of(file.path, written),
+            notes=notes,
         )
+
+    def _notes(self, table: GrowingTable) -> tuple[str, ...]:
+        """What the table says about people and the plan does not."""
+        return person_notes(FrameSource(table.frame), self.plan)
 
 
 def _watching(progress: ProgressCallback | None) -> ProgressCallback | None:

@@ -58,7 +58,7 @@ def test_the_candidates_are_those_of_a_count_in_plain_python(series: ko.Series, 
     assert found.to_dict()["satisfied"] is True
 
 
-def unchecked(table: TableSource, plan: ko.Plan, *, rows: int) -> Verification:
+def unchecked(table: TableSource, plan: ko.Plan, *, rows: int, people: object = None) -> Verification:
     """The verification of a program that does not act on its verdict."""
     return verify_source(table, plan, {})
 

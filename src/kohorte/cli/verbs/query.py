@@ -76,7 +76,9 @@ def _add_query(parser: argparse.ArgumentParser) -> None:
         "--delta", metavar="D", type=float, default=0.0, help="for GROUP BY with keys that are not public"
     )
     parser.add_argument(
-        "--plan", metavar="PLAN", help="plan file (YAML); its identifying attributes cannot be asked about"
+        "--plan",
+        metavar="PLAN",
+        help="plan file (YAML); its identifying attributes cannot be asked about, its person is the private id",
     )
 
 
@@ -176,7 +178,7 @@ def _metadata(options: argparse.Namespace) -> QueryMetadata:
 
     plan = Plan.from_yaml(options.plan)
     marks = (*metadata.missing_values, *plan.missing_values)
-    return replace(metadata.protecting(plan.names(Role.IDENTIFYING)), missing_values=marks)
+    return replace(metadata.about(plan.person).protecting(plan.names(Role.IDENTIFYING)), missing_values=marks)
 
 
 def _ledger(options: argparse.Namespace) -> Path:

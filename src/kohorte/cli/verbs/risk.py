@@ -74,15 +74,18 @@ def run(options: argparse.Namespace) -> int:
     refuse_unread_about(options)
     stated = about(options)
     with TerminalProgress.of(options) as progress:
-        profile, after = _profiles(options, stated, progress)
-    if after is not None:
-        from kohorte.risks import compare_risks
+        profile, after, notes = _profiles(options, stated, progress)
+    from kohorte.risks import compare_risks
 
-        _print_comparison(compare_risks(profile, after), as_json=options.json, rows=options.rows)
-    elif options.json:
-        print_json(profile.to_dict(rows=options.rows))
+    if options.json:
+        shown = profile if after is None else compare_risks(profile, after)
+        print_json(shown.to_dict(rows=options.rows) | {"warnings": list(notes)})
+    elif after is not None:
+        _print_comparison(compare_risks(profile, after))
     else:
         _print_profile(profile, rows=options.rows, cut=options.sets is None)
+    for note in () if options.json else notes:
+        print(f"note: {note}")
     if options.report is not None and not options.json:
         print(f"report: {options.report}")
     judged = profile if after is None else after
@@ -91,12 +94,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _profiles(
     options: argparse.Namespace, stated: About, progress: TerminalProgress
-) -> tuple[RiskProfile, RiskProfile | None]:
-    """Measure the table, and the one that it is compared with; write the report."""
+) -> tuple[RiskProfile, RiskProfile | None, tuple[str, ...]]:
+    """Measure the table, and the one that it is compared with; write the report.
+
+    Also return what the table says about people and the plan does not.
+    """
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.data import read_table
     from kohorte.plans import Plan
+    from kohorte.plans.person_notes import person_notes
     from kohorte.risks import RiskPolicy, risk
+    from kohorte.sources import FrameSource
 
     plan = Plan.from_yaml(options.plan)
     _refuse_report(options, plan)
@@ -128,7 +136,8 @@ def _profiles(
     if options.report is not None:
         progress.stage(Stage.WRITING, "the report")
         _write_report(options, stated, plan, before, after)
-    return before[1], None if after is None else after[1]
+    notes = person_notes(FrameSource(data.frame), plan)
+    return before[1], None if after is None else after[1], notes
 
 
 def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:
@@ -166,10 +175,7 @@ def _write_report(
     write_text(Path(options.report), to_html(facts), force=options.force)
 
 
-def _print_comparison(comparison: RiskComparison, *, as_json: bool, rows: int) -> None:
-    if as_json:
-        print_json(comparison.to_dict(rows=rows))
-        return
+def _print_comparison(comparison: RiskComparison) -> None:
     lines = [
         (name.replace("_", " "), _figure(before), _figure(after))
         for name, before, after in comparison.figures

@@ -192,7 +192,10 @@ def _print_release(release: Figures, series: Series) -> None:
         f"release {release.number}: {count(release.rows, 'row')}, {count(release.shown)} shown "
         f"({count(release.new)} for the first time), {count(release.held)} held back"
     )
-    smallest = f"the smallest with {count(release.smallest_region, 'row')}"
+    unit = ("row", "rows") if release.people is None else ("person", "people")
+    if release.people is not None:
+        print(f"the rows that are shown are about {count(release.people, *unit)}")
+    smallest = f"the smallest with {count(release.smallest_region, *unit)}"
     if release.levels is None:
         print(f"{count(release.regions, 'region')}, {smallest}; {count(release.splits, 'split')}")
     else:
@@ -210,7 +213,7 @@ def _print_release(release: Figures, series: Series) -> None:
     if series.settings.arrivals == "unknown" and release.smallest_arrival < series.plan.smallest_class:
         print(
             "note: an attacker who knows which release first showed a person, and recognises rows, is left with as few "
-            f"as {count(release.smallest_arrival, 'row')} (arrivals: known protects against it)"
+            f"as {count(release.smallest_arrival, *unit)} (arrivals: known protects against it)"
         )
 
 

@@ -46,9 +46,9 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.release.words import unit_named
 
     with TerminalProgress.of(options) as progress:
-        verification, verdict = _verified(options, progress)
+        verification, verdict, notes = _verified(options, progress)
     if options.json:
-        print_json(verification.to_dict() | {"verdict": verdict.to_dict()})
+        print_json(verification.to_dict() | {"verdict": verdict.to_dict(), "warnings": list(notes)})
         return 0 if verification.satisfied else 1
     for model in verification.models:
         print(f"{model.model_in_words}: {model.in_words}; reached {model.reached_in_words}")
@@ -56,20 +56,22 @@ def run(options: argparse.Namespace) -> int:
         print(f"problem: {problem}")
     sizes = class_sizes(verification.classes, verification.smallest_class, unit_named(verification.unit))
     print(f"{count(verification.rows, 'row')}, {count(verification.suppressed)} suppressed; {sizes}")
-    if verdict.standing is Standing.AMBER:
-        for note in verdict.reasons:
-            print(f"note: {note}")
+    for note in verdict.reasons if verdict.standing is Standing.AMBER else notes:
+        print(f"note: {note}")
     print(f"verdict: {verdict.standing}; {verdict.sentence('the table')}")
     return 0 if verification.satisfied else 1
 
 
-def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[Verification, Verdict]:
+def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[Verification, Verdict, tuple[str, ...]]:
+    """The verification of the table, the verdict on it, and what it says about people and the plan does not."""
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.data import read_table
     from kohorte.plans import Plan
+    from kohorte.plans.person_notes import person_notes
     from kohorte.release import verify
     from kohorte.release.certificate import table_warnings
     from kohorte.release.telling.verdict import judge
+    from kohorte.sources import FrameSource
 
     plan = Plan.from_yaml(options.plan)
     table = read_data(options, progress)
@@ -79,4 +81,5 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
         population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
     progress.stage(Stage.VERIFYING, f"{count(table.frame.height, 'row')}")
     verification = verify(table.frame, plan, population=population)
-    return verification, judge(verification, table_warnings(table.frame, plan, verification))
+    verdict = judge(verification, table_warnings(table.frame, plan, verification))
+    return verification, verdict, person_notes(FrameSource(table.frame), plan)

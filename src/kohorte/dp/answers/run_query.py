@@ -226,7 +226,7 @@ def _column_notes(aggregate: Aggregate, ready: Releaser) -> tuple[str, ...]:
 def _notes(ready: Releaser) -> tuple[str, ...]:
     notes = []
     metadata, plan = ready.metadata, ready.plan
-    if metadata.private_id is not None:
+    if metadata.person_columns:
         notes.append(f"each person contributes at most {count(metadata.max_contributions, 'row')}")
     else:
         notes.append("every row counts as a different person")

@@ -96,10 +96,10 @@ class ExactTable:
         present = [f"{self.table.aliases[name]} IS NOT NULL" for name in self.plan.keys]
         if self.plan.where is not None:
             present.append(self._condition(self.plan.where, statement))
-        if self.metadata.private_id is not None:
+        if self.metadata.person_columns:
             present.append(f"{PERSON} IS NOT NULL")
         chosen = f"SELECT * FROM kohorte_rows WHERE {' AND '.join(present or ['true'])}"  # noqa: S608
-        if self.metadata.private_id is None:
+        if not self.metadata.person_columns:
             return f"WITH bounded AS ({chosen})"
         order = ", ".join([PERSON, *used])
         most = statement.bind(self.metadata.max_contributions)

@@ -23,9 +23,9 @@ def dummy_table(metadata: QueryMetadata, rows: int = 1_000, *, seed: int = 0) ->
         raise InputError("seed is a whole number of at least 0", code="query-dummy")
     dice = Dice(seed, rows)
     columns = {name: _drawn(name, column, dice) for name, column in metadata.columns.items()}
-    if metadata.private_id is not None:
-        people = [f"person {row // metadata.max_contributions + 1}" for row in range(rows)]
-        columns = {metadata.private_id: pl.Series(people), **columns}
+    if metadata.person_columns:
+        people = pl.Series([f"person {row // metadata.max_contributions + 1}" for row in range(rows)])
+        columns = dict.fromkeys(metadata.person_columns, people) | columns
     return pl.DataFrame(columns)
 
 

@@ -17,6 +17,7 @@ from kohorte.dp.budget.budget import Budget
 from kohorte.dp.numbers import is_whole
 from kohorte.dp.schema.columns import Column
 from kohorte.errors import InputError, refuse_unknown_keys
+from kohorte.plans.person import NONE, Person
 
 FORMAT = 1
 KEYS = (
@@ -37,7 +38,8 @@ class QueryMetadata:
     table: str
     columns: Mapping[str, Column]
     budget: Budget
-    private_id: str | None = None
+    private_id: str | Sequence[str] | None = None
+    """The column, or columns, that say whom a row is about; `none` states that every row is another person."""
     max_contributions: int = 1
     identifying: Sequence[str] = ()
     project: str = ""
@@ -60,11 +62,18 @@ class QueryMetadata:
 
     def _check_people(self) -> None:
         most = self.max_contributions
-        if self.private_id is not None and not _is_name(self.private_id):
-            raise _wrong("private_id is the name of a column")
+        given: object = self.private_id
+        if given is not None and not isinstance(given, str):
+            listed = tuple(given) if isinstance(given, Sequence) else ("",)
+            self._set("private_id", listed[0] if len(listed) == 1 else listed)
+        names = self.person_columns
+        if self.private_id is not None and not self.rows_are_people and (not names or not all(map(_is_name, names))):
+            raise _wrong("private_id is the name of a column, or a list of names")
+        if len(set(names)) < len(names):
+            raise _wrong("private_id names a column twice")
         if not is_whole(most) or not 1 <= most <= MOST_CONTRIBUTIONS:
             raise _wrong(f"max_contributions is a whole number from 1 to {MOST_CONTRIBUTIONS:,}")
-        if self.private_id is None and most != 1:
+        if not names and most != 1:
             raise _wrong("max_contributions needs a private_id: without it every row counts as a different person")
 
     def _set(self, name: str, value: object) -> None:
@@ -75,6 +84,31 @@ class QueryMetadata:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return QueryMetadata.from_dict, (self.to_dict(),)
+
+    @property
+    def person_columns(self) -> tuple[str, ...]:
+        """The columns that say whom a row is about; none if every row counts as a different person."""
+        if self.private_id is None or self.rows_are_people:
+            return ()
+        return (self.private_id,) if isinstance(self.private_id, str) else tuple(self.private_id)
+
+    @property
+    def rows_are_people(self) -> bool:
+        """Whether the metadata state that every row is another person."""
+        return self.private_id == NONE
+
+    def about(self, person: Person | None) -> QueryMetadata:
+        """Return metadata with the person of a plan as the private id; metadata that say something else are refused."""
+        if person is None:
+            return self
+        stated = replace(self, private_id=NONE if person.rows_are_people else person.columns)
+        if self.private_id is not None and stated.private_id != self.private_id:
+            raise InputError(
+                "the plan and the metadata say different things about whom a row is about: person of the plan and "
+                "private_id of the metadata must name the same columns",
+                code="query-person",
+            )
+        return stated
 
     def protecting(self, names: Iterable[str]) -> QueryMetadata:
         """Return metadata under which these columns cannot be queried, such as the identifying ones of a plan."""
@@ -115,7 +149,7 @@ class QueryMetadata:
             "project": self.project,
             "table": self.table,
             "columns": {name: column.to_dict() for name, column in self.columns.items()},
-            "private_id": self.private_id,
+            "private_id": list(self.private_id) if isinstance(self.private_id, tuple) else self.private_id,
             "max_contributions": self.max_contributions,
             "identifying": list(self.identifying),
             **({"missing_values": list(self.missing_values)} if self.missing_values else {}),

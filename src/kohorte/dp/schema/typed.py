@@ -14,6 +14,8 @@ from kohorte.data.columns import check_types
 from kohorte.dp.schema.columns import Column, Datatype
 from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
+from kohorte.identifiers.people import numbering
+from kohorte.plans.repeated_people import refuse_repeated, repeated_in_counts
 
 PERSON = "person"
 _TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "false": False, "f": False, "0": False, "no": False}
@@ -25,7 +27,7 @@ class TypedTable:
 
     frame: pl.DataFrame = field(repr=False)
     columns: Mapping[str, Column]
-    private_id: str | None
+    person_columns: tuple[str, ...]
     sha256: str
     missing_values: Sequence[str] = ()
 
@@ -36,8 +38,8 @@ class TypedTable:
 
     def refuse_other(self, metadata: QueryMetadata) -> None:
         """Refuse metadata with other columns than those that the table was prepared for."""
-        own = (dict(self.columns), self.private_id, self.missing_values)
-        if own != (dict(metadata.columns), metadata.private_id, metadata.missing_values):
+        own = (dict(self.columns), self.person_columns, self.missing_values)
+        if own != (dict(metadata.columns), metadata.person_columns, metadata.missing_values):
             raise InputError("the table was prepared for other metadata", code="query-table")
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -46,18 +48,47 @@ class TypedTable:
 
 def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:
     """Return the columns that may be queried, with the types of the metadata."""
-    names = list(dict.fromkeys([*metadata.columns, *filter(None, [metadata.private_id])]))
+    names = list(dict.fromkeys([*metadata.columns, *metadata.person_columns]))
     for name in names:
         if name not in frame.columns:
             raise InputError(f"the table has no column {name!r}, which the metadata name", code="query-table")
+    _refuse_unstated(frame, metadata)
     check_types(frame.select(names), source="the table")
     frame = without_marks(frame.select(names), metadata.missing_values)
     aliases = _aliases(metadata.columns)
     columns = [_typed(frame[name], column).alias(aliases[name]) for name, column in metadata.columns.items()]
-    if metadata.private_id is not None:
-        columns.append(as_text(frame[metadata.private_id]).alias(PERSON))
+    if metadata.person_columns:
+        columns.append(_persons([as_text(frame[name]) for name in metadata.person_columns]))
     typed = pl.DataFrame(columns)
-    return TypedTable(typed, metadata.columns, metadata.private_id, _hash(typed), metadata.missing_values)
+    return TypedTable(typed, metadata.columns, metadata.person_columns, _hash(typed), metadata.missing_values)
+
+
+def _persons(texts: list[pl.Series]) -> pl.Series:
+    """The person of each row as one text; the lengths keep different combinations of several columns apart."""
+    if len(texts) == 1:
+        return texts[0].alias(PERSON)
+    parts = []
+    for text in texts:
+        length = pl.lit(text).str.len_bytes().cast(pl.String)
+        parts.append(pl.concat_str(length, pl.lit(":"), pl.lit(text)))
+    return pl.select(pl.concat_str(parts).alias(PERSON)).to_series()
+
+
+def _refuse_unstated(frame: pl.DataFrame, metadata: QueryMetadata) -> None:
+    """Refuse a table with repeated identifiers if the metadata do not say whom a row is about."""
+    if metadata.private_id is None:
+        looked_at = frame.select(name for name in frame.columns if _looked_at(name, metadata))
+        counts = {text.name: _counted(as_text(text)) for text in without_marks(looked_at, metadata.missing_values)}
+        refuse_repeated(repeated_in_counts(counts, metadata.identifying), "private_id")
+
+
+def _looked_at(name: str, metadata: QueryMetadata) -> bool:
+    return name in metadata.identifying or numbering(name) is not None
+
+
+def _counted(text: pl.Series) -> tuple[int, int]:
+    present = text.drop_nulls()
+    return present.n_unique(), len(present)
 
 
 def _aliases(columns: Mapping[str, Column]) -> dict[str, str]:

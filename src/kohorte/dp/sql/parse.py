@@ -147,8 +147,8 @@ class _Reader:
 
     def _column_name(self, identifier: Any) -> str:
         metadata = self.metadata
-        for name in (metadata.private_id, *metadata.identifying):
-            if name is not None and identifier.name.lower() == name.lower():
+        for name in (*metadata.person_columns, *metadata.identifying):
+            if identifier.name.lower() == name.lower():
                 raise self.positions.refusal(
                     identifier, f"{name!r} identifies people and cannot be queried", code="query-column"
                 )
@@ -194,12 +194,13 @@ class _Reader:
             return Aggregate(Function.COUNT)
         if type(inner).__name__ != "Distinct":
             return Aggregate(Function.COUNT, self.named(inner).name)
-        private_id = self.metadata.private_id
+        people = self.metadata.person_columns
         self.only(inner, {"expressions"})
         names = [column.this for column in inner.expressions if type(column).__name__ == "Column"]
-        if private_id is None or len(inner.expressions) != 1 or len(names) != 1 or not _same(names[0], private_id):
-            raise self.positions.not_allowed(inner, "DISTINCT is for the private_id of the metadata only")
-        return Aggregate(Function.COUNT_PEOPLE, private_id)
+        alone = len(inner.expressions) == len(names) == len(people) == 1
+        if not alone or not _same(names[0], people[0]):
+            raise self.positions.not_allowed(inner, "DISTINCT is for a private_id of one column only")
+        return Aggregate(Function.COUNT_PEOPLE, people[0])
 
     def _bounded(self, node: Any, function: Function) -> str:
         name = self.named(node).name

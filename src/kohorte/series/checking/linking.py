@@ -13,7 +13,7 @@ from kohorte.series.splitting.group_check import GroupCheck
 
 @dataclass(frozen=True)
 class Linked:
-    """The fewest rows that fit a person, and whether the models hold for all such groups of rows."""
+    """The fewest rows, or people, that fit a person, and whether the models hold for all such groups of rows."""
 
     candidates: int
     satisfied: bool
@@ -45,5 +45,6 @@ class Traces:
         if arrivals is not None:
             keys = keys * (int(arrivals.max(initial=0)) + 1) + arrivals
         groups, group_of = np.unique(keys, return_inverse=True)
-        sizes = np.bincount(group_of)
-        return Linked(int(sizes.min()), bool(check.satisfied(group_of.reshape(-1), len(groups)).all()))
+        group_of = group_of.reshape(-1)
+        sizes = check.sizes(group_of, len(groups))
+        return Linked(int(sizes.min()), bool(check.satisfied(group_of, len(groups)).all()))

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from kohorte.data import read_table, to_polars
 from kohorte.kernels.arrays import Integers
-from kohorte.release.verification import Verification, verify_table
+from kohorte.release.verification import Verification, verify_source
 from kohorte.series.checking.linking import Traces
 from kohorte.series.drafting.growing_table import GrowingTable, Replayed
 from kohorte.series.memory.fingerprints import content_sha256
 from kohorte.series.memory.state import Entry, State
 from kohorte.series.splitting.group_check import GroupCheck
+from kohorte.sources import FrameSource
 
 
 @dataclass(frozen=True)
 class ReleaseVerdict:
     """One release: whether its models hold and it is finer than the one before, and how many rows fit a person.
 
-    `candidates` are the fewest rows that fit a person by all releases up to this one, even if the same row is
-    recognised in all of them; `candidates_by_arrival` are those left if the time of arrival is known as well.
+    `candidates` are the fewest rows (people, where people are counted) that fit a person by all releases up to this
+    one, even if the same row is recognised in all of them; `candidates_by_arrival` are those left if the time of
+    arrival is known as well.
     `gone` rows were corrected, withdrawn or held back since; then the rest of the release is not verified on its own
     (`models` is None).
     """
@@ -101,7 +101,7 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
     if gone or not len(rows):
         return ReleaseVerdict(number, entry.shown, gone, None, replayed.finer, None, None, tuple(problems))
     data = replayed.data()
-    models = verify_table(data, definition.plan, {})
+    models = verify_source(FrameSource(data), definition.plan, {}, people=table.people_of(rows, data, number))
     if not models.satisfied:
         problems.append(f"release {number} does not satisfy the models")
     if content_sha256(data) != entry.content_sha256:
@@ -121,7 +121,7 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
 def _figures_hold(entry: Entry, replayed: Replayed, table: GrowingTable, rows: Integers) -> bool:
     """Whether the state has the right number of regions, smallest region, rows held back and loss."""
     found = replayed.fineness()
-    smallest = int(np.unique(replayed.generalization.locate(table.positions[rows]), return_counts=True)[1].min())
+    smallest = int(table.sizes(replayed.generalization.locate(table.positions[rows]), rows).min())
     same = (found.regions, smallest, entry.rows - len(rows)) == (entry.regions, entry.smallest_region, entry.held)
     return same and math.isclose(found.loss, entry.loss, rel_tol=1e-9, abs_tol=1e-12)
 

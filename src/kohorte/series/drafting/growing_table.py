@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import islice
 
 import numpy as np
 import polars as pl
 
+from kohorte.data import as_text
 from kohorte.errors import InternalError
+from kohorte.groups import different_people
 from kohorte.kernels.arrays import Integers
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback
-from kohorte.release.verification import Verification, verify_source
+from kohorte.release.shown_people import ShownPeople
+from kohorte.release.verification import PEOPLE, Verification, verify_source
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import Generalization, Positions, Split
 from kohorte.series.drafting.rows_to_show import Selection, ShownRows
 from kohorte.series.memory.fingerprints import Recognised, content_sha256, shuffled
 from kohorte.series.memory.record import HELD, NEVER, Comparison, Record
 from kohorte.series.memory.state import State
-from kohorte.sources import TableSource
+from kohorte.series.splitting.group_check import persons_of
+from kohorte.sources import FrameSource, Persons, TableSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,30 @@ class GrowingTable(ABC):
         arrivals = self.comparison.arrivals
         return np.flatnonzero((arrivals > HELD) & (arrivals <= number))
 
+    @cached_property
+    def persons(self) -> Persons | None:
+        """Whom each row is about; None if rows are counted."""
+        return persons_of(self.frame, self.definition.plan)
+
+    def sizes(self, group_of: Integers, rows: Integers) -> Integers:
+        """The size of each group of these rows, as the models count it: in people or in rows; no group is empty."""
+        groups, numbers = np.unique(group_of, return_inverse=True)
+        numbers = numbers.reshape(-1)
+        if self.persons is None:
+            return np.bincount(numbers)
+        return different_people(numbers, self.persons.codes[rows], len(groups))
+
+    def people_of(self, rows: Integers, data: pl.DataFrame, number: int) -> ShownPeople | None:
+        """Whom the rows of a release are about, for its verification; `data` are the rows as it shows them."""
+        plan = self.definition.plan
+        if not plan.unit.counts_people:
+            return None
+        shown = self.frame[rows[self.order(rows, number)]]  # in the order of the release
+        names = dict.fromkeys((*plan.quasi_identifiers, *plan.histograms, *plan.unit.needed_columns))
+        tuples = FrameSource(shown, merged=False).distinct(list(names))
+        cells = pl.DataFrame([as_text(data[name]) for name in plan.quasi_identifiers])
+        return ShownPeople.of(tuples, cells, plan)
+
     def order(self, rows: Integers, number: int) -> Integers:
         """The order in which a release of this number shows these rows."""
         if self.definition.plan.order == "shuffled":
@@ -96,6 +124,9 @@ class Figures:
     who knows when a person came. `levels` are those of a full-domain series, whose regions are the classes shown.
     `loss_before` is the loss of the same rows in the regions, or at the levels, of the release before (of the first
     release: before anything is split, or at the highest levels), so that it can be compared with `loss`.
+
+    If people are counted, `people` is how many of them the release shows, and `smallest_region` and `smallest_arrival`
+    count people. `few` then names the counts of rows behind which there may be fewer people than the models allow.
     """
 
     number: int
@@ -114,6 +145,12 @@ class Figures:
     smallest_arrival: int
     loss_before: float
     levels: Mapping[str, int] | None = None
+    people: int | None = None
+    few: frozenset[str] = frozenset()
+
+    def told(self) -> dict[str, object]:
+        """The figures as plain data."""
+        return {one.name: getattr(self, one.name) for one in fields(Figures) if one.name != "few"}
 
 
 @dataclass(frozen=True)
@@ -170,11 +207,35 @@ class Draft:
             withdrawn=self.table.comparison.withdrawn,
             withheld=self.shown.withheld,
             splits=len(self.splits),
-            smallest_region=int(np.unique(self.region_of, return_counts=True)[1].min()),
-            smallest_arrival=smallest_arrival(self.region_of, self.shown.arrivals),
+            smallest_region=int(self.table.sizes(self.region_of, self.shown.rows).min()),
+            smallest_arrival=smallest_arrival(self.table, self.region_of, self.shown.arrivals, self.shown.rows),
             loss_before=self.before.loss,
+            people=self.verification.people,
+            few=self._few(),
             **vars(self.fineness),
         )
+
+    def _few(self) -> frozenset[str]:
+        """The counts of rows that may be about fewer people than the models allow; who withdrew is not known."""
+        persons = self.table.persons
+        if persons is None:
+            return frozenset()
+        held = np.ones(self.rows, dtype=bool)
+        held[self.shown.rows] = False
+        behind = {
+            "held": persons.codes[held],
+            "new": persons.codes[self.shown.rows[self.shown.arrivals == self.number]],
+            "corrected": persons.codes[self.table.comparison.corrected],
+        }
+        least = self.table.definition.plan.smallest_class
+        return frozenset(("withdrawn", "withheld")) | {
+            name for name, whom in behind.items() if len(np.unique(whom)) < least
+        }
+
+    @property
+    def people(self) -> ShownPeople | None:
+        """Whom the rows of the release are about, for its verification."""
+        return self.table.people_of(self.shown.rows, self.data, self.number)
 
     @property
     def content_sha256(self) -> str:
@@ -190,16 +251,17 @@ class Draft:
         return Record(self.table.recognised, arrivals)
 
 
-def verified(table: TableSource, plan: Plan, *, rows: int) -> Verification:
+def verified(table: TableSource, plan: Plan, *, rows: int, people: ShownPeople | None) -> Verification:
     """Verify a release from its rows, independently of how it was made; a failure, or other rows, is a bug."""
-    verification = verify_source(table, plan, {})
-    if not verification.satisfied or verification.rows != rows:
+    verification = verify_source(table, plan, {}, people=people)
+    counted = verification.unit == PEOPLE or not plan.unit.counts_people
+    if not verification.satisfied or verification.rows != rows or not counted:
         raise InternalError(
             "the release does not pass its own verification and was withheld; please report this", code="not-verified"
         )
     return verification
 
 
-def smallest_arrival(region_of: Integers, arrivals: Integers) -> int:
-    """The fewest rows of a region that arrived together."""
-    return int(np.unique(region_of * (int(arrivals.max()) + 1) + arrivals, return_counts=True)[1].min())
+def smallest_arrival(table: GrowingTable, region_of: Integers, arrivals: Integers, rows: Integers) -> int:
+    """The fewest rows of a region that arrived together, or the fewest people that these rows are about."""
+    return int(table.sizes(region_of * (int(arrivals.max()) + 1) + arrivals, rows).min())

@@ -52,7 +52,9 @@ class Candidates:
         whole = replace(table, columns=(*self.table.columns, *table.columns[len(self.table.columns) :]))
         costing = plan.metric.costing(whole.marginals(weights), smallest_class=plan.smallest_class, limit=limit)
         costing.parts = tuple(part[:levels] for part, levels in zip(costing.parts, table.shape, strict=True))
-        admission = Admission(engine_for(table), plan.models, costing, limit)
+        admission = Admission(
+            engine_for(table), plan.judging_models, costing, limit, by_people=table.persons is not None
+        )
         return Problem(
             lattice=Lattice(table.shape),
             count=admission,
@@ -74,7 +76,13 @@ class Candidates:
         if self.shown_before.any():
             codes = self.shown_before.astype(np.uint32)
             sensitive = (*sensitive, SensitiveColumn(SHOWN_BEFORE, codes, Domain(np.bincount(codes, minlength=2))))
-        return replace(self.table, columns=tuple(columns), sensitive=sensitive)
+        persons = self.table.persons
+        return replace(
+            self.table,
+            columns=tuple(columns),
+            sensitive=sensitive,
+            persons=None if persons is None else persons.with_domains(sensitive),
+        )
 
 
 def _up_to(column: EncodedColumn, level: int) -> EncodedColumn:
@@ -109,8 +117,11 @@ class Admission(Evaluator):
         return replace(found, solution=False, cost=math.inf, gone=gone)
 
     def kept(self, groups: Groups) -> Bools:
-        """Tell for each class whether it satisfies all models, where the table is what is left."""
-        kept = self._satisfying(groups)
+        """Tell for each class whether it satisfies all models, where the table is what is left.
+
+        Where people are counted, all models are monotone (the definition of a series refuses others).
+        """
+        kept = self._satisfying(groups.judged)
         while not self.monotone and kept.any() and not kept.all():
             holding = self._satisfying(_left(groups, kept))
             if holding.all():

@@ -21,6 +21,7 @@ from kohorte.series.drafting.level_search import Candidates
 from kohorte.series.drafting.levels import Levels
 from kohorte.series.memory.record import NEVER, Record
 from kohorte.series.memory.state import State
+from kohorte.series.splitting.group_check import persons_of
 from kohorte.sources import EncodedTable, FrameSource, encode_rows
 
 
@@ -37,6 +38,9 @@ class LevelTable(GrowingTable):
         plan = definition.plan
         sensitive = {name: plan.attributes[name].hierarchy for name in plan.counted_attributes}
         encoded = _encoded(definition, frame, sensitive)
+        persons = persons_of(frame, plan)
+        if persons is not None:
+            encoded = replace(encoded, persons=persons.with_domains(encoded.sensitive))
         return cls(definition, frame, _positions(encoded), recognised, comparison, encoded)
 
     def replay(self, state: State) -> Iterator[Replayed]:
@@ -77,7 +81,9 @@ class LevelTable(GrowingTable):
             self,
             shown,
             data,
-            verification=verified(FrameSource(data), plan, rows=data.height),
+            verification=verified(
+                FrameSource(data), plan, rows=data.height, people=self.people_of(shown.rows, data, number)
+            ),
             generalization=levels,
             region_of=shown.region_of,
             splits=(),

@@ -69,7 +69,12 @@ class RegionTable(GrowingTable):
             self,
             shown,
             data,
-            verification=verified(FrameSource(data), definition.plan, rows=data.height),
+            verification=verified(
+                FrameSource(data),
+                definition.plan,
+                rows=data.height,
+                people=self.people_of(shown.rows, data, number),
+            ),
             generalization=refined.regions,
             region_of=refined.region_of,
             splits=refined.splits,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -50,11 +50,15 @@ def certify_release(
     verification: Verification,
     source: FileFacts | None = None,
     output: FileFacts | None = None,
+    notes: Sequence[str] = (),
 ) -> SeriesCertificate:
-    """State the facts about a release; `verification` is that of the written file if there is one."""
+    """State the facts about a release; `verification` is that of the written file if there is one.
+
+    `notes` are what the original table says about people and the plan does not.
+    """
     plan, settings = definition.plan, definition.settings
     told, part = _told(figures, plan.smallest_class), _part_of(settings)
-    warnings = plan_warnings(plan)
+    warnings = [*plan_warnings(plan), *notes]
     before = replace(state, releases=state.releases[: figures.number - 1])
     facts: dict[str, object] = {
         "certificate": FORMAT,
@@ -86,8 +90,14 @@ def certify_release(
 
 
 def _told(figures: Figures, least: int) -> dict[str, object]:
-    """The public figures: None for counts of rows from 1 to `least` - 1, and for figures that would reveal them."""
-    told = vars(figures) | {name: None for name in FEW if 0 < getattr(figures, name) < least}
+    """The public figures: None for counts of rows from 1 to `least` - 1, and for figures that would reveal them.
+
+    If people are counted, None also for counts of rows that may be about fewer than `least` people.
+    """
+    told = figures.told()
+    told |= {
+        name: None for name in FEW if 0 < getattr(figures, name) < least or (name in figures.few and told[name] != 0)
+    }
     if told["held"] is None:
         told |= {"rows": None, "loss": None, "loss_before": None}
     return told | {"least": least}
@@ -136,9 +146,15 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Rows        {whole}{series['shown']:,} are shown ({_count(series, 'new')} for the first time) and "
         f"{_count(series, 'held')} held back",
+        *(
+            []
+            if series["people"] is None
+            else [f"People      the rows that are shown are about {series['people']:,} people"]
+        ),
         _regions(series),
         f"Loss        {'not stated: it would tell how few rows are held back' if loss is None else f'{loss:.6g}'}",
-        f"Arrivals    the fewest rows that came together into a {part}: {_count(series, 'smallest_arrival')}",
+        f"Arrivals    the fewest {_unit(series)} that came together into a {part}: "
+        f"{_count(series, 'smallest_arrival')}",
         f"Corrected   {_count(series, 'corrected')}, withdrawn {_count(series, 'withdrawn')}, shown before and held "
         f"back because of these {_count(series, 'withheld')}",
         f"Missing     {facts['missing_values']}",
@@ -158,12 +174,18 @@ def _text(facts: dict[str, object]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _unit(series: Mapping[str, object]) -> str:
+    return "rows" if series["people"] is None else "people"
+
+
 def _count(series: Mapping[str, object], name: str) -> str:
-    return f"fewer than {series['least']:,}" if series[name] is None else f"{series[name]:,}"
+    if series[name] is None:
+        return "a number that is not stated" if series["people"] is not None else f"fewer than {series['least']:,}"
+    return f"{series[name]:,}"
 
 
 def _regions(series: dict[str, object]) -> str:
-    smallest = f"the smallest has {series['smallest_region']:,} rows"
+    smallest = f"the smallest has {series['smallest_region']:,} {_unit(series)}"
     if isinstance(series["levels"], Mapping):
         levels = ", ".join(f"{name} {level}" for name, level in series["levels"].items())
         return f"Levels      {levels}; {series['regions']:,} classes, {smallest}"

@@ -17,7 +17,7 @@ from kohorte.series.drafting.growing_table import Draft
 from kohorte.series.memory.folder import SeriesFolder
 from kohorte.series.memory.state import Entry, Pending, State, now
 
-NOT_KEPT = ("splits", "smallest_arrival", "loss_before")
+NOT_KEPT = ("splits", "smallest_arrival", "loss_before", "people", "few")
 """Figures that the state does not keep as such, because they follow from it and the table."""
 
 

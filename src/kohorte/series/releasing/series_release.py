@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from kohorte.errors import InputError
 from kohorte.release.certificate import Certificate
 from kohorte.series.drafting.growing_table import Figures, GrowingTable, Replayed, smallest_arrival
@@ -20,7 +22,7 @@ class SeriesRelease(Figures):
 
     def to_dict(self) -> dict[str, object]:
         """The figures, as `kohorte series release --json` prints them."""
-        return {one.name: getattr(self, one.name) for one in fields(Figures)}
+        return self.told()
 
 
 def entry_of(state: State, number: int) -> Entry:
@@ -37,6 +39,14 @@ def figures_of(entry: Entry, table: GrowingTable, replayed: Replayed) -> Figures
     rows = table.rows_of(entry.number)
     arrivals = table.comparison.arrivals[rows]
     kept = {one.name: getattr(entry, one.name) for one in fields(Figures) if hasattr(entry, one.name)}
-    told = smallest_arrival(replayed.generalization.locate(table.positions[rows]), arrivals)
-    others = {"splits": len(entry.splits), "smallest_arrival": told, "loss_before": replayed.before().loss}
-    return Figures(**kept | others)
+    told = smallest_arrival(table, replayed.generalization.locate(table.positions[rows]), arrivals, rows)
+    people = None if table.persons is None else len(np.unique(table.persons.codes[rows]))
+    few = frozenset() if people is None else frozenset(("held", "new", "corrected", "withdrawn", "withheld"))
+    own = {
+        "splits": len(entry.splits),
+        "smallest_arrival": told,
+        "loss_before": replayed.before().loss,
+        "people": people,
+        "few": few,
+    }
+    return Figures(**kept | own)

@@ -67,7 +67,7 @@ def make_target(
         raise InputError("target: no expected row lies in the domain of the series", code="series-target")
     each = Fraction(bare.expected_rows, len(expected.positions))
     models = (KAnonymity(_rows_of_a_class(plan, bare.slack, each)), *expected.models)
-    check = GroupCheck.of(expected.frame[inside], replace(plan, models=models))
+    check = GroupCheck.of(expected.frame[inside], replace(plan, models=models, person=None))  # as many rows as people
     refined = refine(initial, expected.positions[inside], check, axes=axes, weights=weights)
     rows = np.bincount(refined.region_of, minlength=len(refined.regions))
     rows[rows < plan.smallest_class] = 0  # small counts of another data set could tell about single people in it

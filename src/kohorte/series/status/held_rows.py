@@ -19,10 +19,11 @@ from kohorte.series.status.region_names import RegionName, few, more, with_value
 
 @dataclass(frozen=True)
 class HeldBack:
-    """Rows of a region that are held back, and how many more rows and values it needs to be shown.
+    """Rows of a region that are held back, and how many more rows (or people) and values it needs to be shown.
 
-    `rows` is None if they are fewer than `least`, the fewest that the models allow. `together`: the rows needed must
-    come with the same release. If none are needed, the models do not hold with these rows yet.
+    `rows` is None if they (or the people they are about) are fewer than `least`, the fewest that the models allow.
+    `together`: the rows needed must come with the same release. If none are needed, the models do not hold with these
+    rows yet.
     """
 
     where: RegionName
@@ -31,11 +32,13 @@ class HeldBack:
     values: Mapping[str, int]
     together: bool
     least: int
+    unit: str = "row"
 
     def to_dict(self) -> dict[str, object]:
         """As `kohorte series status --json` prints it."""
         region = dict(self.where.labels)
-        return {"region": region, "rows": self.rows, "needed": self.needed, "values": dict(self.values)}
+        counted = {"needed": self.needed, "unit": self.unit, "values": dict(self.values)}
+        return {"region": region, "rows": self.rows, **counted}
 
     def in_words(self) -> str:
         """One line for people."""
@@ -43,7 +46,8 @@ class HeldBack:
         if not self.needed:
             return f"{self.where}: {held}; the models do not hold with them yet"
         together = " that come together" if self.together else ""
-        return f"{self.where}: {held}; {more(self.needed)}{together}{with_values(self.values)} would let them be shown"
+        needed = f"{more(self.needed, self.unit)}{together}{with_values(self.values)}"
+        return f"{self.where}: {held}; {needed} would let them be shown"
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +97,7 @@ class RowsInRegions:
         chosen, counts = np.unique(local[kept_out], return_counts=True)
         if not len(chosen):
             return ()
+        whom = self._check.sizes(np.searchsorted(chosen, local[kept_out]), len(chosen), kept_out)
         together = self.table.definition.by_arrival
         counted = np.flatnonzero(kept_out if together else np.isin(local, chosen))
         demands = Demands.of(self._check)
@@ -101,11 +106,12 @@ class RowsInRegions:
         return tuple(
             HeldBack(
                 RegionName.of(self.table.definition.axes, self.regions, int(chosen[position])),
-                None if counts[position] < demands.least else int(counts[position]),
+                None if whom[position] < demands.least else int(counts[position]),
                 int(lacks[position, 0]),
                 demands.named(lacks[position]),
                 together,
                 demands.least,
+                demands.unit,
             )
             for position in order
         )

@@ -18,7 +18,7 @@ from kohorte.sources import SensitiveColumn
 
 @dataclass(frozen=True, eq=False)
 class Demands:
-    """What the models require of every group as numbers: rows, and distinct values of sensitive attributes.
+    """What the models require of every group as numbers: rows or people, and distinct values of sensitive attributes.
 
     `others` are models with further requirements, which are not numbers of rows or values.
     """
@@ -27,6 +27,7 @@ class Demands:
     columns: tuple[SensitiveColumn, ...] = field(repr=False)
     fewest: tuple[int, ...]
     others: tuple[PrivacyModel, ...]
+    check: GroupCheck = field(repr=False)
 
     @classmethod
     def of(cls, check: GroupCheck) -> Demands:
@@ -37,12 +38,17 @@ class Demands:
                 fewest[model.attribute] = max(model.fewest_values, fewest.get(model.attribute, 1))
         columns = tuple(column for column in check.columns if fewest.get(column.name, 1) > 1)
         others = tuple(model for model in check.models if not isinstance(model, KAnonymity | DistinctLDiversity))
-        return cls(check.least, columns, tuple(fewest[column.name] for column in columns), others)
+        return cls(check.least, columns, tuple(fewest[column.name] for column in columns), others, check)
+
+    @property
+    def unit(self) -> str:
+        """What is missing, in words: one of them."""
+        return "row" if self.check.persons is None else "person"
 
     def lacks(self, sizes: Integers, distinct: list[Integers]) -> Integers:
-        """What each group lacks: rows in the first column, distinct values of each attribute in the others.
+        """What each group lacks: rows (or people) in the first column, distinct values of each attribute in the others.
 
-        Every missing value needs a row of its own.
+        Every missing value needs a row of its own; `sizes` are counted as the models count.
         """
         values = [np.maximum(0, wanted - found) for wanted, found in zip(self.fewest, distinct, strict=True)]
         rows = np.maximum.reduce([np.zeros_like(sizes), self.least - sizes, *values])
@@ -61,7 +67,7 @@ class Demands:
             width = len(column.domain.overall)
             cells = np.unique(group_of * width + column.codes[rows]) // width
             distinct.append(np.bincount(cells, minlength=groups))
-        return self.lacks(np.bincount(group_of, minlength=groups), distinct)
+        return self.lacks(self.check.sizes(group_of, groups, rows), distinct)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +177,7 @@ class _SortedRows:
     width: int
     firsts: list[Integers]
     lasts: list[Integers]
+    by_people: bool
 
     @classmethod
     def of(cls, around: OpenRegions, number: int, demands: Demands) -> _SortedRows:
@@ -181,17 +188,21 @@ class _SortedRows:
             around.local[order] * len(column.domain.overall) + column.codes[order].astype(np.int64)
             for column in demands.columns
         ]
+        persons = demands.check.persons
+        if persons is not None:  # people are counted like values
+            cells.append(around.local[order] * persons.count + persons.codes[order].astype(np.int64))
         firsts = [_counted(np.unique(cell, return_index=True)[1], len(cell)) for cell in cells]
         lasts = [_counted(len(cell) - 1 - np.unique(cell[::-1], return_index=True)[1], len(cell)) for cell in cells]
-        return cls(demands, keys[order], width, firsts, lasts)
+        return cls(demands, keys[order], width, firsts, lasts, persons is not None)
 
     def parts(self, region: Integers, position: Integers) -> tuple[Integers, Integers, Gaps]:
         """What the lower and the upper parts lack, and how many rows they have."""
         begin, middle, end = (np.searchsorted(self.keys, region * self.width + at) for at in (0, position, self.width))
         gaps = Gaps(region, position, position, middle - begin, end - middle)
-        lower = self.demands.lacks(gaps.lower, [count[middle] - count[begin] for count in self.firsts])
-        upper = self.demands.lacks(gaps.upper, [count[end] - count[middle] for count in self.lasts])
-        return lower, upper, gaps
+        below = [count[middle] - count[begin] for count in self.firsts]
+        above = [count[end] - count[middle] for count in self.lasts]
+        sizes = (below.pop(), above.pop()) if self.by_people else (gaps.lower, gaps.upper)
+        return self.demands.lacks(sizes[0], below), self.demands.lacks(sizes[1], above), gaps
 
 
 def _counted(which: Integers, rows: int) -> Integers:

@@ -46,6 +46,7 @@ class MissingRows:
     gain: float
     refused_by: tuple[str, ...]
     together: bool
+    unit: str = "row"
 
     @property
     def rows(self) -> int:
@@ -59,6 +60,7 @@ class MissingRows:
             "attribute": self.attribute,
             "at": self.at,
             "rows": self.rows,
+            "unit": self.unit,
             "parts": [part.to_dict() for part in self.parts],
             "refused_by": list(self.refused_by),
             "gain": self.gain,
@@ -69,14 +71,15 @@ class MissingRows:
         split = f"a split of {self.attribute}" + ("" if self.at is None else f" at {self.at}")
         gain, models = f"loss {percent(self.gain)} less", ", ".join(self.refused_by)
         if not self.rows:
-            return f"{self.where}: {split} has enough rows, but {models} does not hold in both parts yet; {gain}"
+            enough = "rows" if self.unit == "row" else "people"
+            return f"{self.where}: {split} has enough {enough}, but {models} does not hold in both parts yet; {gain}"
         needed = " and ".join(self._needed(part) for part in self.parts if part.rows)
         condition = f", once {models} holds in both parts" if models else ""
         return f"{self.where}: {needed} would allow {split}{condition}; {gain}"
 
     def _needed(self, part: Part) -> str:
         together = " that come together" if self.together else ""
-        return f"{more(part.rows)}{together} ({self.attribute} {part.label}){with_values(part.values)}"
+        return f"{more(part.rows, self.unit)}{together} ({self.attribute} {part.label}){with_values(part.values)}"
 
 
 def missing_splits(draft: Draft, regions: Regions, guide: Guide | None, top: int) -> tuple[MissingRows, ...]:
@@ -123,6 +126,7 @@ class _Writer:
             float(candidates.gain[number]) / self.loss if self.loss else 0.0,
             self._refused_by(local, along, position),
             self.draft.table.definition.by_arrival,
+            self.demands.unit,
         )
 
     def _part(self, label: str, lacks: Integers) -> Part:

@@ -44,9 +44,9 @@ def few(rows: int | None, least: int) -> str:
     return f"fewer than {least:,} rows" if rows is None else count(rows, "row")
 
 
-def more(rows: int) -> str:
-    """A number of further rows."""
-    return count(rows, "more row")
+def more(lacking: int, unit: str) -> str:
+    """A number of further rows or people."""
+    return f"{lacking:,} more {'people' if unit == 'person' and lacking != 1 else unit + 's' * (lacking != 1)}"
 
 
 def with_values(values: Mapping[str, int]) -> str:

@@ -5,7 +5,7 @@ It is meant for the holder of the table only: how many rows a part of a region l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Coming:
 
     def to_dict(self) -> dict[str, object]:
         """The figures, as `kohorte series status --json` prints them."""
-        figures = {one.name: getattr(self.figures, one.name) for one in fields(Figures)}
+        figures = self.figures.told()
         target = None if self.target is None else vars(self.target)
         before = {"regions_before": self.regions_before, "gain": self.gain}
         return figures | before | {"target": target, "missing": [one.to_dict() for one in self.missing]}

@@ -10,6 +10,7 @@ from kohorte.data import Role
 from kohorte.hierarchies import builder_to_dict
 from kohorte.models import PrivacyModel
 from kohorte.plans import proposal as plans
+from kohorte.plans.person import Person
 from kohorte.plans.profile import ColumnProfile
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
@@ -37,6 +38,8 @@ def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:
         "suppression_limit": plans.SUPPRESSION_LIMIT,
         "search": {"algorithm": found.algorithm},
     }
+    if found.person is not None:
+        config["person"] = Person(found.person.columns).to_dict()
     if found.missing_values:
         config["missing_values"] = list(found.missing_values)
     reasons = found.reasons if found.plan is not None else (*found.reasons, found.why_no_plan)

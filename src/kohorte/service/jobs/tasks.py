@@ -26,7 +26,7 @@ from kohorte.data.table import is_parquet
 from kohorte.errors import InputError
 from kohorte.models import KAnonymity
 from kohorte.plans import Attribute, Plan
-from kohorte.release import Release, anonymize, find_candidate
+from kohorte.release import Release, anonymize, find_candidate, warnings
 from kohorte.release.certificate import FileFacts
 from kohorte.release.write import certified_bytes
 from kohorte.report.page import to_html
@@ -191,7 +191,10 @@ def make_release(work: Work) -> Done:
         "report_file": work.lock(report, Content.REPORT),
         "certificate": shown.facts,
     }
-    return Done({"release": shown.facts["release"]}, values)
+    verified = shown.facts["verification"]
+    assert isinstance(verified, dict)
+    told = {"unit": verified["unit"], "people": verified["people"], "warnings": shown.facts["warnings"]}
+    return Done({"release": shown.facts["release"], **told}, values)
 
 
 def _plan(request: Mapping[str, Any]) -> Plan:
@@ -221,6 +224,10 @@ def measure_risk(work: Work) -> Done:
             "attribute_generalization": _generalization(release),
             "risk_profile": profile.risk_profile(),
             "weighted_risk": None if weighted is None else weighted.to_dict(),
+            "unit": release.verification.unit,
+            "people": release.verification.people,
+            "smallest_class": release.verification.smallest_class,
+            "warnings": list(warnings(release)),
         },
         {},
     )

@@ -26,6 +26,8 @@ KEYS = (
     "search",
     "missing",
     "missing_values",
+    "person",
+    "linked_by",
     "table_name",
     "private_id",
     "max_contributions",
@@ -33,7 +35,7 @@ KEYS = (
 ATTRIBUTE_KEYS = ("attribute_name", "attribute_type", "attribute_hierarchy", "hierarchy", "metadata")
 MODEL_KEYS = ("model_name", "attribute_name", "model_params")
 INTERACTIVE_ONLY = ("table_name", "private_id", "max_contributions")
-RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing")
+RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing", "linked_by")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from kohorte.plans.columns import check_columns
 from kohorte.plans.parts import Attribute, Within
 
 MOST_SECONDS = 24 * 60 * 60
-PARTS = ("suppression_limit", "metric", "search", "missing", "missing_values")
+PARTS = ("suppression_limit", "metric", "search", "missing", "missing_values", "person", "linked_by")
 WITH_HIERARCHY = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
 
 
@@ -56,6 +56,11 @@ def _checked(plan: Plan, columns: Sequence[str]) -> Plan:
         )
     if plan.search.time_limit is not None and plan.search.time_limit > MOST_SECONDS:
         raise InputError(f"search.time_limit: is at most {MOST_SECONDS:,} seconds", code="project-config")
+    if plan.unit.stays_tied:
+        raise InputError(
+            "person: no release of the service contains the column that says whom a row is about; make it identifying",
+            code="project-config",
+        )
     check_columns(columns, plan)
     return plan
 

@@ -11,6 +11,7 @@ from kohorte.data import Role
 from kohorte.dp import Budget, Column, QueryMetadata
 from kohorte.dp.budget.budget import LEAST_EPSILON, checked_delta, checked_epsilon
 from kohorte.errors import InputError, nearest
+from kohorte.plans.person import NONE, as_person
 
 DIFFERENTIAL_PRIVACY = "epsilon-delta-differential_privacy"
 TABLE_NAME = "PRIORI"
@@ -58,14 +59,15 @@ def to_query_terms(
     _refuse_hierarchies(attributes)
     if "attribute_name" in model:
         raise _wrong("config.privacy_models[0].attribute_name", "differential privacy protects all attributes")
-    private_id = given.get("private_id")
-    if private_id is not None and private_id not in columns:
+    if given.get("private_id") is not None and given["private_id"] not in (*columns, NONE):
         raise _wrong("config.private_id", "the dataset has no such column")
     asked = {str(entry["attribute_name"]): column for entry, column in _columns(attributes) if column is not None}
     if not asked:
         raise _wrong("config.attributes", "at least one that is not identifying needs metadata with its datatype")
     parameters = _parameters(model["model_params"])
     metadata = _metadata(given, asked, _budget(parameters), _identifying(attributes))
+    if any(name not in columns for name in metadata.person_columns):
+        raise _wrong("config.person", "the dataset has no such column")
     return _priced(metadata, parameters)
 
 
@@ -73,7 +75,7 @@ def _metadata(
     given: Mapping[str, Any], asked: Mapping[str, Column], budget: Budget, identifying: Sequence[str]
 ) -> QueryMetadata:
     try:
-        return QueryMetadata(
+        bare = QueryMetadata(
             table=given.get("table_name", TABLE_NAME),
             columns=asked,
             budget=budget,
@@ -82,6 +84,7 @@ def _metadata(
             identifying=identifying,
             missing_values=given.get("missing_values", ()),
         )
+        return bare.about(as_person(given.get("person")))
     except InputError as error:
         raise _wrong("config", error.message) from None
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, func, insert, select, update
 
+from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.plans import Plan
+from kohorte.plans.repeated_people import refuse_repeated, repeated_in_counts
 from kohorte.service.access import PROJECT, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
@@ -59,6 +61,8 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
     service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
     warnings: tuple[str, ...] = ()
+    if isinstance(terms, Plan):
+        _refuse_unstated(dataset, terms)
     if isinstance(terms, QueryTerms):
         # Loading refuses wrong types, and the first query finds the table loaded.
         warnings = unreadable_cells(tables.typed(service, dataset, terms.metadata), dataset)
@@ -85,6 +89,14 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
             interactive=int(isinstance(terms, QueryTerms)),
         )
     return Created(project_id, job_id, int(dataset.rows), warnings)
+
+
+def _refuse_unstated(dataset: Row[Any], plan: Plan) -> None:
+    """Refuse a plan that does not say whom a row is about, on a table with repeated identifiers."""
+    if not plan.unit.is_stated:
+        rows = int(dataset.rows)
+        counts = {column["name"]: (column["distinct"], rows - column["missing"]) for column in dataset.columns}
+        refuse_repeated(repeated_in_counts(counts, plan.names(Role.IDENTIFYING)), "person")
 
 
 def _inserted(

@@ -121,7 +121,17 @@ class Config(Body):
         default=None, description="Texts that count as an empty cell, such as NA."
     )
     table_name: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
-    private_id: ColumnName | None = Field(default=None, description="The column that identifies the person of a row.")
+    person: ColumnName | Annotated[list[ColumnName], Field(max_length=100)] | JsonObject | None = Field(
+        default=None,
+        description="The columns that say whom a row is about; 'none' states that every row is another person.",
+        examples=["patient", ["clinic", "patient"], {"column": "patient", "attacker_knows": "all_rows"}, "none"],
+    )
+    linked_by: ColumnName | None = Field(
+        default=None, description="A column that stays in the release and ties the rows of one person together."
+    )
+    private_id: ColumnName | None = Field(
+        default=None, description="The column that identifies the person of a row; for queries the same as person."
+    )
     max_contributions: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
     plan: JsonObject | None = Field(default=None, description="A whole plan instead of all other fields.")
 
@@ -196,6 +206,8 @@ class ProjectAnswer(BaseModel):
     state: Literal["preparing", "ready", "failed"]
     suppression_limit: float | None
     table_name: str | None = None
+    person: str | list[str] | dict[str, Any] | None = None
+    linked_by: str | None = None
     private_id: str | None = None
     max_contributions: int | None = None
     job: dict[str, Any] | None = None

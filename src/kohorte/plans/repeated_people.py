@@ -1,0 +1,151 @@
+"""Find the column that says whom a row is about in a table where several rows may be about one person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from kohorte.data import Role, strict_yaml
+from kohorte.errors import InputError
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.identifiers.people import Numbering, may_be_shared, numbering
+from kohorte.in_words import count
+from kohorte.plans.person import Person
+from kohorte.sources import COUNT, TableSource
+
+OTHERS = len(Numbering)
+"""The rank of an identifying column whose name says neither people nor cases; names of people come last."""
+FEWEST = 2
+"""A column with a single value numbers nobody."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Columns that seem to say whom a row is about, with fewer different values than there are rows with a value."""
+
+    columns: tuple[str, ...]
+    values: int
+    rows: int
+    rank: int
+
+    @property
+    def line(self) -> str:
+        """The line to add to a plan."""
+        return strict_yaml.dump({"person": Person(self.columns).to_dict()}).strip()
+
+    @property
+    def reason(self) -> str:
+        """Why a plan should name these columns as the person."""
+        return f"{self.facts}: people are counted, not rows; person: none if every row is another person"
+
+    @property
+    def facts(self) -> str:
+        """The columns with their counts, in words."""
+        have = "has" if len(self.columns) == 1 else "together have"
+        named = ", ".join(map(repr, self.columns))
+        return f"{named} {have} {count(self.values, 'different value')} in {count(self.rows, 'row')}"
+
+
+def repeated_in_counts(counts: Mapping[str, tuple[int, int]], identifying: Sequence[str]) -> Repeated | None:
+    """Find the column from its numbers of different values and of rows with a value, without names of people.
+
+    Candidates are all columns whose name says that they number people or cases, whatever their role, and identifying
+    columns, unless their name says that people can share a value. A column that numbers people comes first, then the
+    one with the fewest values.
+    """
+    found = [
+        Repeated((name,), values, rows, rank)
+        for name, (values, rows) in counts.items()
+        if (rank := _rank(name, name in identifying)) is not None and FEWEST <= values < rows
+    ]
+    return min(found, key=lambda one: (one.rank, one.values), default=None)
+
+
+def repeated_people(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
+    """Find the columns that seem to say whom a row is about, if they have repeated values.
+
+    Names, addresses and the like count only together, and only if no column numbers people.
+    """
+    identifying = [name for name, role in roles.items() if role is Role.IDENTIFYING and name in source.columns]
+    wanted = [name for name in source.columns if _rank(name, name in identifying) is not None]
+    found = repeated_in_counts({name: _counted(source, [name]) for name in wanted}, identifying)
+    if found is not None or any(numbering(name) is Numbering.PEOPLE for name in source.columns):
+        return found
+    shared = [name for name in identifying if may_be_shared(name)]
+    if not shared:
+        return None
+    values, rows = _counted(source, shared)
+    return Repeated(tuple(shared), values, rows, OTHERS + 1) if FEWEST <= values < rows else None
+
+
+def refuse_repeated(found: Repeated | None, key: str) -> None:
+    """Refuse a table with repeated identifiers; `key` is where the person, or that rows are people, is stated."""
+    if found is not None:
+        columns = found.columns[0] if len(found.columns) == 1 else str(list(found.columns))
+        raise InputError(
+            f"several rows seem to be about one person: {found.facts}; say whom a row is about ({key}: {columns}), or "
+            f"state that every row is another person ({key}: none)",
+            code="person-unstated",
+        )
+
+
+def proposed_person(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
+    """The column to propose as the person of a plan: one that numbers people or cases, or identifies, and repeats."""
+    found = repeated_people(source, roles)
+    return None if found is None or len(found.columns) > 1 or found.rank > OTHERS else found
+
+
+def _rank(name: str, identifying: bool) -> int | None:
+    said = numbering(name)
+    if said is not None:
+        return int(said)
+    return OTHERS if identifying and not may_be_shared(name) else None
+
+
+def _counted(source: TableSource, names: Sequence[str]) -> tuple[int, int]:
+    """The number of different combinations of values, and of the rows in which no value is missing or suppressed."""
+    shown = source.count_shown(names).filter(~pl.any_horizontal(_absent(name) for name in names))
+    return shown.height, int(shown[COUNT].sum())
+
+
+def _absent(name: str) -> pl.Expr:
+    return pl.col(name).is_null() | (pl.col(name) == SUPPRESSED)
+
+
+@dataclass(frozen=True)
+class Tying:
+    """A column that stays in a release and ties rows of one person together.
+
+    Of its `repeated` values, which occur in several rows, `own` belong to one person each.
+    """
+
+    column: str
+    own: int
+    repeated: int
+
+
+FEW_TIES = 5
+PEOPLE = "\0people"
+MOSTLY_OWN = 0.9
+"""A column ties rows if nine tenths of its repeated values belong to one person each, and these are at least five, or
+as many as there are people with several rows: our own choice. Values of sex, ward or diagnosis are shared by people."""
+
+
+def tying_columns(source: TableSource, persons: Sequence[str], columns: Sequence[str]) -> Iterator[Tying]:
+    """Find columns whose repeated values belong to one person each, although the plan does not say so."""
+    several = int((source.count_shown(persons)[COUNT] > 1).sum()) if columns else 0
+    least = max(1, min(FEW_TIES, several))
+    for name in columns if several else ():
+        own, repeated = _owned(source, persons, name)
+        if own >= least and own >= MOSTLY_OWN * repeated:
+            yield Tying(name, own, repeated)
+
+
+def _owned(source: TableSource, persons: Sequence[str], name: str) -> tuple[int, int]:
+    """How many values of a column occur in several rows of one person only, and how many in several rows at all."""
+    shown = source.count_shown([*persons, name]).filter(~_absent(name))
+    values = shown.group_by(name).agg(pl.len().alias(PEOPLE), pl.col(COUNT).sum())
+    repeated = values.filter(pl.col(COUNT) > 1)
+    return int((repeated[PEOPLE] == 1).sum()), repeated.height

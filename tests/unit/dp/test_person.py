@@ -1,0 +1,98 @@
+"""The person of a plan is the private id of queries, in one way."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from kohorte.dp import QueryMetadata, dummy_table, query, typed_table
+from kohorte.errors import InputError
+from kohorte.plans.person import Person
+
+COLUMNS = {"age": {"datatype": "int", "min": 0, "max": 100}}
+BUDGET = {"epsilon": 100}
+
+
+def metadata(**changes: object) -> QueryMetadata:
+    return QueryMetadata.from_dict({"table": "T", "columns": COLUMNS, "budget": BUDGET, **changes})
+
+
+def stays() -> pl.DataFrame:
+    """Two clinics number their patients alike: 3 numbers, 6 people, 60 rows."""
+    rows = range(60)
+    return pl.DataFrame(
+        {
+            "clinic": [f"c{row % 2}" for row in rows],
+            "patient": [f"p{row // 2 % 3}" for row in rows],
+            "age": [50 for _ in rows],
+        }
+    )
+
+
+def rows_counted(private_id: object) -> float:
+    answer = query(stays(), "SELECT COUNT(*) FROM T", metadata(private_id=private_id), epsilon=50)
+    [[found]] = answer.rows
+    assert isinstance(found, int | float)
+    return found
+
+
+def test_several_columns_together_are_one_person() -> None:
+    assert rows_counted(["clinic", "patient"]) == 6
+    assert rows_counted("patient") == 3
+    assert rows_counted("none") == 60
+
+
+def test_one_column_in_a_list_is_the_same_as_its_name() -> None:
+    assert metadata(private_id=["patient"]) == metadata(private_id="patient")
+    assert metadata(private_id=["patient"]).sha256 == metadata(private_id="patient").sha256
+    both = metadata(private_id=["clinic", "patient"])
+    assert QueryMetadata.from_dict(both.to_dict()) == both
+
+
+@pytest.mark.parametrize("given", [[], ["a", "a"], [1, 2], 7, ""])
+def test_a_private_id_that_is_no_list_of_columns_is_refused(given: object) -> None:
+    with pytest.raises(InputError) as refused:
+        metadata(private_id=given)
+    assert refused.value.code == "query-metadata"
+
+
+def test_the_person_of_a_plan_becomes_the_private_id() -> None:
+    assert metadata().about(Person(("clinic", "patient"))).person_columns == ("clinic", "patient")
+    assert metadata().about(Person()).rows_are_people
+    assert metadata().about(None) == metadata()
+    assert metadata(private_id="patient").about(Person(("patient",))) == metadata(private_id="patient")
+
+
+@pytest.mark.parametrize("person", [Person(("clinic", "patient")), Person()])
+def test_a_plan_and_metadata_that_contradict_each_other_are_refused(person: Person) -> None:
+    with pytest.raises(InputError) as refused:
+        metadata(private_id="patient").about(person)
+    assert refused.value.code == "query-person"
+
+
+def test_a_table_with_repeated_identifiers_is_refused_until_it_is_said_whom_a_row_is_about() -> None:
+    with pytest.raises(InputError) as refused:
+        typed_table(stays(), metadata())
+    assert refused.value.code == "person-unstated"
+    assert "'patient' has 3 different values in 60 rows" in refused.value.message
+    assert "p0" not in refused.value.message
+    for stated in ("none", "patient", ["clinic", "patient"]):
+        assert typed_table(stays(), metadata(private_id=stated)).frame.height == 60
+
+
+def test_an_identifying_column_of_any_name_is_looked_at_and_one_without_repetition_is_accepted() -> None:
+    frame = stays().rename({"patient": "key17"})
+    assert typed_table(frame, metadata()).frame.height == 60
+    with pytest.raises(InputError) as refused:
+        typed_table(frame, metadata(identifying=["key17"]))
+    assert refused.value.code == "person-unstated"
+    unique = frame.with_columns(key17=pl.int_range(60).cast(pl.String))
+    assert typed_table(unique, metadata(identifying=["key17"])).frame.height == 60
+
+
+def test_no_column_of_the_person_can_be_queried_and_distinct_needs_a_single_one() -> None:
+    both = metadata(private_id=["clinic", "patient"])
+    for sql in ("SELECT COUNT(clinic) FROM T", "SELECT COUNT(DISTINCT patient) FROM T"):
+        with pytest.raises(InputError):
+            query(stays(), sql, both, epsilon=1)
+    assert set(dummy_table(both, 10).columns) == {"clinic", "patient", "age"}

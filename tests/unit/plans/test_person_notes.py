@@ -1,0 +1,150 @@
+"""What a table tells about people that its plan does not state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from kohorte.data import Role
+from kohorte.plans import Plan
+from kohorte.plans.person_notes import person_notes
+from kohorte.plans.proposal import propose
+from kohorte.plans.repeated_people import repeated_people
+from kohorte.sources import DuckDbSource, FrameSource
+
+PEOPLE = [number % 17 for number in range(40)]
+
+
+def stays(**more: list[str]) -> pl.DataFrame:
+    own = {
+        "patient_id": [f"secret-{person}" for person in PEOPLE],
+        "age": [str(20 + number % 7) for number in range(40)],
+        "ward": [("north", "south", "east")[number % 3] for number in range(40)],
+    }
+    return pl.DataFrame(own | more)
+
+
+def plan_of(frame: pl.DataFrame, **roles: str) -> Plan:
+    known = {"patient_id": "identifying", "age": "quasi-identifying"} | roles
+    return Plan(
+        {name: {"role": known.get(name, "insensitive")} for name in frame.columns},  # type: ignore[misc]
+        [{"model": "k-anonymity", "k": 2}],  # type: ignore[list-item]
+    )
+
+
+def test_a_plan_that_says_nothing_is_told_that_rows_are_counted_and_which_line_to_add() -> None:
+    frame = stays()
+    [note] = person_notes(FrameSource(frame), plan_of(frame))
+    assert "rows are counted, not people" in note
+    assert "17 different values in 40 rows" in note
+    assert "'person: patient_id'" in note
+    assert "secret" not in note
+
+
+def test_a_plan_that_states_the_person_or_that_rows_are_people_gets_no_note() -> None:
+    frame = stays()
+    for said in ("patient_id", "none"):
+        assert person_notes(FrameSource(frame), replace(plan_of(frame), person=said)) == ()  # type: ignore[arg-type]
+
+
+def test_an_identifier_in_which_every_row_has_its_own_value_gives_no_note() -> None:
+    frame = stays(patient_id=[str(number) for number in range(40)])
+    assert person_notes(FrameSource(frame), plan_of(frame)) == ()
+
+
+@pytest.mark.parametrize("role", ["insensitive", "sensitive", "quasi-identifying"])
+def test_a_column_named_like_a_persons_number_gives_a_note_whatever_its_role(role: str) -> None:
+    frame = stays()
+    [note] = person_notes(FrameSource(frame), plan_of(frame, patient_id=role))
+    assert "17 different values" in note
+    assert ("stays in the release" in note) is (role != "quasi-identifying")
+
+
+def test_an_identifying_column_of_any_name_gives_a_note_if_its_values_repeat() -> None:
+    frame = stays().rename({"patient_id": "key17"})
+    [note] = person_notes(FrameSource(frame), plan_of(frame, key17="identifying"))
+    assert "'person: key17'" in note
+
+
+def test_a_column_that_numbers_people_is_named_before_one_that_numbers_cases() -> None:
+    frame = stays(case_no=[str(number % 3) for number in range(40)])
+    found = repeated_people(FrameSource(frame), plan_of(frame, case_no="identifying").unit.roles)
+    assert found is not None
+    assert found.columns == ("patient_id",)
+
+
+def test_names_count_only_together_and_not_beside_a_number_of_the_person() -> None:
+    own = {
+        "first_name": [str(number % 4) for number in range(40)],
+        "last_name": [str(number // 4) for number in range(40)],
+    }
+    frame = stays(**own).drop("patient_id")
+    roles = {"first_name": "identifying", "last_name": "identifying"}
+    assert person_notes(FrameSource(frame), plan_of(frame, **roles)) == ()  # together they are all different
+    twice = frame.with_columns(last_name=pl.lit("one"))
+    [note] = person_notes(FrameSource(twice), plan_of(twice, **roles))
+    assert "'first_name', 'last_name' together have 4 different values" in note
+    numbered = twice.with_columns(patient_id=pl.int_range(40).cast(pl.String))
+    assert person_notes(FrameSource(numbered), plan_of(numbered, **roles)) == ()
+
+
+def test_a_column_that_ties_rows_of_one_person_together_gives_a_warning_until_it_is_stated() -> None:
+    frame = stays(pseudo=[f"secret-{person}" for person in PEOPLE])
+    plan = replace(plan_of(frame), person="patient_id")  # type: ignore[arg-type]
+    [note] = person_notes(FrameSource(frame), plan)
+    assert "'pseudo' stays in the release and ties rows of one person together" in note
+    assert "of its 17 values that occur in several rows, 17 belong to one person each" in note
+    assert "'linked_by: pseudo'" in note
+    assert "secret" not in note
+    assert person_notes(FrameSource(frame), replace(plan, linked_by="pseudo")) == ()
+
+
+def test_a_column_of_cases_ties_rows_although_a_person_has_several_cases() -> None:
+    frame = stays(case=[f"{person}-{number // 20}" for number, person in enumerate(PEOPLE)])
+    notes = person_notes(FrameSource(frame), replace(plan_of(frame), person="patient_id"))  # type: ignore[arg-type]
+    assert [note for note in notes if note.startswith("'case'")]
+
+
+def test_ordinary_columns_do_not_look_as_if_they_tied_rows() -> None:
+    frame = stays(
+        sex=["fm"[number % 2] for number in range(40)],
+        diagnosis=[str(number * number % 23) for number in range(40)],
+        lab=[str(number) for number in range(40)],
+        constant=["x"] * 40,
+    )
+    plan = replace(plan_of(frame, diagnosis="sensitive"), person="patient_id")  # type: ignore[arg-type]
+    assert person_notes(FrameSource(frame), plan) == ()
+
+
+def test_notes_are_the_same_for_a_table_in_duckdb(tmp_path: Path) -> None:
+    frame = stays(pseudo=[f"secret-{person}" for person in PEOPLE])
+    frame.write_parquet(tmp_path / "stays.parquet")
+    for plan in (plan_of(frame), replace(plan_of(frame), person="patient_id")):  # type: ignore[arg-type]
+        notes = person_notes(FrameSource(frame), plan)
+        assert notes
+        assert person_notes(DuckDbSource(tmp_path / "stays.parquet"), plan) == notes
+
+
+def test_a_released_table_without_the_persons_column_gives_no_warning() -> None:
+    frame = stays(pseudo=[f"secret-{person}" for person in PEOPLE])
+    plan = replace(plan_of(frame), person="patient_id")  # type: ignore[arg-type]
+    assert person_notes(FrameSource(frame.drop("patient_id")), plan) == ()
+
+
+def test_the_first_plan_proposes_the_person_with_a_reason() -> None:
+    proposal = propose(stays())
+    assert proposal.plan is not None
+    assert proposal.plan.unit.columns == ("patient_id",)
+    assert proposal.plan.attributes["patient_id"].role is Role.IDENTIFYING
+    [reason] = [reason for reason in proposal.reasons if reason.startswith("person: ")]
+    assert "17 different values in 40 rows" in reason
+    assert "secret" not in reason
+
+
+def test_the_first_plan_proposes_no_person_where_no_identifier_repeats() -> None:
+    proposal = propose(stays(patient_id=[str(number) for number in range(40)]))
+    assert proposal.plan is not None
+    assert not proposal.plan.unit.is_stated

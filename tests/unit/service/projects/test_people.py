@@ -1,0 +1,98 @@
+"""Projects on tables with several rows of one person: the steward says whom a row is about, or nothing is released."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from kohorte.errors import InputError
+from kohorte.plans import Plan
+from kohorte.service.access import Actor
+from kohorte.service.context import Service
+from kohorte.service.datasets.proposal import proposal
+from kohorte.service.projects import store
+from kohorte.service.projects.configuration import Dataset, read_config
+from kohorte.service.projects.query_terms import QueryTerms
+from kohorte.service.projects.store import NewProject
+from kohorte.service.projects.summary import summary
+from support.projects import interactive, patients, release, store_dataset
+from support.service import STEWARD, Person
+
+WHOM = {"attribute_name": "patient_id", "attribute_type": "identifying"}
+
+
+def stays() -> pl.DataFrame:
+    return patients().with_columns(patient_id=pl.Series([f"secret-{row % 150}" for row in range(300)]))
+
+
+DATASET = Dataset(tuple(stays().columns), {})
+
+
+def released(**changes: Any) -> dict[str, Any]:
+    return release(attributes=[*release()["attributes"], WHOM], **changes)
+
+
+def asked(**changes: Any) -> dict[str, Any]:
+    config = interactive()
+    return config | {"attributes": [*config["attributes"], WHOM]} | changes
+
+
+@pytest.mark.parametrize("make", [released, asked])
+def test_a_project_on_repeated_identifiers_is_refused_until_the_steward_says_whom_a_row_is_about(
+    service: Service, steward: Person, researcher: Person, make: Any
+) -> None:
+    dataset = store_dataset(service, stays(), steward.user_id)
+    actor = Actor(steward.user_id, STEWARD, "")
+
+    def create(**changes: Any) -> int:
+        return store.create(
+            service, actor, NewProject("p", "", dataset, researcher.user_id, make(**changes))
+        ).project_id
+
+    with pytest.raises(InputError) as refused:
+        create()
+    assert refused.value.code == "person-unstated"
+    assert "'patient_id' has 150 different values in 300 rows" in refused.value.message
+    assert "secret" not in refused.value.message
+    assert create(person="patient_id")
+    assert create(person="none")
+
+
+def test_person_and_linked_by_are_part_of_the_plan_and_of_the_summary() -> None:
+    config = released(person={"column": ["patient_id"], "attacker_knows": "one_row"}, linked_by="disease")
+    plan = read_config(config, DATASET)
+    assert isinstance(plan, Plan)
+    assert plan.unit.columns == ("patient_id",)
+    assert plan.linked_by == "disease"
+    assert summary(config)["linked_by"] == "disease"
+    assert summary({"plan": plan.to_dict()})["person"] == "patient_id"
+
+
+def test_the_person_of_a_project_that_answers_queries_is_the_private_id() -> None:
+    terms = read_config(asked(person=["zip_code", "patient_id"]), DATASET)
+    assert isinstance(terms, QueryTerms)
+    assert terms.metadata.person_columns == ("zip_code", "patient_id")
+    same = read_config(asked(person="patient_id", private_id="patient_id"), DATASET)
+    assert isinstance(same, QueryTerms)
+    for wrong in ({"person": "none", "private_id": "patient_id"}, {"person": "nobody"}, {"linked_by": "disease"}):
+        with pytest.raises(InputError) as refused:
+            read_config(asked(**wrong), DATASET)
+        assert refused.value.code == "project-config"
+
+
+def test_no_release_of_the_service_contains_the_column_of_the_person() -> None:
+    attributes = [*release()["attributes"], {**WHOM, "attribute_type": "insensitive"}]
+    person = {"column": "patient_id", "stays_because": "the ethics board agreed"}
+    with pytest.raises(InputError) as refused:
+        read_config(release(attributes=attributes, person=person), DATASET)
+    assert refused.value.code == "project-config"
+
+
+def test_the_proposal_of_the_service_names_the_person_with_the_reason() -> None:
+    found = proposal(stays(), set())
+    assert found["config"]["person"] == "patient_id"
+    assert any("150 different values in 300 rows" in reason for reason in found["reasons"])
+    assert isinstance(read_config(found["config"], DATASET), Plan)
+    assert "person" not in proposal(patients(), set())["config"]
