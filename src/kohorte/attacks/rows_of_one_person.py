@@ -21,6 +21,8 @@ from kohorte.risks.shown.compatible import compatible_classes, overlaps
 from kohorte.risks.shown.table import ShownTable, checked_table
 from kohorte.sources import COUNT, FrameSource
 
+ROWS_OF_ONE_PERSON = "rows of one person"
+
 
 def rows_of_one_person_attack(frame: object, plan: Plan, original: object) -> Attack:
     """Count the people whom an attacker hurts who knows the quasi-identifiers of all their rows.
@@ -42,7 +44,7 @@ def rows_of_one_person_attack(frame: object, plan: Plan, original: object) -> At
     people = _people(table, _original(original, plan), plan, names)
     found = rows_of_one_person(people, plan, names)
     return Attack(
-        name="rows of one person",
+        name=ROWS_OF_ONE_PERSON,
         people_hurt=found.people_hurt,
         rows_tried=table.height - int(_starred(table, plan).sum()),
         how="an attacker who knows all rows of a person lays their classes over each other: few people have rows in "

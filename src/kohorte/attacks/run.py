@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from kohorte.attacks.attack import Attack, Attacks, SkippedAttack
 from kohorte.attacks.background_knowledge import background_knowledge_attack
@@ -10,7 +11,7 @@ from kohorte.attacks.complementary_release import complementary_release_attack
 from kohorte.attacks.homogeneity import homogeneity_attack
 from kohorte.attacks.knowledge import Knowledge, checked_knowledge
 from kohorte.attacks.linkage import linkage_attack
-from kohorte.attacks.rows_of_one_person import rows_of_one_person_attack
+from kohorte.attacks.rows_of_one_person import ROWS_OF_ONE_PERSON, rows_of_one_person_attack
 from kohorte.attacks.similarity import similarity_attack
 from kohorte.attacks.skewness import skewness_attack
 from kohorte.attacks.unsorted_matching import unsorted_matching_attack
@@ -50,6 +51,9 @@ TABLES = {
 """Why an attack needs a second table, and the option that gives it."""
 
 
+IN_ROWS = "counts rows, not people: a person with several rows counts several times"
+
+
 def run_attacks(
     frame: object,
     plan: Plan,
@@ -83,14 +87,21 @@ def run_attacks(
     given = {"register": register, "release": other_release, "original": original}
     lacking = {name for name, table_given in given.items() if table_given is None}
     if only is not None:
-        return Attacks(tuple(known[name]() for name in _told(_chosen(only, lacking), progress)))
+        return Attacks(tuple(_noted(known[name](), plan) for name in _told(_chosen(only, lacking), progress)))
     runnable = _told([name for name in known if NEEDS[name] not in lacking], progress)
     run = {name: _run(name, known[name]) for name in runnable}
     outcomes = [run[name] if name in run else _skipped(name, NEEDS[name]) for name in known]
     return Attacks(
-        tuple(outcome for outcome in outcomes if isinstance(outcome, Attack)),
+        tuple(_noted(outcome, plan) for outcome in outcomes if isinstance(outcome, Attack)),
         tuple(outcome for outcome in outcomes if isinstance(outcome, SkippedAttack)),
     )
+
+
+def _noted(attack: Attack, plan: Plan) -> Attack:
+    """Say that an attack counts rows where the plan counts people; only one attack counts people."""
+    if not plan.unit.counts_people or attack.name == ROWS_OF_ONE_PERSON:
+        return attack
+    return replace(attack, notes=(*attack.notes, IN_ROWS))
 
 
 def _told(names: Sequence[str], progress: ProgressCallback | None) -> Iterator[str]:

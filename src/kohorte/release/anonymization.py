@@ -116,7 +116,19 @@ def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallbac
         kept_classes=kept_classes,
         all_starred=all_starred(encoded.table, result.best.node),
         seconds=seconds,
+        one_row_cost=_cost_for_one_row(encoded),
     )
+
+
+def _cost_for_one_row(encoded: EncodedProblem) -> float | None:
+    """What the release would cost if an attacker knew one row of a person only; None if this is what the plan says."""
+    persons = encoded.table.persons
+    if persons is None or not persons.by_sets or persons.links is not None:
+        return None
+    tell(encoded.goal.progress, Stage.SEARCHING, "what one row of a person would cost")
+    table = replace(encoded.table, persons=replace(persons, by_sets=False))
+    best = search(set_up_search(replace(encoded, table=table))).best
+    return None if best is None else best.cost
 
 
 def _with(plan: Plan) -> str:

@@ -45,6 +45,7 @@ class Candidate:
     kept_classes: pl.DataFrame = field(default_factory=pl.DataFrame)
     recoding: Recoding | None = None
     people: ShownPeople | None = field(default=None, repr=False)
+    one_row_cost: float | None = None  # with attacker_knows: all_rows, what one_row would have cost
     losses: tuple[ColumnLoss, ...] = field(default=(), repr=False)
     person_notes: tuple[str, ...] = ()
 
@@ -156,6 +157,7 @@ class Candidate:
             "levels": self.levels,
             "recoded": self.recoded,
             "cost": self.cost,
+            "one_row_cost": self.one_row_cost,
             "metric": self.plan.metric.name,
             "suppressed": self.suppressed,
             "rows": self.rows,

@@ -181,6 +181,14 @@ def test_a_release_waits_for_somebody_who_has_no_part_in_the_project(
             assert strict.get(f"{project}/{part}", headers=researcher.headers).status_code == 200
 
 
+def test_somebody_else_does_not_learn_whether_a_release_waits(service: Service, create: Create) -> None:
+    project = f"{API}/projects/{create(release(5)).json()['project_id']}"
+    with serving(service, second_approver="releases") as strict:
+        outsider = new_person(service, strict, privileged=False)
+        for part in ("csv", "preview", "certificate", "report"):
+            assert strict.get(f"{project}/{part}", headers=outsider.headers).status_code == 404
+
+
 def test_the_approval_of_the_creator_does_not_count_once_the_rule_is_there(
     service: Service, create: Create, researcher: Person, steward: Person
 ) -> None:

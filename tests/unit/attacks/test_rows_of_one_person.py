@@ -192,3 +192,13 @@ class TestOpenPoints:
         page = (tmp_path / "report.html").read_text()
         assert "the figures of risk in this report count rows, not people" in page
         assert "an attacker who knows all rows of a person hurts" in page
+
+
+def test_other_attacks_say_that_they_count_rows_where_the_plan_counts_people():
+    rows = table(("a", "x", "f", "0"), ("a", "x", "f", "0"), ("b", "x", "f", "0"))
+    counted = run_attacks(rows.drop("patient"), plan(), only=["homogeneity"])
+    assert any("counts rows, not people" in note for note in counted[0].notes)
+    stated = run_attacks(rows.drop("patient"), plan(person="none"), only=["homogeneity"])
+    assert not stated[0].notes
+    own = run_attacks(rows.drop("patient"), plan(), only=["rows-of-one-person"], original=rows)
+    assert not own[0].notes

@@ -186,3 +186,14 @@ def test_several_columns_together_say_who_somebody_is(tmp_path: Path) -> None:
     assert anonymize(frame, four).smallest_class == 4
     with pytest.raises((InputError, PrivacyViolation)):
         anonymize(frame, plan(person=["clinic", "patient"]))
+
+
+def test_knowing_all_rows_costs_at_least_as_much_and_the_release_says_how_much() -> None:
+    frame = one_person_with_most_rows()
+    one_row = anonymize(frame, plan(suppression_limit=0.97))
+    all_rows = anonymize(
+        frame, plan(suppression_limit=0.97, person={"column": "patient", "attacker_knows": "all_rows"})
+    )
+    assert one_row.one_row_cost is None
+    assert all_rows.one_row_cost == one_row.cost
+    assert all_rows.cost >= one_row.cost

@@ -207,6 +207,8 @@ def _print_summary(release: Candidate, verdict: Verdict, duration: float) -> Non
     for name, shown in levels_in_words(release).items():
         print(f"  {name:<24} {shown}")
     print(f"{release.plan.metric.name} {cost(release.cost)} ({release.verdict})")
+    if release.one_row_cost is not None:
+        print(f"with attacker_knows: one_row, {release.plan.metric.name} would be {cost(release.one_row_cost)}")
     print(f"{release.effort}, {seconds(duration)} in all")
     for lost in lost_by_name(release.losses):
         print(f"lost: {lost}")

@@ -77,10 +77,13 @@ def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attack
 
 
 def _print(attacks: Attacks) -> None:
+    from kohorte.attacks.run import IN_ROWS
+
+    in_rows = any(IN_ROWS in attack.notes for attack in attacks)
     if attacks.run:
         print_table(
-            ["attack", "people hurt", "rows tried"],
-            [(attack.name, _people(attack), attack.rows_tried) for attack in attacks],
+            ["attack", "hurt" if in_rows else "people hurt", "rows tried"],
+            [(attack.name, _people(attack, in_rows=in_rows), attack.rows_tried) for attack in attacks],
         )
     else:
         print("no attack could be run")
@@ -95,7 +98,10 @@ def _print(attacks: Attacks) -> None:
         print(fill(line, width=110, initial_indent="  ", subsequent_indent="    "))
 
 
-def _people(attack: Attack) -> int | str:
-    """The number of people harmed; a range if the table leaves it open."""
+def _people(attack: Attack, *, in_rows: bool) -> int | str:
+    """The number of people harmed, or of rows where the plan counts people; a range if the table leaves it open."""
+    from kohorte.attacks.run import IN_ROWS
+
     at_most = attack.facts.get("at_most", attack.people_hurt)
-    return attack.people_hurt if at_most == attack.people_hurt else f"{count(attack.people_hurt)} to {at_most:,}"
+    hurt = attack.people_hurt if at_most == attack.people_hurt else f"{count(attack.people_hurt)} to {at_most:,}"
+    return f"{hurt} {'rows' if IN_ROWS in attack.notes else 'people'}" if in_rows else hurt

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, select, true, update
 
 from kohorte.errors import AccessDenied, InputError
-from kohorte.service.access import Actor, found_or_refused, permit, roles_of
+from kohorte.service.access import Actor, found_or_refused, permit, project_for, roles_of
 from kohorte.service.approvals.actions import Call, Outcome
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import APPROVAL, PROJECT, USER, USERS
@@ -80,6 +80,9 @@ def refuse_unapproved(service: Service, actor: Actor, project_id: int) -> None:
     People who supervise all projects may read it: the second person needs it to decide.
     """
     ruled = _is_ruled(service, OPENING) and not actor.may(Permission.SEE_ALL_PROJECTS)
+    if ruled:  # who may not see the project must not learn whether its release is approved
+        with service.database.reading() as connection:
+            project_for(service, connection, actor, project_id)
     if ruled and not _is_open(service, OPENING, project_id):
         raise AccessDenied(
             "rule second_approver: a second person has to approve the release first; ask for it with "
