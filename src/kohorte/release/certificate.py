@@ -21,8 +21,8 @@ from kohorte.hierarchies import SUPPRESSED, Builder, Ordering
 from kohorte.in_words import Unit, cost, percent
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
-from kohorte.plans.person_notes import person_notes
 from kohorte.plans.plan import Plan
+from kohorte.plans.repeated_people import person_notes
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
 from kohorte.release.telling.about import About
@@ -174,11 +174,8 @@ def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) 
     measured = [name for name in names if not plan.minimum_levels[name]]
     found += [_ends_at_values(name) for name in measured if _has(table[name], INTERVAL)]
     unit, gone = unit_named(verification.unit), verification.people_losing_rows
-    found += verification.open_points
-    return (
-        *found,
-        *_figures(plan, verification.suppressed if gone is None else gone, verification.smallest_class, unit),
-    )
+    gone = verification.suppressed if gone is None else gone
+    return (*found, *verification.open_points, *_figures(plan, gone, verification.smallest_class, unit))
 
 
 def plan_warnings(plan: Plan) -> list[str]:

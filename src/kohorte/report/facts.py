@@ -13,8 +13,8 @@ from kohorte.data import TableFile, as_text, to_polars
 from kohorte.errors import InputError, nearest
 from kohorte.in_words import ROWS, Unit
 from kohorte.plans import Plan
-from kohorte.plans.person_notes import person_notes
 from kohorte.plans.population import flagged_rows, without_flag
+from kohorte.plans.repeated_people import person_notes
 from kohorte.release import Release, Verification, verify, warnings
 from kohorte.release.certificate import FileFacts, table_warnings
 from kohorte.release.telling.about import About

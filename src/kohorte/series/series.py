@@ -12,8 +12,8 @@ import polars as pl
 from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
 from kohorte.errors import InputError, KohorteError
 from kohorte.pages import refuse_page
-from kohorte.plans.person_notes import person_notes
 from kohorte.plans.plan import Plan
+from kohorte.plans.repeated_people import person_notes
 from kohorte.progress import Progress, ProgressCallback, Stage, tell
 from kohorte.release.certificate import Certificate
 from kohorte.release.shown_people import ShownPeople

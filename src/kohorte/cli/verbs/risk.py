@@ -102,7 +102,7 @@ def _profiles(
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.data import read_table
     from kohorte.plans import Plan
-    from kohorte.plans.person_notes import person_notes
+    from kohorte.plans.repeated_people import person_notes
     from kohorte.risks import RiskPolicy, risk
     from kohorte.sources import FrameSource
 

@@ -67,7 +67,7 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.data import read_table
     from kohorte.plans import Plan
-    from kohorte.plans.person_notes import person_notes
+    from kohorte.plans.repeated_people import person_notes
     from kohorte.release import verify
     from kohorte.release.certificate import table_warnings
     from kohorte.release.telling.verdict import judge

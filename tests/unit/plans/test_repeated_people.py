@@ -10,9 +10,8 @@ import pytest
 
 from kohorte.data import Role
 from kohorte.plans import Plan
-from kohorte.plans.person_notes import person_notes
 from kohorte.plans.proposal import propose
-from kohorte.plans.repeated_people import repeated_people
+from kohorte.plans.repeated_people import person_notes, repeated_people
 from kohorte.sources import DuckDbSource, FrameSource
 
 PEOPLE = [number % 17 for number in range(40)]
