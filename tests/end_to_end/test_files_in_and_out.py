@@ -119,7 +119,7 @@ def test_awkward_cells_pass_through_files(folder: Path, run: Run, suffix: str) -
     frame.write_parquet("in.parquet")
     (folder / "plan.yaml").write_text(
         "kohorte: 1\nattributes: {q: {role: quasi-identifying}, note: {role: insensitive}}\n"
-        "models: [{model: k-anonymity, k: 2}]\noutput: {order: input}\n"
+        "models: [{model: k-anonymity, k: 2}]\noutput: {order: input, formulas: as_is}\n"
     )
     ran = run("anonymize", "in.parquet", "--plan", "plan.yaml", "--output", f"out{suffix}")
     assert ran.code == 0, ran.err

@@ -62,7 +62,7 @@ def pattern_of(value: ast.JoinedStr) -> str:
     return "".join(parts)
 
 
-POSSIBLE = {"plan-{key}": {"plan-role", "plan-missing"}}
+POSSIBLE = {"plan-{key}": {"plan-role", "plan-missing", "plan-formulas"}}
 """What the f-strings can become; `key` is the name of a choice of a plan."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kohorte.data.columns import categories_as_text, missing_as_null
 from kohorte.data.csv import CsvTable, read_csv, write_csv
 from kohorte.data.files import atomic_write, refuse_same_file, sha256_of
+from kohorte.data.formulas import FormulaCells, Formulas
 from kohorte.data.interop import FrameKind, from_polars, to_polars
 from kohorte.data.missing_values import as_missing_values, without_marks
 from kohorte.data.parquet import read_parquet, write_parquet
@@ -16,12 +17,15 @@ from kohorte.data.table import (
     parse_table,
     read_table,
     refuse_format,
+    without_quotes,
     write_table,
 )
 from kohorte.data.text import as_text
 
 __all__ = [
     "CsvTable",
+    "FormulaCells",
+    "Formulas",
     "FrameKind",
     "Role",
     "TableFile",
@@ -42,6 +46,7 @@ __all__ = [
     "sha256_of",
     "to_polars",
     "without_marks",
+    "without_quotes",
     "write_csv",
     "write_parquet",
     "write_table",

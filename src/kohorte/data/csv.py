@@ -15,6 +15,7 @@ import polars as pl
 from kohorte.data import csv_layout as layout
 from kohorte.data.columns import check_rows, check_types, missing_as_null
 from kohorte.data.csv_encoding import as_utf8
+from kohorte.data.formulas import Formulas, quote_formulas
 from kohorte.data.text import as_text
 from kohorte.errors import InputError
 from kohorte.in_words import count
@@ -104,14 +105,17 @@ def write_csv(
     separator: str = ",",
     encoding: str = "utf-8",
     newline: str = "\n",
+    formulas: Formulas = Formulas.AS_IS,
 ) -> None:
     """Write a table, with quotes only if necessary and an empty field for a missing value.
 
     In a table of one column a missing value is written as two quotes, because readers skip empty lines.
-    Values are written unchanged, also those that a spreadsheet would interpret as a formula.
+    `formulas` says whether cells that a spreadsheet program could run as formulas get an apostrophe.
     """
     check_types(frame, source="the table")
     text = missing_as_null(frame.select(_texts(frame)))
+    if formulas is Formulas.QUOTE:
+        text = quote_formulas(text)
     if text.width == 1:
         text = text.fill_null("")
     if encoding == "utf-8":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from kohorte.data.csv import read_csv, write_csv
 from kohorte.data.files import atomic_write, refuse_same_file, sha256_of, unreadable
+from kohorte.data.formulas import FormulaCells, Formulas, unquote_formulas
 from kohorte.data.parquet import MAGIC, read_parquet, write_parquet
 from kohorte.errors import InputError
 
@@ -56,6 +57,17 @@ def parse_table(data: bytes, path: Path, *, separator: str | None = None, encodi
     return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding, table.notes)
 
 
+def without_quotes(file: TableFile, formulas: Formulas) -> tuple[TableFile, FormulaCells]:
+    """Return a file of a release as it was before formulas got an apostrophe, and where the apostrophes were.
+
+    Only CSV files written with `quote` have them.
+    """
+    if file.format != "csv" or formulas is not Formulas.QUOTE:
+        return file, FormulaCells()
+    frame, cells = unquote_formulas(file.frame)
+    return replace(file, frame=frame), cells
+
+
 def is_parquet(data: bytes, path: Path) -> bool:
     """Whether the bytes of a file are read as Parquet."""
     return path.suffix.lower() in _PARQUET or _is_parquet(data)
@@ -71,13 +83,15 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None
         fill_table(frame, temporary, path, separator=output_separator(path, like))
 
 
-def fill_table(frame: pl.DataFrame, target: Path, path: Path, *, separator: str) -> None:
+def fill_table(
+    frame: pl.DataFrame, target: Path, path: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS
+) -> None:
     """Write the rows into `target`, in the format given by the suffix of `path`."""
     refuse_format(path)
     if path.suffix.lower() in _PARQUET:
         write_parquet(frame, target)
     else:
-        write_csv(frame, target, separator=separator)
+        write_csv(frame, target, separator=separator, formulas=formulas)
 
 
 def refuse_format(path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from kohorte.data import Role
+from kohorte.data import Formulas, Role
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchies import Builder, builder_from_dict, builder_to_dict
 from kohorte.metrics import Metric, metric_named
@@ -171,7 +171,7 @@ def refuse_unknown(entry: Mapping[Any, object], known: Sequence[str], where: str
             )
 
 
-def choice(key: str, value: object, choices: type[Role] | type[Missing]) -> Role | Missing:
+def choice(key: str, value: object, choices: type[Formulas] | type[Role] | type[Missing]) -> Formulas | Role | Missing:
     """Return one of a few words."""
     try:
         return choices(str(value))

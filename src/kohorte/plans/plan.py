@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from kohorte.data import Role, as_missing_values, strict_yaml
+from kohorte.data import Formulas, Role, as_missing_values, strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.metrics import Loss, Metric
@@ -67,6 +67,7 @@ class Plan:
     search: SearchOptions = field(default_factory=SearchOptions)
     missing: Missing = Missing.CATEGORY
     order: str = "shuffled"
+    formulas: Formulas = Formulas.QUOTE
     decorrelate: Decorrelation | None = None
     person: Person | None = None
     linked_by: str | None = None
@@ -94,6 +95,8 @@ class Plan:
         self._set("suppression_limit", float(limit))
         if self.order not in ORDERS:
             raise InputError(f"output: order is one of {', '.join(ORDERS)}", code="plan-order")
+        with Within("output"):
+            self._set("formulas", choice("formulas", self.formulas, Formulas))
         if not self.quasi_identifiers:
             raise InputError("the plan names no quasi-identifying attribute", code="plan-no-quasi-identifier")
         if not self.models:
@@ -272,6 +275,7 @@ class Plan:
     def to_dict(self) -> dict[str, object]:
         """The plan as plain dictionaries, lists, numbers and text."""
         remedy = {} if self.decorrelate is None else {"decorrelate": self.decorrelate.to_dict()}
+        formulas = {} if self.formulas is Formulas.QUOTE else {"formulas": str(self.formulas)}
         marks = {"missing_values": list(self.missing_values)} if self.missing_values else {}
         return {
             "kohorte": FORMAT,
@@ -285,7 +289,7 @@ class Plan:
             **({} if self.linked_by is None else {"linked_by": self.linked_by}),
             **marks,
             **remedy,
-            "output": {"order": self.order},
+            "output": {"order": self.order, **formulas},
         }
 
     def to_yaml(self) -> str:
@@ -321,11 +325,11 @@ class Plan:
             metric=data.get("metric", "loss"),
             search=data.get("search", {}),
             missing=data.get("missing", Missing.CATEGORY),
-            order=_order(data.get("output", {})),
             decorrelate=data.get("decorrelate"),
             person=data.get("person"),
             linked_by=data.get("linked_by"),
             missing_values=data.get("missing_values", ()),
+            **_output(data.get("output", {})),
         )
 
 
@@ -351,6 +355,6 @@ def models(entries: object, *, folder: Path) -> tuple[PrivacyModel, ...]:
     return tuple(found)
 
 
-def _order(entry: object) -> Any:
+def _output(entry: object) -> dict[str, Any]:
     with Within("output"):
-        return mapping(entry, "{order: shuffled}", ("order",)).get("order", "shuffled")
+        return mapping(entry, "{order: shuffled, formulas: quote}", ("order", "formulas"))

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role, as_text
-from kohorte.hierarchies import SUPPRESSED, Builder, Ordering
+from kohorte.data import FormulaCells, Role
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import Unit, cost, percent
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
@@ -26,6 +26,15 @@ from kohorte.plans.repeated_people import person_notes
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
 from kohorte.release.telling.about import About
+from kohorte.release.telling.formulas import ToldFormulas
+from kohorte.release.telling.labels_of_values import (
+    GROUP,
+    INTERVAL,
+    ends_at_values,
+    has_cell,
+    made_of_values,
+    shows_values,
+)
 from kohorte.release.telling.loss_words import lost_publicly
 from kohorte.release.telling.people import COUNTED_IN_PEOPLE, ONE_ROW, people_in_words
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
@@ -42,12 +51,6 @@ ALWAYS_OPEN = (
 )
 UNCERTIFIED = ("seconds", "lost_values")
 """Figures of a release that its certificate leaves out; how many values were lost is told roughly."""
-
-GROUP = r"^\{| – "
-"""What a label of an ordering has: a brace, or a dash between its first and its last value."""
-
-INTERVAL = r"^\[.+[-–].+\]( or missing)?$"
-"""A cell of a recoder that ends at values of the data: `[31-38]`."""
 
 ONE_RELEASE = "Linking with other releases of the same people: each release is judged on its own."
 
@@ -81,6 +84,11 @@ class Certificate:
         return Verdict(Standing(verdict["standing"]), tuple(verdict["reasons"]))
 
     @property
+    def notes(self) -> list[str]:
+        """What a reader of the release should know, and what is no open point."""
+        return [str(note) for note in _list(self.facts, "notes")]
+
+    @property
     def sha256(self) -> str:
         """The hash of the certificate as JSON, which is the hash of its file."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
@@ -92,9 +100,14 @@ def certify(
     source: FileFacts | None = None,
     output: FileFacts | None = None,
     about: About | None = None,
+    quoted: FormulaCells | None = None,
 ) -> Certificate:
-    """Return the certificate of a release; `output` is the file from which it was verified, if any."""
+    """Return the certificate of a release; `output` is the file from which it was verified, if any.
+
+    `quoted` are the cells that have an apostrophe in that file.
+    """
     plan, open_points = release.plan, warnings(release)
+    formulas = ToldFormulas.of(release.table, plan, quoted)
     return Certificate(
         {
             "certificate": FORMAT,
@@ -118,11 +131,12 @@ def certify(
             "quality": release.verdict,
             "effort": release.effort,
             "missing_values": missing_values(plan),
+            "formulas": formulas.to_dict(),
             "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
             "protects_against": protects_against(plan),
             "does_not_protect_against": [*leaves_open(plan), ONE_RELEASE, *ALWAYS_OPEN],
             "warnings": list(open_points),
-            "notes": plan_notes(plan),
+            "notes": [*plan_notes(plan), *formulas.notes],
         }
     )
 
@@ -146,12 +160,12 @@ def warnings(release: Candidate) -> tuple[str, ...]:
     plan = release.plan
     found = [*plan_warnings(plan), *release.person_notes]
     found += [
-        _made_of_values(name)
+        made_of_values(name)
         for name in _between_value_and_star(release)
-        if _shows_values(plan.attributes[name].hierarchy)
+        if shows_values(plan.attributes[name].hierarchy)
     ]
     cells = () if release.recoding is None else release.recoding.columns
-    found += [_ends_at_values(column.line.column.name) for column in cells if column.shows_ends]
+    found += [ends_at_values(column.line.column.name) for column in cells if column.shows_ends]
     found += [
         f"a label of {column.line.column.name!r} has different meanings in different rows: its hierarchy has the "
         "same text at different levels"
@@ -159,7 +173,8 @@ def warnings(release: Candidate) -> tuple[str, ...]:
         if column.ambiguous
     ]
     gone = release.suppressed if release.people is None else release.people.losing()[0]
-    return (*found, *release.open_points, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
+    found += [*release.open_points, *ToldFormulas.of(release.table, plan).open_points]
+    return (*found, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
 
 
 def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) -> tuple[str, ...]:
@@ -169,13 +184,14 @@ def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) 
     """
     found = [*plan_warnings(plan), *person_notes(FrameSource(table), plan)]
     names = plan.quasi_identifiers
-    grouped = [name for name in names if _shows_values(plan.attributes[name].hierarchy)]
-    found += [_made_of_values(name) for name in grouped if _has(table[name], GROUP)]
+    grouped = [name for name in names if shows_values(plan.attributes[name].hierarchy)]
+    found += [made_of_values(name) for name in grouped if has_cell(table[name], GROUP)]
     measured = [name for name in names if not plan.minimum_levels[name]]
-    found += [_ends_at_values(name) for name in measured if _has(table[name], INTERVAL)]
+    found += [ends_at_values(name) for name in measured if has_cell(table[name], INTERVAL)]
     unit, gone = unit_named(verification.unit), verification.people_losing_rows
     gone = verification.suppressed if gone is None else gone
-    return (*found, *verification.open_points, *_figures(plan, gone, verification.smallest_class, unit))
+    found += [*verification.open_points, *ToldFormulas.of(FrameSource(table), plan).open_points]
+    return (*found, *_figures(plan, gone, verification.smallest_class, unit))
 
 
 def plan_warnings(plan: Plan) -> list[str]:
@@ -229,14 +245,6 @@ def _few_suppressed(suppressed: int, unit: Unit) -> str:
     )
 
 
-def _made_of_values(name: str) -> str:
-    return f"the labels of {name!r} are made of values that occur in the data, so that they disclose some of them"
-
-
-def _ends_at_values(name: str) -> str:
-    return f"the intervals of {name!r} end at values that occur in the data, so that they disclose some of them"
-
-
 def _between_value_and_star(release: Candidate) -> list[str]:
     """The quasi-identifiers that show labels other than single values and `*`."""
     if release.recoding is None:
@@ -246,16 +254,6 @@ def _between_value_and_star(release: Candidate) -> list[str]:
         for cells in release.recoding.columns
         if ((cells.lows < cells.highs) & (np.array(cells.labels, dtype=object) != SUPPRESSED)).any()
     ]
-
-
-def _shows_values(builder: Builder | None) -> bool:
-    return isinstance(builder, Ordering) and builder.values is None
-
-
-def _has(column: pl.Series, pattern: str) -> bool:
-    """Whether a cell of a column fits a pattern."""
-    found = as_text(column).unique().str.contains(pattern)
-    return bool(found.fill_null(value=False).any())
 
 
 # The parts of a certificate

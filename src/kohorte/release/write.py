@@ -15,12 +15,14 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from kohorte.data import (
+    Formulas,
     TableFile,
     atomic_write,
     output_separator,
     parse_table,
     refuse_format,
     refuse_same_file,
+    without_quotes,
     write_csv,
 )
 from kohorte.errors import KohorteError
@@ -58,12 +60,14 @@ def write_release(
     origin = None if source is None else file_facts(source)
     inputs = (*(() if source is None else (source.path,)), *candidate.plan.files())
     like = source if isinstance(source, TableFile) else None
-    with StagedFiles(output, inputs=inputs, like=like, force=force) as files:
+    formulas = candidate.plan.formulas
+    with StagedFiles(output, inputs=inputs, like=like, force=force, formulas=formulas) as files:
         tell(progress, Stage.WRITING, output.name)
         written = files.write_table(candidate.table)
         tell(progress, Stage.VERIFYING, output.name)
         release = Release.verified(candidate, written.table)
-        certificate = certify(release, source=origin, output=facts_of(output, written), about=about)
+        facts = facts_of(output, written)
+        certificate = certify(release, source=origin, output=facts, about=about, quoted=written.quoted)
         files.write_certificate(certificate)
         files.seal()
         files.name_all()
@@ -73,11 +77,12 @@ def write_release(
 def certified_bytes(candidate: Candidate, name: str) -> tuple[bytes, Release, Certificate]:
     """Return a release as the bytes of a CSV file, read again and verified, with its certificate."""
     buffer = BytesIO()
-    write_csv(candidate.table.in_memory("a release as bytes"), buffer)
+    formulas = candidate.plan.formulas
+    write_csv(candidate.table.in_memory("a release as bytes"), buffer, formulas=formulas)
     content = buffer.getvalue()
-    file = parse_table(content, Path(name), separator=",")
+    file, quoted = without_quotes(parse_table(content, Path(name), separator=","), formulas)
     release = Release.verified(candidate, FrameSource(file.frame))
-    return content, release, certify(release, output=file_facts(file))
+    return content, release, certify(release, output=file_facts(file), quoted=quoted)
 
 
 def certificate_beside(file: TableFile) -> str | None:
@@ -98,9 +103,11 @@ class StagedFiles:
     step, the temporary files are removed and existing files are unchanged.
     """
 
-    def __init__(self, output: Path, *, inputs: Sequence[Path], like: TableFile | None, force: bool) -> None:
+    def __init__(
+        self, output: Path, *, inputs: Sequence[Path], like: TableFile | None, force: bool, formulas: Formulas
+    ) -> None:
         self._output, self._force, self._separator = output, force, output_separator(output, like)
-        self._certificates = certificate_paths(output)
+        self._certificates, self._formulas = certificate_paths(output), formulas
         for path in (output, *self._certificates):
             for needed in inputs:
                 refuse_same_file(needed, path)
@@ -118,8 +125,9 @@ class StagedFiles:
     def write_table(self, table: TableSource) -> Written:
         """Write the table, read it again, and return it for verification."""
         temporary = self._staged(self._output)
-        table.write(temporary, self._output, separator=self._separator)
-        return table.reread(temporary, self._output, separator=self._separator)
+        layout: Any = {"separator": self._separator, "formulas": self._formulas}
+        table.write(temporary, self._output, **layout)
+        return table.reread(temporary, self._output, **layout)
 
     def write_certificate(self, certificate: Certificate) -> None:
         """Write the certificate as JSON and as text."""

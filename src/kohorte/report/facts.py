@@ -9,7 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from kohorte.attacks import Attack, homogeneity_attack
-from kohorte.data import TableFile, as_text, to_polars
+from kohorte.data import TableFile, as_text, to_polars, without_quotes
 from kohorte.errors import InputError, nearest
 from kohorte.in_words import ROWS, Unit
 from kohorte.plans import Plan
@@ -19,6 +19,7 @@ from kohorte.release import Release, Verification, verify, warnings
 from kohorte.release.certificate import FileFacts, table_warnings
 from kohorte.release.telling.about import About
 from kohorte.release.telling.compared_losses import losses_between
+from kohorte.release.telling.formulas import file_points
 from kohorte.release.telling.losses import ColumnLoss, all_starred
 from kohorte.release.verification import verify_source
 from kohorte.report.contributions import Contribution, contributions
@@ -40,16 +41,18 @@ def view_named(name: object) -> View:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A table, its risk, and the file that it is read from, if any."""
+    """A table, its risk, the file that it is read from, if any, and what is open about that file."""
 
     frame: pl.DataFrame = field(repr=False)
     profile: RiskProfile
     file: FileFacts | None = None
+    open_points: tuple[str, ...] = ()
 
     @classmethod
-    def of_file(cls, file: TableFile, profile: RiskProfile) -> Measured:
-        """A table that was read from a file."""
-        return cls(file.frame, profile, FileFacts(file.path.name, file.sha256))
+    def of_file(cls, file: TableFile, profile: RiskProfile, plan: Plan) -> Measured:
+        """A table that was read from a file, perhaps that of a release."""
+        frame = without_quotes(file, plan.formulas)[0].frame
+        return cls(frame, profile, FileFacts(file.path.name, file.sha256), tuple(file_points(file, plan)))
 
     @property
     def kept(self) -> int:
@@ -166,7 +169,7 @@ class Facts:
             return ()
         found = table_warnings(self.judged.frame, self.plan, self.verification)
         original = () if self.after is None else person_notes(FrameSource(self.table.frame), self.plan)
-        return tuple(dict.fromkeys((*found, *original)))
+        return tuple(dict.fromkeys((*found, *original, *self.judged.open_points)))
 
     @cached_property
     def homogeneity(self) -> Attack | None:

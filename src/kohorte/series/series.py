@@ -312,7 +312,7 @@ class Series:
         if path is None:
             return None
         refuse_inside(Path(path), self._folder.path)
-        return OutputFile(Path(path), source, force)
+        return OutputFile(Path(path), source, force, self.plan.formulas)
 
     def _certified_file(
         self,
@@ -335,6 +335,7 @@ class Series:
             source=None if file.source is None else file_facts(file.source),
             output=facts_of(file.path, written),
             notes=notes,
+            quoted=written.quoted,
         )
 
     def _notes(self, table: GrowingTable) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 import polars as pl
 
+from kohorte.data import FormulaCells, Formulas
 from kohorte.kernels.arrays import Bools, Codes, Counts
 
 COUNT = "\0count"
@@ -49,10 +50,11 @@ class Tuples:
 
 @dataclass(frozen=True)
 class Written:
-    """A table that was written and read again, and the hash of its file."""
+    """A table that was written and read again, the hash of its file, and the cells that have an apostrophe in it."""
 
     table: TableSource = field(repr=False)
     sha256: str
+    quoted: FormulaCells = field(default_factory=FormulaCells)
 
 
 class TableSource(Protocol):
@@ -98,11 +100,11 @@ class TableSource(Protocol):
         random order that cannot be reproduced.
         """
 
-    def write(self, target: Path, output: Path, *, separator: str) -> None:
-        """Write the table to `target`, in the format given by the file name `output`."""
+    def write(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> None:
+        """Write the table to `target`, in the format given by the file name `output`; `formulas` is for CSV files."""
 
-    def reread(self, target: Path, output: Path, *, separator: str) -> Written:
-        """Read the table that `write` has written."""
+    def reread(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> Written:
+        """Read the table that `write` has written, without the apostrophes that it put before formulas."""
 
 
 def spread(counted: pl.DataFrame, name: str) -> pl.Series:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from kohorte.data import as_text, categories_as_text, sha256_of
+from kohorte.data import Formulas, as_text, categories_as_text, sha256_of
 from kohorte.data.columns import check_names, check_types, quoted
 from kohorte.data.files import unreadable
 from kohorte.errors import EngineError, InputError
@@ -159,16 +159,16 @@ class DuckDbSource:
             kept,
         )
 
-    def write(self, target: Path, output: Path, *, separator: str) -> None:
+    def write(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> None:
         """Write a Parquet file."""
-        del separator
+        del separator, formulas
         if output.suffix.lower() not in (".parquet", ".pq"):
             raise InputError(f"{output.name}: a table in DuckDB is written as .parquet", code="file-format")
         self._run(f"COPY ({self._query}) TO {_text(str(target))} (FORMAT parquet)")
 
-    def reread(self, target: Path, output: Path, *, separator: str) -> Written:
+    def reread(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> Written:
         """Open the file as a new source."""
-        del output, separator
+        del output, separator, formulas
         return Written(DuckDbSource(target), sha256_of(target))
 
     def _run(self, statement: str) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from kohorte.data import as_text, fill_table, parse_table, without_marks
+from kohorte.data import Formulas, as_text, fill_table, parse_table, without_marks, without_quotes
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.sources.base import COUNT, Tuples, Written
@@ -105,14 +105,14 @@ class FrameSource:
         replaced = shown if of_row is None or not shown.width else shown[of_row]
         return FrameSource(kept.hstack(replaced).select(data.columns))
 
-    def write(self, target: Path, output: Path, *, separator: str) -> None:
+    def write(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> None:
         """Write the frame as CSV or Parquet."""
-        fill_table(self._frame, target, output, separator=separator)
+        fill_table(self._frame, target, output, separator=separator, formulas=formulas)
 
-    def reread(self, target: Path, output: Path, *, separator: str) -> Written:
+    def reread(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> Written:
         """Read the file into a new frame."""
-        file = parse_table(target.read_bytes(), output, separator=separator)
-        return Written(FrameSource(file.frame), file.sha256)
+        file, cells = without_quotes(parse_table(target.read_bytes(), output, separator=separator), formulas)
+        return Written(FrameSource(file.frame), file.sha256, cells)
 
 
 def _numbered(text: pl.Series) -> tuple[pl.Series, Codes]:

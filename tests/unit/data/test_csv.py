@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kohorte.data import read_csv, write_csv
+from kohorte.data import Formulas, read_csv, write_csv
 from kohorte.data.csv import CsvTable
 from kohorte.errors import InputError
 from support.work import counted_calls
@@ -330,8 +330,9 @@ def test_another_encoding_can_be_written_and_says_when_it_cannot_express_somethi
     assert unknown.value.code == "csv-encoding-unknown"
 
 
-def test_formulas_are_written_as_they_are() -> None:
+def test_formulas_are_written_as_they_are_unless_quotes_are_wanted() -> None:
     assert written(pl.DataFrame({"a": ["=1+1"]})) == b"a\n=1+1\n"
+    assert written(pl.DataFrame({"a": ["=1+1"]}), formulas=Formulas.QUOTE) == b"a\n'=1+1\n"
 
 
 def test_nested_columns_are_not_written() -> None:

@@ -103,10 +103,10 @@ def test_a_certificate_is_strict_json(source: Path, patient_plan: ko.Plan, tmp_p
 def test_a_written_table_that_is_not_the_release_is_withheld(
     source: Path, patient_plan: ko.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def half(frame: pl.DataFrame, target: Path, path: Path, *, separator: str) -> None:
+    def half(frame: pl.DataFrame, target: Path, path: Path, *, separator: str, formulas: object) -> None:
         frame.head(5).write_csv(target, separator=separator)
 
-    def raw(frame: pl.DataFrame, target: Path, path: Path, *, separator: str) -> None:
+    def raw(frame: pl.DataFrame, target: Path, path: Path, *, separator: str, formulas: object) -> None:
         frame.with_columns(sex=pl.Series(map(str, range(12)))).write_csv(target, separator=separator)
 
     before = sorted(tmp_path.iterdir())

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
-    from kohorte.release import Candidate
+    from kohorte.release import Candidate, Certificate
     from kohorte.release.telling.about import About
     from kohorte.release.telling.verdict import Verdict
     from kohorte.report.facts import Facts
@@ -66,20 +66,21 @@ def run(options: argparse.Namespace) -> int:
         refuse_unread_about(options)
     with TerminalProgress.of(options) as progress:
         progress.stage(Stage.CHECKING, "the plan")
-        release, verdict, spans = _released(options, progress, started)
+        release, certificate, verdict, spans = _released(options, progress, started)
     if options.json:
-        print_json(release.to_dict() | {"verdict": verdict.to_dict(), "seconds": spans})
+        formulas = None if certificate is None else certificate.facts["formulas"]
+        print_json(release.to_dict() | {"formulas": formulas, "verdict": verdict.to_dict(), "seconds": spans})
     else:
         output = None if options.output is None else Path(options.output)
-        _print_summary(release, verdict, spans["total"])
+        _print_summary(release, certificate, verdict, spans["total"])
         _print_files(output, options.report)
     return 0
 
 
 def _released(
     options: argparse.Namespace, progress: TerminalProgress, started: float
-) -> tuple[Candidate, Verdict, dict[str, float]]:
-    """Make and write the release; return it with its verdict and the seconds of each step."""
+) -> tuple[Candidate, Certificate | None, Verdict, dict[str, float]]:
+    """Make and write the release; return it with certificate, verdict and the seconds of each step."""
     from kohorte.release import find_candidate, write_release
     from kohorte.sources import FrameSource
 
@@ -104,7 +105,7 @@ def _released(
     verdict = _verdict(release) if certificate is None else certificate.verdict
     ended = time.perf_counter()
     spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
-    return release, verdict, spans
+    return release, certificate, verdict, spans
 
 
 def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) -> None:
@@ -190,7 +191,7 @@ def _verdict(candidate: Candidate) -> Verdict:
     return judge(Release.verified(candidate).verification, warnings(candidate))
 
 
-def _print_summary(release: Candidate, verdict: Verdict, duration: float) -> None:
+def _print_summary(release: Candidate, certificate: Certificate | None, verdict: Verdict, duration: float) -> None:
     from kohorte.release.certificate import plan_notes
     from kohorte.release.telling.loss_words import lost_by_name
     from kohorte.release.words import levels_in_words, unit_of
@@ -212,7 +213,8 @@ def _print_summary(release: Candidate, verdict: Verdict, duration: float) -> Non
     print(f"{release.effort}, {seconds(duration)} in all")
     for lost in lost_by_name(release.losses):
         print(f"lost: {lost}")
-    for note in (*verdict.reasons, *plan_notes(release.plan)):
+    notes = plan_notes(release.plan) if certificate is None else certificate.notes
+    for note in (*verdict.reasons, *notes):
         print(f"note: {note}")
     print(f"verdict: {verdict.standing}; {verdict.sentence('the release')}")
 

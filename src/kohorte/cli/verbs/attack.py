@@ -54,23 +54,24 @@ def run(options: argparse.Namespace) -> int:
 def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attacks:
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.attacks import read_knowledge, run_attacks
-    from kohorte.data import read_table
+    from kohorte.data import Formulas, read_table, without_quotes
     from kohorte.plans import Plan
 
-    def read(path: str | None) -> object:
+    def read(path: str | None, formulas: Formulas) -> object:
         if path is None:
             return None
         progress.reading(path)
-        return read_table(path, separator=options.separator, encoding=options.encoding).frame
+        file = read_table(path, separator=options.separator, encoding=options.encoding)
+        return without_quotes(file, formulas)[0].frame
 
     plan = Plan.from_yaml(options.plan)
     return run_attacks(
-        read_data(options, progress).frame,
+        without_quotes(read_data(options, progress), plan.formulas)[0].frame,
         plan,
         only=None if options.only is None else [name.strip() for name in options.only.split(",")],
-        register=read(options.register),
-        other_release=read(options.release),
-        original=read(options.original),
+        register=read(options.register, Formulas.AS_IS),
+        other_release=read(options.release, plan.formulas),
+        original=read(options.original, Formulas.AS_IS),
         knowledge=None if options.knowledge is None else read_knowledge(options.knowledge),
         progress=progress,
     )

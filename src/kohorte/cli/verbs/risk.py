@@ -100,7 +100,7 @@ def _profiles(
     Also return what the table says about people and the plan does not.
     """
     progress.stage(Stage.CHECKING, "the plan")
-    from kohorte.data import read_table
+    from kohorte.data import read_table, without_quotes
     from kohorte.plans import Plan
     from kohorte.plans.repeated_people import person_notes
     from kohorte.risks import RiskPolicy, risk
@@ -116,9 +116,9 @@ def _profiles(
 
     population = None if options.population is None else read(options.population).frame
 
-    def measured(frame: object) -> RiskProfile:
+    def measured(file: TableFile) -> RiskProfile:
         return risk(
-            frame,
+            without_quotes(file, plan.formulas)[0].frame,
             plan,
             population_size=options.population_size,
             sampling_fraction=options.sampling_fraction,
@@ -130,9 +130,9 @@ def _profiles(
         )
 
     data = read_data(options, progress)
-    before = (data, measured(data.frame))
+    before = (data, measured(data))
     compared = None if options.compare is None else read(options.compare)
-    after = None if compared is None else (compared, measured(compared.frame))
+    after = None if compared is None else (compared, measured(compared))
     if options.report is not None:
         progress.stage(Stage.WRITING, "the report")
         _write_report(options, stated, plan, before, after)
@@ -166,8 +166,8 @@ def _write_report(
     facts = Facts(
         plan,
         view_named(options.report_view),
-        Measured.of_file(*data),
-        after=None if after is None else Measured.of_file(*after),
+        Measured.of_file(*data, plan),
+        after=None if after is None else Measured.of_file(*after, plan),
         listed=options.rows or LISTED_IN_REPORT,
         about=stated,
         certificate_sha256=certificate_beside((data if after is None else after)[0]),

@@ -15,7 +15,7 @@ from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.series import ReleaseVerdict, Series, SeriesVerification
+    from kohorte.series import ReleaseVerdict, Series, SeriesRelease, SeriesVerification
     from kohorte.series.drafting.growing_table import Figures
 
 EPILOG = """\
@@ -122,11 +122,24 @@ def run_release(options: argparse.Namespace) -> int:
         else:
             release = series.release(table.frame, options.output, source=table, force=options.force, progress=progress)
     if options.json:
-        print_json(release.to_dict())
+        formulas = None if release.certificate is None else release.certificate.facts["formulas"]
+        print_json(release.to_dict() | {"formulas": formulas})
     else:
         _print_release(release, series)
+        for note in _about_formulas(release):
+            print(f"note: {note}")
         print("dry run: nothing was written" if options.dry_run else f"written and verified: {options.output}")
     return 0
+
+
+def _about_formulas(release: SeriesRelease) -> list[str]:
+    """What was done with cells that a spreadsheet program could run as formulas; a preview does not say it."""
+    from kohorte.release.telling.formulas import ToldFormulas
+
+    if release.certificate is None:
+        return []
+    formulas = ToldFormulas.from_dict(release.certificate.facts["formulas"])
+    return [*formulas.open_points, *formulas.notes]
 
 
 def run_status(options: argparse.Namespace) -> int:

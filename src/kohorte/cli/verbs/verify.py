@@ -65,21 +65,23 @@ def run(options: argparse.Namespace) -> int:
 def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[Verification, Verdict, tuple[str, ...]]:
     """The verification of the table, the verdict on it, and what it says about people and the plan does not."""
     progress.stage(Stage.CHECKING, "the plan")
-    from kohorte.data import read_table
+    from kohorte.data import read_table, without_quotes
     from kohorte.plans import Plan
     from kohorte.plans.repeated_people import person_notes
     from kohorte.release import verify
     from kohorte.release.certificate import table_warnings
+    from kohorte.release.telling.formulas import file_points
     from kohorte.release.telling.verdict import judge
     from kohorte.sources import FrameSource
 
     plan = Plan.from_yaml(options.plan)
-    table = read_data(options, progress)
+    file = read_data(options, progress)
+    table, _ = without_quotes(file, plan.formulas)
     population = None
     if options.population is not None:
         progress.reading(options.population)
         population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
     progress.stage(Stage.VERIFYING, f"{count(table.frame.height, 'row')}")
     verification = verify(table.frame, plan, population=population)
-    verdict = judge(verification, table_warnings(table.frame, plan, verification))
-    return verification, verdict, person_notes(FrameSource(table.frame), plan)
+    open_points = (*table_warnings(table.frame, plan, verification), *file_points(file, plan))
+    return verification, judge(verification, open_points), person_notes(FrameSource(table.frame), plan)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kohorte.data import read_table, to_polars
+from kohorte.data import Formulas, read_table, to_polars, without_quotes
 from kohorte.kernels.arrays import Integers
 from kohorte.release.verification import Verification, verify_source
 from kohorte.series.checking.linking import Traces
@@ -81,7 +81,7 @@ def verify_series(table: GrowingTable, state: State, files: Sequence[object] = (
     for entry, replayed in zip(state.releases, table.replay(state), strict=True):
         traces.follow(replayed.generalization)
         verdicts.append(_verdict(table, state, entry, replayed, traces))
-    found = tuple(_file(file, state) for file in files)
+    found = tuple(_file(file, state, definition.plan.formulas) for file in files)
     problems = [problem for verdict in verdicts for problem in verdict.problems]
     problems += [f"{file.name} is not a release of this series" for file in found if file.number is None]
     return SeriesVerification(not problems, tuple(verdicts), found, tuple(problems), definition.plan.smallest_class)
@@ -133,10 +133,10 @@ def _changes(entry: Entry, gone: int, departed: int) -> list[str]:
     return [f"release {entry.number} showed {entry.shown:,} rows, of which {abs(gone):,} are not accounted for"]
 
 
-def _file(given: object, state: State) -> FileVerdict:
+def _file(given: object, state: State, formulas: Formulas) -> FileVerdict:
     """Find the release that a file is, by its bytes, or else by its content."""
     if isinstance(given, str | Path):
-        file = read_table(given)
+        file, _ = without_quotes(read_table(given), formulas)
         name, frame, sha256 = file.path.name, file.frame, file.sha256
     else:
         name, frame, sha256 = "the frame", to_polars(given)[0], ""

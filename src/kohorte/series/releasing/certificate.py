@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from kohorte.data import Role
+from kohorte.data import FormulaCells, Role
 from kohorte.release.certificate import (
     ALWAYS_OPEN,
     FORMAT,
@@ -21,6 +21,7 @@ from kohorte.release.certificate import (
     verdict_in_words,
     versions,
 )
+from kohorte.release.telling.formulas import ToldFormulas
 from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
 from kohorte.series.definition import Definition
@@ -28,6 +29,7 @@ from kohorte.series.drafting.growing_table import Figures
 from kohorte.series.memory.fingerprints import content_sha256
 from kohorte.series.memory.state import State, now
 from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
+from kohorte.sources import FrameSource
 
 FEW = ("held", "new", "corrected", "withdrawn", "withheld", "smallest_arrival")
 """Counts of rows that a certificate states only if they are 0 or large enough."""
@@ -51,14 +53,17 @@ def certify_release(
     source: FileFacts | None = None,
     output: FileFacts | None = None,
     notes: Sequence[str] = (),
+    quoted: FormulaCells | None = None,
 ) -> SeriesCertificate:
     """State the facts about a release; `verification` is that of the written file if there is one.
 
-    `notes` are what the original table says about people and the plan does not.
+    `notes` are what the original table says about people and the plan does not; `quoted` are the cells that have an
+    apostrophe in that file.
     """
     plan, settings = definition.plan, definition.settings
     told, part = _told(figures, plan.smallest_class), _part_of(settings)
-    warnings = [*plan_warnings(plan), *notes]
+    formulas = ToldFormulas.of(FrameSource(data), plan, quoted)
+    warnings = [*plan_warnings(plan), *notes, *formulas.open_points]
     before = replace(state, releases=state.releases[: figures.number - 1])
     facts: dict[str, object] = {
         "certificate": FORMAT,
@@ -81,10 +86,12 @@ def certify_release(
         "verification": verification.to_dict()
         | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
         "missing_values": missing_values(plan),
+        "formulas": formulas.to_dict(),
         "held_rows": f"rows held back are left out; a later release shows them when their {part} satisfies the models",
         "protects_against": [*protects_against(plan), _across(settings)],
         "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, told), *ALWAYS_OPEN],
         "warnings": warnings,
+        "notes": formulas.notes,
     }
     return SeriesCertificate(facts)
 
@@ -167,7 +174,7 @@ def _text(facts: dict[str, object]) -> str:
         f"Before      SHA-256 {series['previous']} (the state of the series before this release)",
     ]
     titles = {"protects_against": "Protects against", "does_not_protect_against": "Does not protect against"}
-    for key, title in (titles | {"warnings": "Warnings"}).items():
+    for key, title in (titles | {"warnings": "Warnings", "notes": "Notes"}).items():
         sentences = facts[key]
         if isinstance(sentences, list) and sentences:
             lines += ["", title, *bullets(sentences)]

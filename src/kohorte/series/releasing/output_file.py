@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kohorte.data import TableFile
+from kohorte.data import Formulas, TableFile
 from kohorte.errors import InputError
 from kohorte.release.write import StagedFiles, certificate_paths
 
@@ -17,6 +17,7 @@ class OutputFile:
     path: Path
     source: TableFile | None
     force: bool
+    formulas: Formulas
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -26,7 +27,7 @@ class OutputFile:
     def staged(self) -> StagedFiles:
         """These files under temporary names, until all of them get their names or none does."""
         inputs = () if self.source is None else (self.source.path,)
-        return StagedFiles(self.path, inputs=inputs, like=self.source, force=self.force)
+        return StagedFiles(self.path, inputs=inputs, like=self.source, force=self.force, formulas=self.formulas)
 
 
 def refuse_inside(output: Path, folder: Path) -> None:
