@@ -284,9 +284,9 @@ def test_a_node_costs_the_same_when_it_is_seen_as_a_recoding(name, data):
     for node in Lattice(table.encoded.shape).nodes():
         found = evaluator.judge(evaluator.engine.groups(node))
         recoding = recoded_node(table, problem, evaluator, node)
-        recoded, satisfied = problem.counted(recoding)
+        recoded, groups = problem.counted(recoding)
         assert (recoded.suppressed, int(recoded.kept.sum())) == (found.suppressed, found.classes)
-        assert satisfied.tolist() == recoded.kept.tolist()
+        assert problem.satisfied(groups).tolist() == recoded.kept.tolist()
         for column in recoding.columns:
             column.refuse_untrue(table.encoded.included)
         if found.solution:
