@@ -224,6 +224,10 @@ def test_the_risk_is_that_of_the_release(vault: Vault) -> None:
         ],
         "risk_profile": profile.risk_profile(),
         "weighted_risk": profile.weighted.to_dict(),
+        "smallest_class": expected.smallest_class,
+        "unit": "rows",
+        "people": None,
+        "warnings": [],
     }
     assert found.values == {}
 
