@@ -20,7 +20,8 @@ FOR_ANYONE = {
     "show_openapi",
 }  # fmt: skip
 FOR_ALL_ROLES = {
-    "logout", "show_me", "show_user", "change_user", "list_approvals", "show_approval", "decline_approval", "show_rules",
+    "logout", "show_me", "show_user", "change_user", "list_approvals", "show_approval", "decline_approval",
+    "show_rules",
 }  # fmt: skip
 ALONE = {
     Role.RESEARCHER: {

@@ -94,8 +94,8 @@ def open_client(tmp_path: Path) -> Iterator[Open]:
     """A function that opens an application on SQLite, with settings of its own."""
     with ExitStack() as opened:
 
-        def open_it(*, base_url: str = "http://testserver", **settings: Any) -> TestClient:
-            loaded = Settings.load(tmp_path / "service", {}, **settings)
+        def open_it(*, base_url: str = "http://testserver", folder: str = "service", **settings: Any) -> TestClient:
+            loaded = Settings.load(tmp_path / folder, {}, **settings)
             app = create_app(opened.enter_context(Service.opened(loaded, create=True)))
             add_routes(app)
             return TestClient(app, base_url=base_url)

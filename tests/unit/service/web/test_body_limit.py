@@ -87,7 +87,7 @@ def test_the_token_of_another_service_is_a_strangers(
 ) -> None:
     headers = signed(plain)
     key = tmp_path_factory.mktemp("other") / "key"
-    other = open_client(key_file=key, database=f"sqlite:///{key.with_name('other.db')}")
+    other = open_client(folder="other", key_file=key, database=f"sqlite:///{key.with_name('other.db')}")
     assert other.post("/api/v1/projects", content=b" " * 100_000, headers=headers).status_code == 401
     assert plain.post("/body", content=b" " * 100_000, headers=headers).status_code == 400
 

@@ -111,7 +111,7 @@ def test_what_is_not_there_and_methods_that_are_not_there_are_problems(plain: Te
     missing, method = plain.get("/api/v1/nothing"), plain.delete("/api/v1/health")
     assert (missing.status_code, missing.json()["code"]) == (404, "not-found")
     assert (method.status_code, method.json()["code"]) == (405, "method-not-allowed")
-    assert method.headers["allow"] == "GET"
+    assert method.headers["allow"] == "GET, HEAD"
 
 
 def test_a_refused_method_names_all_methods_of_the_address(plain: TestClient) -> None:

@@ -121,7 +121,7 @@ class Config(Body):
         default=None, description="Texts that count as an empty cell, such as NA."
     )
     table_name: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
-    person: ColumnName | Annotated[list[ColumnName], Field(max_length=100)] | JsonObject | None = Field(
+    person: ColumnName | Annotated[list[ColumnName], Field(fail_fast=True, max_length=100)] | JsonObject | None = Field(
         default=None,
         description="The columns that say whom a row is about; 'none' states that every row is another person.",
         examples=["patient", ["clinic", "patient"], {"column": "patient", "attacker_knows": "all_rows"}, "none"],
