@@ -66,8 +66,8 @@ def check_optimum(table, metric, model, satisfied):
     assert found.optimal
     assert problem.cost(found) == pytest.approx(min(costs), abs=1e-9)
     assert found.lower_bound == pytest.approx(min(costs), abs=1e-9)
-    recoded, verdicts = problem.counted(found)
-    assert verdicts[recoded.kept].all()
+    recoded, groups = problem.counted(found)
+    assert problem.satisfied(groups)[recoded.kept].all()
 
 
 @every_metric
