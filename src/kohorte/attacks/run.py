@@ -36,7 +36,7 @@ GIVE = {
     "attack-no-sensitive": "a table with a sensitive column of the plan",
     "attack-no-hierarchy": "a hierarchy for a sensitive attribute, in the plan",
     "attack-no-person": "person in the plan, the column that says whom a row is about",
-    "attack-people-unclear": "the original table of this very release",
+    "people-unclear": "the original table of this very release",
     "attack-too-large": "a part of the rows, or fewer entries of knowledge",
     "value-not-in-hierarchy": "a hierarchy that contains all values of the column",
     "value-is-star": "a hierarchy that contains all values of the column",

@@ -9,7 +9,6 @@ from kohorte.attacks.two_releases import TwoReleases, two_releases
 from kohorte.kernels.arrays import Bools, Counts
 from kohorte.plans.plan import Plan
 from kohorte.risks.shown.compatible import overlaps
-from kohorte.risks.shown.table import ShownTable
 
 
 def unsorted_matching_attack(frame: object, plan: Plan, other_release: object) -> Attack:
@@ -58,7 +57,7 @@ def _fits(both: TwoReleases, plan: Plan) -> tuple[Bools, Bools]:
     in_both = np.zeros(rows, dtype=bool)
     in_both[np.intersect1d(both.left.kept, both.right.kept)] = True
     fits = both.link_left == both.link_right
-    left, right = _class_of_row(both.left), _class_of_row(both.right)
+    left, right = both.left.class_of_all_rows, both.right.class_of_all_rows
     columns = overlaps(both.left, both.right, plan)
     for column, own, other in zip(columns, both.left.cells.T, both.right.cells.T, strict=True):
         here = np.flatnonzero(in_both)
@@ -66,13 +65,7 @@ def _fits(both: TwoReleases, plan: Plan) -> tuple[Bools, Bools]:
     return in_both, np.asarray(fits, dtype=bool)
 
 
-def _class_of_row(table: ShownTable) -> Counts:
-    found = np.zeros(table.rows, dtype=np.int64)
-    found[table.kept] = table.class_of
-    return found
-
-
 def _pairs(both: TwoReleases, in_both: Bools) -> Counts:
     """The pair of classes of every row that neither release suppresses."""
-    left, right = _class_of_row(both.left), _class_of_row(both.right)
+    left, right = both.left.class_of_all_rows, both.right.class_of_all_rows
     return (left * max(1, both.right.classes) + right)[in_both]

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from kohorte.engines.local import LocalEngine
 from kohorte.engines.people import PeopleEngine
-from kohorte.groups import Domain, Groups, JudgedPeople, different_people, people_with_values, rows_with_values
+from kohorte.groups import (
+    Domain,
+    Groups,
+    JudgedPeople,
+    different_people,
+    people_with_values,
+    person_sets,
+    rows_with_values,
+)
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
 from kohorte.sources import EncodedTable, Persons
@@ -110,50 +117,11 @@ class _Tuples:
 
         People without a kept tuple have no set: their number is that of the sets.
         """
-        persons = self.persons.codes[kept].astype(np.int64)
-        owners, items = persons, self.class_of[kept].astype(np.int64)
-        if self.persons.links is not None:
-            links = self.persons.links[kept].astype(np.int64)
-            pairs, of = np.unique(links << 32 | items, return_inverse=True)
-            counts = np.bincount(of, weights=self.weights[kept]).astype(np.int64)
-            _, rows = np.unique((pairs & MASK) << 32 | counts, return_inverse=True)
-            of_link = _signatures(pairs >> 32, rows, int(self.persons.links.max(initial=0)) + 1)
-            ties = np.unique(links << 32 | persons)
-            owners, items = ties & MASK, of_link[ties >> 32]
-        else:
-            pairs = np.unique(owners << 32 | items)
-            owners, items = pairs >> 32, pairs & MASK
-        found = _signatures(owners, items, int(self.persons.codes.max(initial=0)) + 1)
-        present = found >= 0
-        _, numbers = np.unique(found[present], return_inverse=True)
-        count = int(numbers.max(initial=-1)) + 1
-        set_of = np.full(len(found), count, dtype=np.uint32)
-        set_of[present] = numbers
-        return set_of, np.bincount(numbers, minlength=count)
-
-
-MASK = (1 << 32) - 1
-
-
-def _signatures(owners: Counts, items: Counts, count: int) -> Counts:
-    """Number the sorted lists of items of all owners: equal numbers for equal lists, -1 for owners without items.
-
-    The lists are read item by item, all owners together; a number stands for the list so far, as in a prefix tree.
-    """
-    order = np.lexsort((items, owners))
-    owners, items = owners[order], items[order]
-    ranks = np.arange(len(owners)) - np.searchsorted(owners, owners)
-    found = np.full(count, -1, dtype=np.int64)
-    by_rank = np.argsort(ranks, kind="stable")
-    bounds = np.append(0, np.cumsum(np.bincount(ranks))) if len(ranks) else np.zeros(1, dtype=np.int64)
-    used = 0
-    for begin, end in pairwise(bounds):
-        step = by_rank[begin:end]
-        pairs = np.stack([found[owners[step]], items[step]], axis=1)
-        distinct, numbers = np.unique(pairs, axis=0, return_inverse=True)
-        found[owners[step]] = used + numbers.reshape(-1)
-        used += len(distinct)
-    return found
+        persons = self.persons.chosen(np.flatnonzero(kept))
+        people = int(self.persons.codes.max(initial=0)) + 1
+        return person_sets(
+            self.class_of[kept], persons.codes, people=people, weights=self.weights[kept], links=persons.links
+        )
 
 
 @dataclass(frozen=True, eq=False)

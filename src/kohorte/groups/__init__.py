@@ -5,6 +5,7 @@ from kohorte.groups.groups import Groups, JudgedPeople, Population
 from kohorte.groups.histogram import Domain, Histogram
 from kohorte.groups.marginals import Column, Marginals
 from kohorte.groups.recoded import Recoded, RecodedColumn
+from kohorte.groups.sets_of_classes import person_sets
 
 __all__ = [
     "Column",
@@ -18,5 +19,6 @@ __all__ = [
     "RecodedColumn",
     "different_people",
     "people_with_values",
+    "person_sets",
     "rows_with_values",
 ]

@@ -168,14 +168,14 @@ class TestRefused:
         original = table(*TestByHand.ROWS)
         with pytest.raises(ko.InputError) as caught:
             rows_of_one_person_attack(original.drop("patient"), plan(), table(*TestByHand.ROWS[1:]))
-        assert caught.value.code == "attack-people-unclear"
+        assert caught.value.code == "people-unclear"
 
     def test_rows_that_fit_several_classes_are_refused(self):
         original = table(*TestByHand.ROWS)
         released = original.drop("patient").with_columns(ward=pl.Series(["a", "*", "a", "b", "*", "c"]))
         with pytest.raises(ko.InputError) as caught:
             rows_of_one_person_attack(released, plan(), original)
-        assert caught.value.code == "attack-people-unclear"
+        assert caught.value.code == "people-unclear"
 
     def test_without_the_original_table_the_attack_is_skipped_and_says_so(self):
         released = table(*TestByHand.ROWS).drop("patient")

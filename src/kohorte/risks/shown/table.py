@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -11,10 +12,12 @@ import polars as pl
 from kohorte.data import Role, as_text, to_polars, without_marks
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
+from kohorte.in_words import PEOPLE, ROWS, Unit
 from kohorte.kernels import Grouper, Rows
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
+from kohorte.risks.shown.people_in_classes import PeopleInClasses
 
 NOT_NEEDED = (Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE)
 """Columns that a table may lack: a release has no identifying columns."""
@@ -46,8 +49,8 @@ class ShownTable:
 
     Rows whose quasi-identifiers are all `*` are suppressed: they are in no class, unless there are more of them than
     may be suppressed; then they are a class like any other, as for `verify`. `kept` contains the indices of the
-    other rows, `class_of` the class of each of them, `cells` the numbers of the cells of every class, and `texts` the
-    text of each number.
+    other rows, `class_of` the class of each of them, `sizes` the rows of every class, `cells` the numbers of its cells,
+    and `texts` the text of each number. `people` says who is in the classes (whom.py); None if only rows are known.
     """
 
     names: tuple[str, ...]
@@ -59,6 +62,7 @@ class ShownTable:
     texts: tuple[tuple[str | None, ...], ...] = field(repr=False)
     _grouper: Grouper = field(repr=False)
     _classes: Rows = field(repr=False)
+    people: PeopleInClasses | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, table: pl.DataFrame, names: Sequence[str], *, most_suppressed: int | None = None) -> ShownTable:
@@ -77,6 +81,22 @@ class ShownTable:
         texts = tuple(texts for _, texts in columns)
         return cls(tuple(names), table.height, kept, class_of, sizes, cells, texts, grouper, grouper.pack(cells))
 
+    def with_people(self, people: PeopleInClasses) -> ShownTable:
+        """The same classes, and who is in them."""
+        return replace(self, people=people)
+
+    @property
+    def unit(self) -> Unit:
+        """What is counted: people, if it is known whom each row is about, otherwise rows."""
+        return ROWS if self.people is None else PEOPLE
+
+    @cached_property
+    def counted(self) -> Counts:
+        """The size of each class, in people if it is known who is in it, otherwise in rows."""
+        if self.people is None:
+            return self.sizes
+        return self.people.different(np.arange(self.classes), self.classes)
+
     @property
     def kept_rows(self) -> int:
         """The rows that are not suppressed."""
@@ -91,6 +111,13 @@ class ShownTable:
     def classes(self) -> int:
         """The number of classes."""
         return len(self.sizes)
+
+    @property
+    def class_of_all_rows(self) -> Counts:
+        """The class of every row; the number of classes if the row is suppressed."""
+        found = np.full(self.rows, self.classes, dtype=np.int64)
+        found[self.kept] = self.class_of
+        return found
 
     @property
     def row_numbers(self) -> Codes:
