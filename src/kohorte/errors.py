@@ -6,6 +6,7 @@
     |- PrivacyViolation  carrying on would break a promise already made
     |  |- BudgetExceeded the privacy budget does not suffice (says what remains)
     |- AccessDenied      the caller is not known, or may not do or see this
+    |- ProtocolError     another party was lost, stopped the run, or sent what the protocol does not allow
     |- EngineError       the file system or an engine failed underneath
     |- InternalError     a bug in this package
 
@@ -67,6 +68,12 @@ class AccessDenied(KohorteError):
     """The caller is not known, or may not do or see this; not allowed and not there look alike."""
 
     exit_code = 1
+
+
+class ProtocolError(KohorteError):
+    """Another party was lost, stopped the run, or sent what the protocol does not allow; the run is over."""
+
+    exit_code = 3
 
 
 class EngineError(KohorteError):
