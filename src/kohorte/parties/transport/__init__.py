@@ -1,0 +1,1 @@
+"""How messages travel between parties: channels in memory, and over HTTPS with pinned certificates."""

@@ -1,0 +1,133 @@
+"""The messages that have arrived at a party, and whether its run still goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kohorte.errors import ProtocolError
+
+LOST = "party-lost"
+INTERRUPTED = "interrupted"
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why a run ended early: the party that ended it, the code of its reason, its phase, and a party that was lost."""
+
+    by: str
+    code: str
+    phase: str = ""
+    lost: str | None = None
+
+    def error(self, own_name: str) -> ProtocolError:
+        """Return the error that the party `own_name` raises because of this stop."""
+        where = f" in the phase {self.phase}" if self.phase else ""
+        if self.lost is None:
+            reason = {INTERRUPTED: "it was interrupted there", FAILED: "an unexpected failure"}.get(self.code)
+            return ProtocolError(
+                f"{self.by} stopped the run{where}; its reason: {reason or self.code}", code="party-stopped"
+            )
+        if self.by == own_name:
+            return ProtocolError(f"{self.lost} no longer answers; the run has ended{where}", code="party-lost")
+        return ProtocolError(
+            f"{self.by} stopped the run{where}, because {self.lost} no longer answers there", code="party-stopped"
+        )
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A message that has arrived: its kind, its payload, and its size as it was sent."""
+
+    kind: str
+    payload: bytes
+    size: int
+
+
+class Inbox:
+    """Keeps the messages of each sender in their order until they are taken, and wakes up who waits when a run ends."""
+
+    def __init__(self, name: str, peers: Iterable[str]) -> None:
+        self._name = name
+        self._parcels: dict[str, deque[Parcel]] = {peer: deque() for peer in peers}
+        self._finished: set[str] = set()
+        self._stop: Stop | None = None
+        self._changed = threading.Condition()
+
+    @property
+    def stopped(self) -> Stop | None:
+        """Why the run ended early; None as long as it goes on, or if it finished."""
+        with self._changed:
+            return self._stop
+
+    @property
+    def finished(self) -> frozenset[str]:
+        """The other parties that have done their part."""
+        with self._changed:
+            return frozenset(self._finished)
+
+    def waiting(self, sender: str) -> int:
+        """Return how many bytes of a sender have arrived and were not taken yet."""
+        with self._changed:
+            return sum(len(parcel.payload) for parcel in self._parcels[sender])
+
+    def put(self, sender: str, parcel: Parcel) -> None:
+        """Add a message that has arrived."""
+        with self._changed:
+            self._parcels[sender].append(parcel)
+            self._changed.notify_all()
+
+    def stop(self, stop: Stop) -> bool:
+        """End the run for the given reason; False if it had ended before, for another one."""
+        with self._changed:
+            if self._stop is not None:
+                return False
+            self._stop = stop
+            self._changed.notify_all()
+            return True
+
+    def finish(self, sender: str) -> None:
+        """Note that a party has done its part and will send nothing more."""
+        with self._changed:
+            self._finished.add(sender)
+            self._changed.notify_all()
+
+    def check(self) -> None:
+        """Raise the reason if the run has ended early."""
+        stop = self.stopped
+        if stop is not None:
+            raise stop.error(self._name)
+
+    def take(self, sender: str, kind: str, *, seconds: float) -> Parcel:
+        """Wait for the next message of a sender, which must be of the given kind."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._has_news(sender), timeout=seconds)
+            if self._stop is not None:
+                raise self._stop.error(self._name)
+            if self._parcels[sender]:
+                return self._next(sender, kind)
+            if sender in self._finished:
+                raise ProtocolError(
+                    f"{sender} has ended its part of the run without sending {kind!r}; the parties may have "
+                    "different versions of this program",
+                    code="party-finished",
+                )
+        raise ProtocolError(
+            f"{sender} answers, but has not sent {kind!r} within {seconds:.0f} seconds", code="party-timeout"
+        )
+
+    def _has_news(self, sender: str) -> bool:
+        return self._stop is not None or bool(self._parcels[sender]) or sender in self._finished
+
+    def _next(self, sender: str, kind: str) -> Parcel:
+        parcel = self._parcels[sender].popleft()
+        if parcel.kind != kind:
+            raise ProtocolError(
+                f"{sender} sent {parcel.kind!r} where {kind!r} was expected; the parties may have different versions "
+                "of this program",
+                code="party-kind",
+            )
+        return parcel
