@@ -14,11 +14,14 @@ from kohorte.comparison.run import Algorithm, Bench
 from kohorte.comparison.task import Task, refuse_task
 from kohorte.data import to_polars
 from kohorte.errors import InputError, member_named
+from kohorte.in_words import ROWS, Unit
 from kohorte.plans.plan import Plan
+from kohorte.plans.repeated_people import person_notes
 from kohorte.plans.search_options import SearchOptions, is_number
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.recoding import ALGORITHMS
 from kohorte.release.preparation import encode_problem
+from kohorte.release.words import unit_of
 from kohorte.sources import FrameSource
 
 SECONDS = 60.0
@@ -29,7 +32,10 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class TaskFacts:
-    """The predicted column, and the accuracies of guessing and of learning from the original rows."""
+    """The predicted column, and the accuracies of guessing and of learning from the original rows.
+
+    Accuracies are shares of the test rows. If people are counted, no person has rows in both parts.
+    """
 
     column: str
     classes: int
@@ -42,7 +48,11 @@ class TaskFacts:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The outcomes of all algorithms for one table and one plan; figures only, no cell values."""
+    """The outcomes of all algorithms for one table and one plan; figures only, no cell values.
+
+    `people` is the number of people in the table, if the plan counts people; `notes` tell what the table says about
+    people and the plan does not.
+    """
 
     plan: Plan = field(repr=False)
     rows: int
@@ -51,6 +61,13 @@ class Comparison:
     seed: int
     time_limit: float
     task: TaskFacts | None = None
+    people: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> Unit:
+        """What models and class sizes count."""
+        return unit_of(self.plan)
 
     @cached_property
     def released(self) -> tuple[Outcome, ...]:
@@ -76,11 +93,15 @@ class Comparison:
         """The figures as `kohorte algorithms --json` prints them."""
         return {
             "rows": self.rows,
+            "unit": self.unit.many,
+            "people": self.people,
+            "notes": list(self.notes),
             "metric": self.plan.metric.name,
             "best": self.best and self.best.algorithm,
             "time_limit": self.time_limit,
             "seed": self.seed,
             "queries": self.queries,
+            "queries_count": ROWS.many,
             "task": None
             if self.task is None
             else {key: value for key, value in vars(self.task).items() if key != "coarsened"},
@@ -133,7 +154,18 @@ def compare_algorithms(
         tell(told, Stage.COMPARING)
         outcomes.append(bench.run(algorithm, drawn, learning, told))
     facts = None if learning is None else _facts(learning, learning.best())
-    return Comparison(plan, prepared.table.rows, tuple(outcomes), len(drawn), seed, limit, facts)
+    persons = prepared.table.persons
+    return Comparison(
+        plan,
+        prepared.table.rows,
+        tuple(outcomes),
+        len(drawn),
+        seed,
+        limit,
+        facts,
+        people=None if persons is None else persons.count,
+        notes=person_notes(prepared.source, plan),
+    )
 
 
 def _named(progress: ProgressCallback | None, what: str) -> ProgressCallback | None:

@@ -84,8 +84,8 @@ def query_errors(comparison: Comparison) -> Drawing | None:
     heading = Heading(
         "queries",
         "Relative error of count queries",
-        f"{count(comparison.queries)} random count queries about one to three quasi-identifiers. Half of them are "
-        "off by no more than the bar, nine in ten by no more than the line.",
+        f"{count(comparison.queries)} random queries that count rows, about one to three quasi-identifiers. Half of "
+        "them are off by no more than the bar, nine in ten by no more than the line.",
     )
     rows = _rows([family for family, _ in found])
     return rows.whiskers(heading, [span for _, span in found], ("median", "nine in ten"), percent)
@@ -101,11 +101,16 @@ def accuracies(comparison: Comparison) -> Drawing | None:
     heading = Heading(
         "accuracy",
         f"Accuracy of predicting {task.column}",
-        f"A logistic regression learns from the release what {count(task.training_rows, 'person', 'people')} look "
-        f"like, and predicts {task.column} of {count(task.test_rows)} others from their original values.",
+        f"A logistic regression learns from {count(task.training_rows, 'row')} as the release shows them, and predicts "
+        f"{task.column} of {count(task.test_rows)} others{_of_others(comparison)} from their original values. "
+        "Shares are of rows.",
     )
     limits = (("guessing", task.majority), ("original rows", task.original))
     return _rows([family for family, _ in found]).points(heading, [value for _, value in found], limits, percent)
+
+
+def _of_others(comparison: Comparison) -> str:
+    return "" if comparison.people is None else ", about other people,"
 
 
 def _rows(found: Sequence[Sequence[Outcome]]) -> Rows:

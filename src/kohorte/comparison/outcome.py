@@ -32,7 +32,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class QueryError:
-    """The relative error of count queries on the release: median and 90th percentile."""
+    """The relative error of count queries on the release, which count rows: median and 90th percentile."""
 
     median: float
     ninetieth: float
@@ -50,6 +50,8 @@ class Accuracy:
 class Outcome:
     """The outcome of one algorithm; without a release, `reason` says why and the figures are None.
 
+    Classes count people where the plan does, otherwise rows; suppressed and failing rows are rows.
+
     A result that does not satisfy the models has figures about its classes and how many of them fail, but no costs: it
     cannot be compared with a release.
     """
@@ -64,6 +66,8 @@ class Outcome:
     smallest_class: int | None = None
     average_class: float | None = None
     suppressed: int | None = None
+    people_losing_rows: int | None = None
+    people_losing_all_rows: int | None = None
     failing_classes: int | None = None
     failing_rows: int | None = None
     verified: bool = False
@@ -95,7 +99,8 @@ class Outcome:
     @property
     def release_key(self) -> tuple[object, ...]:
         """A key that is equal for algorithms whose releases agree in all figures."""
-        figures = (self.classes, self.suppressed, self.query_error, self.accuracy)
+        people = (self.people_losing_rows, self.people_losing_all_rows)
+        figures = (self.classes, self.smallest_class, self.suppressed, *people, self.query_error, self.accuracy)
         return (*figures, *(float(f"{cost:.9g}") for cost in self.costs.values()))
 
     def to_dict(self) -> dict[str, object]:
@@ -117,6 +122,8 @@ class Outcome:
             "smallest_class": self.smallest_class,
             "average_class": self.average_class,
             "suppressed": self.suppressed,
+            "people_losing_rows": self.people_losing_rows,
+            "people_losing_all_rows": self.people_losing_all_rows,
             "failing_classes": self.failing_classes,
             "failing_rows": self.failing_rows,
             "verified": self.verified,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kohorte.comparison.drawing import RULES, kind_of, plots
 from kohorte.comparison.outcome import Outcome
-from kohorte.comparison.words import reasons, verdict
+from kohorte.comparison.words import LOSING, counted, reasons, smallest, verdict
 from kohorte.in_words import cost, count, number, percent, seconds
 from kohorte.pages import beside, page
 from kohorte.release.words import model_in_words
@@ -30,6 +30,7 @@ def to_html(comparison: Comparison) -> str:
         script=beside(__file__, "page.js"),
         comparison=comparison,
         verdict=verdict(comparison),
+        counted=counted(comparison),
         models=", ".join(model_in_words(model) for model in comparison.plan.models),
         lines=[(kind_of(outcome).style, _line(comparison, outcome)) for outcome in comparison.released],
         plots=plots(comparison),
@@ -46,13 +47,15 @@ def _line(comparison: Comparison, outcome: Outcome) -> dict[str, Cell]:
         "time": (seconds(outcome.seconds), outcome.seconds),
         metric: (cost(outcome.cost), outcome.cost),
     }
-    cells |= {name: (cost(outcome.costs[name]), outcome.costs[name]) for name in TABLE_METRICS if name in outcome.costs}
     cells |= {
         "classes": (count(outcome.classes), outcome.classes),
-        "smallest": (count(outcome.smallest_class), outcome.smallest_class),
-        "average": (number(outcome.average_class), outcome.average_class),
-        "suppressed": (count(outcome.suppressed), outcome.suppressed),
+        smallest(comparison): (count(outcome.smallest_class), outcome.smallest_class),
+        f"average ({comparison.unit.many})": (number(outcome.average_class), outcome.average_class),
+        "suppressed rows": (count(outcome.suppressed), outcome.suppressed),
     }
+    if comparison.people is not None:
+        cells[LOSING] = (count(outcome.people_losing_all_rows), outcome.people_losing_all_rows)
+    cells |= {name: (cost(outcome.costs[name]), outcome.costs[name]) for name in TABLE_METRICS if name in outcome.costs}
     if error is not None:
         cells["query error"] = (percent(error.median), error.median)
         cells["of nine in ten"] = (percent(error.ninetieth), error.ninetieth)

@@ -14,16 +14,17 @@ from kohorte.comparison.outcome import Effort, Outcome, Status, what_it_is
 from kohorte.comparison.queries import Queries
 from kohorte.comparison.task import Task
 from kohorte.errors import InputError, NoSolution, PrivacyViolation
-from kohorte.groups import Recoded
+from kohorte.groups import Groups, Recoded
 from kohorte.metrics import PLAIN_METRICS
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback
 from kohorte.recoding import Cells, Recoder, Recoding, RecodingProblem
-from kohorte.release.algorithms import is_recoder, recoder_named, search_refusal
+from kohorte.release.algorithms import is_recoder, recoder_named, refusal, search_refusal
 from kohorte.release.anonymization import SearchSetup, apply, search, set_up_search
 from kohorte.release.preparation import EncodedProblem
 from kohorte.release.recoding import judge, recode, recoding_problem, shown_cells
 from kohorte.release.safe_harbor import refuse_recoding
+from kohorte.release.shown_people import ShownPeople
 from kohorte.release.verification import verify_table
 from kohorte.search import Search, search_named
 
@@ -34,12 +35,17 @@ QUICK, REPETITIONS = 0.1, 3
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The result of an algorithm: the cells of every row, the released rows, and the effort."""
+    """The result of an algorithm: the cells of every row, the released rows, and the effort.
+
+    `smallest_class` is counted as the models count it; `people` says whom the rows are about, if people are counted.
+    """
 
     recoding: Recoding = field(repr=False)
     rows: pl.DataFrame = field(repr=False)
     levels: Mapping[str, int]
     effort: Effort
+    smallest_class: int | None
+    people: ShownPeople | None = field(repr=False)
 
 
 class Ended(Exception):
@@ -71,8 +77,9 @@ class Bench:
         except Ended as ended:
             known = replace(known, status=ended.status, reason=ended.reason, effort=ended.effort)
             return known if ended.recoding is None else self._failing(known, ended.recoding)
-        recoded = self._counted(found.recoding)
-        known = self._verified(self._with_classes(known, recoded), found)
+        recoded, groups = self._counted(found.recoding)
+        known = self._with_classes(known, recoded, groups)
+        known = self._verified(replace(known, smallest_class=found.smallest_class), found)
         if not known.released:
             return known
         return replace(
@@ -131,7 +138,12 @@ class Bench:
         levels = dict(zip(prepared.plan.quasi_identifiers, node, strict=True))
         finest = prepared.plan.minimum_levels
         return Found(
-            self.at_node(setup, node), rows, {name: finest[name] + level for name, level in levels.items()}, effort
+            self.at_node(setup, node),
+            rows,
+            {name: finest[name] + level for name, level in levels.items()},
+            effort,
+            result.best.smallest_class,
+            ShownPeople.of(prepared.tuples, shown, prepared.plan),
         )
 
     def at_node(self, setup: SearchSetup, node: tuple[int, ...]) -> Recoding:
@@ -148,7 +160,7 @@ class Bench:
 
     def _recoded(self, prepared: EncodedProblem) -> Found:
         problem = self._problem_of(prepared)
-        reason = recoder_named(prepared.plan.search.algorithm).refuse(problem)
+        reason = refusal(recoder_named(prepared.plan.search.algorithm), problem)
         if reason is not None:
             raise Ended(Status.REFUSED, reason)
         started = time.perf_counter()
@@ -157,23 +169,26 @@ class Bench:
             refuse_recoding(prepared.plan)
             recoding = recode(prepared, problem)
             seconds = time.perf_counter() - started
-            judge(prepared, problem, recoding)
+            judged = judge(prepared, problem, recoding)
         except (InputError, NoSolution, PrivacyViolation) as error:
             raise _ended(error, time.perf_counter() - started, recoding) from None
         effort = Effort(seconds, recoding.checked, recoding.optimal, recoding.heuristic, recoding.lower_bound)
-        rows = prepared.released(shown_cells(recoding), shuffled=False).in_memory("a comparison")
-        return Found(recoding, rows, {}, effort)
+        shown = shown_cells(recoding)
+        rows = prepared.released(shown, shuffled=False).in_memory("a comparison")
+        people = ShownPeople.of(prepared.tuples, shown, prepared.plan)
+        return Found(recoding, rows, {}, effort, judged.smallest_class, people)
 
     # Results
 
-    def _counted(self, recoding: Recoding) -> Recoded:
-        """The classes and columns as metrics see them, without asking the models again."""
+    def _counted(self, recoding: Recoding) -> tuple[Recoded, Groups]:
+        """The classes as metrics and as models see them, without asking the models again."""
         problem = self._problem_of(self.prepared)
         problem.goal = replace(problem.goal, models=())
-        return problem.counted(recoding)[0]
+        return problem.counted(recoding)
 
-    def _with_classes(self, known: Outcome, recoded: Recoded) -> Outcome:
-        sizes = recoded.sizes[recoded.kept]
+    def _with_classes(self, known: Outcome, recoded: Recoded, groups: Groups) -> Outcome:
+        """Add the classes, in people if the plan counts people, and the suppressed rows."""
+        sizes = groups.judged.sizes[recoded.kept]
         return replace(
             known,
             classes=len(sizes),
@@ -188,17 +203,28 @@ class Bench:
         recoded, groups = problem.counted(recoding)
         failing = recoded.kept & ~problem.satisfied(groups)
         rows = int(recoded.sizes[failing].sum())
-        return replace(self._with_classes(known, recoded), failing_classes=int(failing.sum()), failing_rows=rows)
+        return replace(
+            self._with_classes(known, recoded, groups), failing_classes=int(failing.sum()), failing_rows=rows
+        )
 
     def _verified(self, known: Outcome, found: Found) -> Outcome:
         """Verify the rows, independently of all previous counts."""
         plan: Plan = self.prepared.plan
-        verification = verify_table(found.rows, plan, self.prepared.populations, levels=found.levels)
-        same = (verification.classes, verification.suppressed) == (known.classes, known.suppressed)
+        verification = verify_table(
+            found.rows, plan, self.prepared.populations, levels=found.levels, people=found.people
+        )
+        counted = (verification.classes, verification.suppressed, verification.smallest_class)
+        same = counted == (known.classes, known.suppressed, known.smallest_class)
         same = same or bool(found.recoding.all_starred.all())  # then suppressed rows cannot be told from the others
         effort = found.effort
         if verification.satisfied and same:
-            return replace(known, effort=effort, verified=True)
+            return replace(
+                known,
+                effort=effort,
+                verified=True,
+                people_losing_rows=verification.people_losing_rows,
+                people_losing_all_rows=verification.people_losing_all_rows,
+            )
         wrong = [model.model_in_words for model in verification.models if not model.satisfied]
         reason = f"counted again, the release does not satisfy {', '.join(wrong) or 'the plan'}; please report this"
         return replace(known, effort=effort, status=Status.UNVERIFIED, reason=reason)

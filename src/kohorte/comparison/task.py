@@ -20,7 +20,7 @@ from kohorte.kernels.arrays import Bools, Counts, Floats
 from kohorte.plans.plan import Plan
 from kohorte.recoding import Line, Recoding
 from kohorte.release.preparation import EncodedProblem
-from kohorte.sources import Missing, encode_rows
+from kohorte.sources import Missing, Persons, encode_rows
 
 TRAINING_SHARE = 0.7
 MOST_ROWS = 50_000
@@ -83,6 +83,27 @@ def _one_thread() -> AbstractContextManager[object]:
     return limits
 
 
+def _divided(usable: Counts, persons: Persons | None, column: str, seed: int) -> tuple[Counts, Counts]:
+    """The rows to learn from and those to predict; all rows of a person are in one part."""
+    whom = np.arange(len(usable))
+    if persons is not None:
+        _, first, whom = np.unique(persons.codes[usable], return_index=True, return_inverse=True)
+        whom = np.argsort(np.argsort(first))[whom]  # numbered as they appear: if every row is a person, by row
+    people = int(whom.max()) + 1
+    if people < 2:
+        raise InputError(
+            f"task: all rows with a value of {column!r} are about one person: one would have to be learnt from, and "
+            "another predicted",
+            code="task-column",
+        )
+    places = np.empty(people, dtype=np.int64)
+    places[np.random.default_rng(seed).permutation(people)] = np.arange(people)
+    learnt = min(people - 1, max(1, round(TRAINING_SHARE * people)))
+    shuffled = np.argsort(places[whom], kind="stable")
+    training = int((places[whom] < learnt).sum())
+    return usable[shuffled[:training]], usable[shuffled[training:]]
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """The features of one quasi-identifier: shares of groups, or the middle and the width of an interval."""
@@ -115,7 +136,7 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Predict `column`: 70 % of the rows are for training, as a release shows them; the others are for testing.
+    """Predict `column`: 70 % of the rows (or people) are for training, as a release shows them, the others for testing.
 
     `majority` is the accuracy of always guessing the most frequent class, and `best` that of a classifier trained on
     the original rows.
@@ -132,18 +153,19 @@ class Task:
 
     @classmethod
     def prepare(cls, prepared: EncodedProblem, lines: Sequence[Line], column: str, seed: int) -> Task:
-        """Divide the rows at random; the same seed gives the same division. Rows without a class are left out."""
+        """Divide the rows at random; the same seed gives the same division. Rows without a class are left out.
+
+        If people are counted, people are divided, so that nothing about a test row is learnt from the same person.
+        """
         labels, coarsened = _labels(
             prepared.source.in_memory("a task"), column, prepared.plan.attributes[column].hierarchy
         )
         usable = np.flatnonzero(prepared.table.included & (labels >= 0))
         if len(usable) < 2:
             raise InputError(f"task: {column!r} has no values to learn from and to predict", code="task-column")
-        shuffled = np.random.default_rng(seed).permutation(usable)
-        learnt = min(len(usable) - 1, max(1, round(TRAINING_SHARE * len(usable))))
         training, test = np.zeros(len(labels), dtype=bool), np.zeros(len(labels), dtype=bool)
-        training[shuffled[:learnt][:MOST_ROWS]] = True
-        test[shuffled[learnt:][:MOST_ROWS]] = True
+        for part, rows in zip((training, test), _divided(usable, prepared.table.persons, column, seed), strict=True):
+            part[rows[:MOST_ROWS]] = True
         features = tuple(Features.of(line) for line in lines)
         classes = len(np.unique(labels[usable]))
         return cls(column, classes, coarsened, labels, training, test, features, original(lines))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kohorte.comparison.outcome import Outcome, Status
-from kohorte.in_words import cost, count, listed, percent, seconds
+from kohorte.in_words import Unit, cost, count, listed, percent, seconds
 
 if TYPE_CHECKING:
     from kohorte.comparison.compare import Comparison
@@ -17,6 +17,28 @@ STATUS = {
     Status.NOT_PRIVATE: "does not satisfy the models",
     Status.UNVERIFIED: "failed the verification",
 }
+
+
+LOSING = "people losing all rows"
+"""The column with the number of people of whom the release shows no row."""
+
+
+def smallest(comparison: Comparison) -> str:
+    """The name of the column with the smallest class."""
+    return f"smallest ({comparison.unit.many})"
+
+
+def counted(comparison: Comparison) -> str:
+    """What the figures count, as sentences."""
+    about_rows = "suppressed rows, costs, count queries and the accuracy of a task count rows"
+    if comparison.people is None:
+        return f"Models and class sizes count rows; {about_rows}, too."
+    plan_unit = comparison.plan.unit
+    together = ", judged by all their rows together" if plan_unit.judges_sets else ""
+    return (
+        f"Models and class sizes count people ({', '.join(plan_unit.columns)}), not rows: "
+        f"{comparison.unit.count(comparison.people)} in {count(comparison.rows, 'row')}{together}; {about_rows}."
+    )
 
 
 def several(names: Sequence[str]) -> str:
@@ -104,7 +126,9 @@ def _predicts(comparison: Comparison) -> str:
 def heads(comparison: Comparison) -> list[str]:
     """The header of the table."""
     metric = comparison.plan.metric.name
-    named = ["algorithm", "time", "loss", *([] if metric == "loss" else [metric]), "classes", "suppressed"]
+    costs = ["loss", *([] if metric == "loss" else [metric])]
+    sizes = ["classes", smallest(comparison), "suppressed rows", *([LOSING] if comparison.people is not None else [])]
+    named = ["algorithm", "time", *costs, *sizes]
     return [*named, "query error", *(["accuracy"] if comparison.task else []), "verdict"]
 
 
@@ -120,7 +144,9 @@ def row(comparison: Comparison, outcome: Outcome) -> list[str]:
         seconds(outcome.seconds),
         *costs,
         count(outcome.classes),
+        count(outcome.smallest_class),
         count(outcome.suppressed),
+        *([] if comparison.people is None else [count(outcome.people_losing_all_rows)]),
         percent(error.median if error else None),
         *(learnt if comparison.task else []),
         outcome.verdict,
@@ -129,14 +155,15 @@ def row(comparison: Comparison, outcome: Outcome) -> list[str]:
 
 def reasons(comparison: Comparison) -> list[tuple[str, str, str]]:
     """The algorithms without a release: name, how they ended, and why."""
-    return [(outcome.algorithm, STATUS[outcome.status], why(outcome)) for outcome in comparison.others]
+    return [(outcome.algorithm, STATUS[outcome.status], why(outcome, comparison.unit)) for outcome in comparison.others]
 
 
-def why(outcome: Outcome) -> str:
+def why(outcome: Outcome, unit: Unit) -> str:
     """Why there is no release, with the available figures."""
     said = outcome.reason or ""
     if outcome.smallest_class is not None:
-        said += f" (smallest class {count(outcome.smallest_class)}, {count(outcome.suppressed, 'row')} suppressed)"
+        smallest = unit.count(outcome.smallest_class)
+        said += f" (smallest class {smallest}, {count(outcome.suppressed, 'row')} suppressed)"
     return said
 
 

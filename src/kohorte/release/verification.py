@@ -113,10 +113,15 @@ def verify(frame: object, plan: Plan, *, population: object = None) -> Verificat
 
 
 def verify_table(
-    table: pl.DataFrame, plan: Plan, populations: Populations, *, levels: Mapping[str, int] | None = None
+    table: pl.DataFrame,
+    plan: Plan,
+    populations: Populations,
+    *,
+    levels: Mapping[str, int] | None = None,
+    people: ShownPeople | None = None,
 ) -> Verification:
-    """Check a polars table whose columns match the plan; `levels` are its levels, if known."""
-    return verify_source(FrameSource(table), plan, populations, levels=levels)
+    """Check a polars table whose columns match the plan; `levels` are its levels and `people` its people, if known."""
+    return verify_source(FrameSource(table), plan, populations, levels=levels, people=people)
 
 
 def verify_source(

@@ -369,7 +369,7 @@ def test_the_verdict_names_the_best_and_what_it_is_compared_with(cohort: tuple[p
     assert "Count queries are answered best by mondrian" in said
     assert "blood is predicted best" in said
     table = found.to_markdown()
-    assert table.splitlines()[0].count("|") == table.splitlines()[2].count("|") == 9
+    assert table.splitlines()[0].count("|") == table.splitlines()[2].count("|") == 10
     assert "- `flash` cannot solve this plan: it needs a metric" in table
 
 

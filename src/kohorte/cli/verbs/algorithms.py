@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
 from kohorte.cli.progress import TerminalProgress
-from kohorte.in_words import count, seconds
+from kohorte.in_words import NONE, count, seconds
 from kohorte.progress import Stage
 
 TYPE_CHECKING = False
@@ -90,6 +90,8 @@ def _print(comparison: Comparison) -> None:
         f"{count(comparison.rows, 'row')}, {count(len(comparison.outcomes), 'algorithm')}, at most "
         f"{seconds(comparison.time_limit)} each; {count(comparison.queries, 'count query', 'count queries')}"
     )
+    if comparison.people is not None:
+        print(words.counted(comparison))
     if comparison.released:
         lines = [_line(comparison, outcome) for outcome in comparison.released]
         print_table(list(lines[0]), [list(line.values()) for line in lines])
@@ -97,10 +99,14 @@ def _print(comparison: Comparison) -> None:
         print(f"{name} {status}: {reason}")
     for finding in words.findings(comparison):
         print(finding)
+    for note in comparison.notes:
+        print(f"note: {note}")
 
 
 def _line(comparison: Comparison, outcome: Outcome) -> dict[str, object]:
     """The figures of a release, by column name."""
+    from kohorte.comparison import words
+
     metric = comparison.plan.metric.name
     line: dict[str, object] = {
         "algorithm": outcome.algorithm,
@@ -108,8 +114,11 @@ def _line(comparison: Comparison, outcome: Outcome) -> dict[str, object]:
         "loss": _rounded(outcome.costs.get("loss"), 6),
         metric: _rounded(outcome.cost, 6),
         "classes": outcome.classes,
+        words.smallest(comparison): NONE if outcome.smallest_class is None else outcome.smallest_class,
         "suppressed": outcome.suppressed,
     }
+    if comparison.people is not None:
+        line[words.LOSING] = outcome.people_losing_all_rows
     if outcome.query_error is not None:
         line["query error %"] = round(100 * outcome.query_error.median, 1)
     if outcome.accuracy is not None:
