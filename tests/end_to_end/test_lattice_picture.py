@@ -23,22 +23,25 @@ def test_the_picture_shows_every_node_and_no_value(hospital: Path, run: Run, nam
     assert ran.out.splitlines()[-1] == f"picture: {name}"
     text = (hospital / name).read_text(encoding="utf-8")
     assert len(re.findall('<g class="node"', text)) == 12
-    assert "Optimum: zip 1, sex 0;" in text
+    assert "Optimum: zip: first 4 characters (1 of 5); sex: as it is (0 of 1); " in text
     assert "k-anonymity (k = 2)" in text
     for value in ("81667", "8166", "81671", "10115", "flu", "Uta", "Schnupfen"):
         assert value not in text
     if name.endswith(".svg"):
         ET.fromstring(text)
+    else:
+        assert "The models and the smallest class count rows." in text
 
 
 def test_the_picture_agrees_with_the_list_of_all_nodes(hospital: Path, run: Run) -> None:
     facts = run(*BASE, "--picture", "out.svg", "--json").json
-    titles = re.findall(r"<title>(zip \d, sex \d): ([^<]*)</title>", (hospital / "out.svg").read_text())
+    titles = re.findall(r"<title>(zip: [^;<]*; sex: [^:<]*): ([^<]*)</title>", (hospital / "out.svg").read_text())
     verdicts = dict(titles)
     assert len(verdicts) == len(facts["nodes"]) == 12
     for node in facts["nodes"]:
         zip_level, sex_level = node["levels"]
-        text = verdicts[f"zip {zip_level}, sex {sex_level}"]
+        zips, sexes = facts["levels_in_words"]
+        text = verdicts[f"zip: {zips[zip_level]}; sex: {sexes[sex_level]}"]
         assert text.startswith("not a solution") != node["anonymous"]
         assert f"{node['suppressed']} row" in text
         assert text.startswith("the optimum") == (node["levels"] == facts["best"])
@@ -110,7 +113,7 @@ def test_names_of_columns_are_escaped(folder: Path, run: Run) -> None:
         assert run("lattice", "t.csv", "--plan", "plan.yaml", "--picture", name).code == 0
         text = (folder / name).read_text(encoding="utf-8")
         assert "<i>" not in text
-        assert "&lt;i&gt;&amp;amp; 0" in text
+        assert "&lt;i&gt;&amp;amp;: as it is (0 of 1)" in text
         assert "a&#34;b&#39;" in text
     root = ET.fromstring((folder / "out.svg").read_text(encoding="utf-8"))
     assert any("<i>&amp;" in "".join(item.itertext()) for item in root.iter("{http://www.w3.org/2000/svg}text"))

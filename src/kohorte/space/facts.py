@@ -30,6 +30,7 @@ class Step:
     attribute: str
     level: int
     top: int
+    meaning: str
     finer: Evaluation | None
     coarser: Evaluation | None
 
@@ -61,12 +62,14 @@ class Facts:
     def steps(self) -> list[Step]:
         """The neighbours of the central node, attribute by attribute."""
         return [
-            Step(name, level, top, self._beside(axis, -1), self._beside(axis, +1))
-            for axis, (name, level, top) in enumerate(
+            Step(name, level, top, words[place], self._beside(axis, -1), self._beside(axis, +1))
+            for axis, (name, level, top, words, place) in enumerate(
                 zip(
                     self.space.attributes,
                     self.space.levels(self.middle.node),
                     self.space.levels(self.space.lattice.top),
+                    self.space.meanings,
+                    self.middle.node,
                     strict=True,
                 )
             )
@@ -135,8 +138,21 @@ class Facts:
         models = " and ".join(model_in_words(model) for model in space.plan.models)
         return (
             f"A solution satisfies {models} after at most {count(space.limit)} of {count(space.rows, 'row')} "
-            f"({percent(space.plan.suppression_limit)}) have been suppressed. Solutions are compared by their "
-            f"{self.metric}; lower is better."
+            f"({percent(space.plan.suppression_limit)}) have been suppressed. {self.counted} Solutions are compared by "
+            f"their {self.metric}; lower is better."
+        )
+
+    @property
+    def counted(self) -> str:
+        """What the models and the smallest class count, as a sentence; suppressed rows are always rows."""
+        space = self.space
+        if space.people is None:
+            return "The models and the smallest class count rows."
+        named = ", ".join(space.plan.unit.columns)
+        together = ", judged by all their rows together" if space.plan.unit.judges_sets else ""
+        return (
+            f"The models and the smallest class count people ({named}), not rows: the table has "
+            f"{space.unit.count(space.people)}{together}."
         )
 
     @property
@@ -144,14 +160,29 @@ class Facts:
         """The central node, as text."""
         middle = self.middle
         if middle.solution:
-            return f"Optimum: {self.levels(middle)}; {self.metric} {cost(middle.cost)}, {self.gone(middle)}."
+            figures = f"{self.metric} {cost(middle.cost)}, {self.gone(middle)}{self.smallest(middle)}"
+            return f"Optimum: {self.levels(middle)}; {figures}."
         return f"Nearest to a solution: {self.levels(middle)}; {self.verdict(middle)}."
 
     def levels(self, node: Evaluation) -> str:
-        """The levels of a node, with the names of the attributes."""
-        return ", ".join(
-            f"{name} {level}" for name, level in zip(self.space.attributes, self.space.levels(node.node), strict=True)
-        )
+        """The levels of a node by their meaning, with the names of the attributes."""
+        words = (own[level] for own, level in zip(self.space.meanings, node.node, strict=True))
+        return "; ".join(f"{name}: {said}" for name, said in zip(self.space.attributes, words, strict=True))
+
+    def short_levels(self, node: Evaluation) -> list[str]:
+        """The levels of a node by their meaning, without examples."""
+        return [own[level] for own, level in zip(self.space.short_meanings, node.node, strict=True)]
+
+    def smallest(self, node: Evaluation) -> str:
+        """The smallest class of a node in the unit of the models, as the end of a list; empty if there is none."""
+        if node.smallest_class is None:
+            return ""
+        return f", {self.smallest_head} {self.space.unit.count(node.smallest_class)}"
+
+    @property
+    def smallest_head(self) -> str:
+        """The name of the smallest class; by all rows, people are judged in groups with the same classes."""
+        return "fewest alike in all their rows" if self.space.plan.unit.judges_sets else "smallest class"
 
     def gone(self, node: Evaluation) -> str:
         """The suppressed rows of a node, as text."""
@@ -172,9 +203,10 @@ class Facts:
     def verdict(self, node: Evaluation) -> str:
         """Whether a node is a solution, with its cost or its suppressed rows, as text."""
         if node == self.space.best:
-            return f"the optimum, {self.metric} {cost(node.cost)}, {self.gone(node)}"
+            return f"the optimum, {self.metric} {cost(node.cost)}, {self.gone(node)}{self.smallest(node)}"
         if node.solution:
-            return f"solution, {self.metric} {cost(node.cost)} ({self.more(node)}), {self.gone(node)}"
+            figures = f"{self.metric} {cost(node.cost)} ({self.more(node)}), {self.gone(node)}"
+            return f"solution, {figures}{self.smallest(node)}"
         return (
             f"not a solution, {self.at_least}{count(node.suppressed, 'row')} would have to be suppressed "
             f"(limit {count(self.space.limit)})"

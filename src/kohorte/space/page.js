@@ -12,7 +12,8 @@
   const rowsOfMiddle = [...steps.children];
 
   const whole = (number) => number.toLocaleString("en-US");
-  const rows = (number) => `${whole(number)} ${number === 1 ? "row" : "rows"}`;
+  const counted = (number, [one, many]) => `${whole(number)} ${number === 1 ? one : many}`;
+  const rows = (number) => counted(number, ["row", "rows"]);
 
   function number(value, digits) {
     const decimals = value === 0 ? 0 : digits - 1 - Math.floor(Math.log10(Math.abs(value)));
@@ -26,10 +27,11 @@
     return `${number(100 * share, 3)}\u00a0%`;
   }
 
-  function levels(index) {
+  // The place of a node on each axis; its level in the hierarchy is `lowest` higher.
+  function places(index) {
     const found = [];
     for (let axis = shape.length - 1; axis >= 0; axis--) {
-      found.unshift(space.lowest[axis] + (index % shape[axis]));
+      found.unshift(index % shape[axis]);
       index = Math.floor(index / shape[axis]);
     }
     return found;
@@ -52,10 +54,12 @@
     const share = percent(gone / space.rows);
     const what = index === space.middle ? "the optimum" : "solution";
     const than = index === space.middle ? "" : ` (${more(cost)})`;
-    return `${what}, ${space.metric} ${figure(cost)}${than}, ${rows(gone)} suppressed (${share})`;
+    const least = space.smallest[index];
+    const smallest = least === null ? "" : `, ${space.smallest_head} ${counted(least, space.unit)}`;
+    return `${what}, ${space.metric} ${figure(cost)}${than}, ${rows(gone)} suppressed (${share})${smallest}`;
   }
 
-  const named = (index) => levels(index).map((level, axis) => `${names[axis]} ${level}`).join(", ");
+  const named = (index) => places(index).map((place, axis) => `${names[axis]}: ${space.meanings[axis][place]}`).join("; ");
 
   function element(kind, text, name = "") {
     const made = document.createElement(kind);
@@ -65,13 +69,14 @@
   }
 
   function side(index, axis, step) {
-    const level = levels(index)[axis];
-    const place = level - space.lowest[axis] + step;
+    const before = places(index)[axis];
+    const place = before + step;
     if (place < 0 || place >= shape[axis]) return element("td", "no further level", "none");
     const other = index + step * stride(axis);
     const solved = space.cost[other] !== null;
     const cell = element("td", "", solved ? "yes" : "no");
-    const text = ` ${names[axis]} ${level} → ${level + step}: ${verdict(other)}`;
+    const words = space.short_meanings[axis];
+    const text = ` ${names[axis]}: ${words[before]} → ${words[place]}: ${verdict(other)}`;
     cell.append(element("b", solved ? "✓" : "✗"), text);
     return cell;
   }
@@ -86,13 +91,18 @@
     const back = element("button", space.solved ? "back to the optimum" : "back");
     back.addEventListener("click", () => choose(space.middle));
     around.append(back);
-    const level = levels(index);
+    const found = places(index);
     steps.replaceChildren(...names.map((name, axis) => {
       const row = document.createElement("tr");
       const head = element("th", name);
+      const level = space.lowest[axis] + found[axis];
       const top = space.lowest[axis] + shape[axis] - 1;
-      const gauge = "■".repeat(level[axis]) + "□".repeat(top - level[axis]);
-      head.append(element("span", `${gauge} level ${level[axis]} of ${top}`, "level"));
+      const gauge = element("span", "■".repeat(level) + "□".repeat(top - level), "gauge-text");
+      gauge.setAttribute("aria-hidden", "true");
+      const told = element("span", "", "level");
+      told.append(gauge, ` ${space.meanings[axis][found[axis]]}`);
+      head.scope = "row";
+      head.append(told);
       row.append(side(index, axis, -1), head, side(index, axis, 1));
       return row;
     }));

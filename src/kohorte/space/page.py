@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kohorte.in_words import NONE, cost, count
@@ -33,7 +34,11 @@ def to_html(space: SolutionSpace) -> str:
         steps=[(step, *(side(facts, step, node) for node in (step.finer, step.coarser))) for step in facts.steps],
         listed=listed(facts),
         heads=heads(facts),
-        best=[(space.index(node.node), row(facts, number, node)) for number, node in enumerate(facts.listed, start=1)],
+        best=[
+            (space.index(node.node), row(facts, number, node, facts.short_levels(node)))
+            for number, node in enumerate(facts.listed, start=1)
+        ],
+        meanings=list(zip(space.attributes, space.levels(space.lattice.bottom), space.meanings, strict=True)),
         data=_data(facts, drawing),
     )
 
@@ -55,21 +60,23 @@ def side(facts: Facts, step: Step, node: Evaluation | None) -> tuple[str, str, s
     """The effect of one step of one attribute: style class, sign, and sentence."""
     if node is None:
         return "none", "", "no further level"
-    level = facts.space.levels(node.node)[facts.space.attributes.index(step.attribute)]
-    sentence = f"{step.attribute} {step.level} → {level}: {facts.verdict(node)}"
+    axis = facts.space.attributes.index(step.attribute)
+    before, after = facts.short_levels(facts.middle)[axis], facts.short_levels(node)[axis]
+    sentence = f"{step.attribute}: {before} → {after}: {facts.verdict(node)}"
     return ("yes", "✓", sentence) if node.solution else ("no", "✗", sentence)
 
 
 def heads(facts: Facts) -> list[str]:
     """The header of the table of the best nodes."""
-    return ["", *facts.space.attributes, facts.metric, "to optimum", "suppressed", "classes", "smallest"]
+    smallest = f"smallest ({facts.space.unit.many})"
+    return ["", *facts.space.attributes, facts.metric, "to optimum", "suppressed rows", "classes", smallest]
 
 
-def row(facts: Facts, number: int, node: Evaluation) -> list[str]:
-    """One row of the table of the best nodes."""
+def row(facts: Facts, number: int, node: Evaluation, levels: Iterable[str]) -> list[str]:
+    """One row of the table of the best nodes, with its levels as they shall be written."""
     costs = [cost(node.cost), facts.more(node) if number > 1 else "optimum"] if node.solution else [NONE, NONE]
     sizes = (count(size) for size in (node.suppressed, node.classes, node.smallest_class))
-    return [str(number), *map(str, facts.space.levels(node.node)), *costs, *sizes]
+    return [str(number), *levels, *costs, *sizes]
 
 
 def _data(facts: Facts, drawing: Drawing) -> dict[str, object]:
@@ -79,6 +86,10 @@ def _data(facts: Facts, drawing: Drawing) -> dict[str, object]:
         "names": space.attributes,
         "shape": space.shape,
         "lowest": space.levels(space.lattice.bottom),
+        "meanings": space.meanings,
+        "short_meanings": space.short_meanings,
+        "unit": [space.unit.one, space.unit.many],
+        "smallest_head": facts.smallest_head,
         "limit": space.limit,
         "at_least": facts.at_least,
         "rows": space.rows,
@@ -87,5 +98,6 @@ def _data(facts: Facts, drawing: Drawing) -> dict[str, object]:
         "solved": space.best is not None,
         "cost": [float(f"{node.cost:.9g}") if node.solution else None for node in space.nodes],
         "suppressed": [node.suppressed for node in space.nodes],
+        "smallest": [node.smallest_class if node.solution else None for node in space.nodes],
         "cells": drawing.cells if isinstance(drawing, CellMap) else {},
     }

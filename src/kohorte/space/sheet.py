@@ -28,10 +28,13 @@ def to_svg(space: SolutionSpace) -> str:
     sheet.drop(8)
     sheet.paragraph(facts.answer, "strong")
     sheet.paragraph(f"{facts.counts} {facts.demand}")
+    for note in space.notes:
+        sheet.paragraph(f"Note: {note}", "soft")
     sheet.drop(14)
     _legend(sheet, facts)
     sheet.drawing(drawing)
     sheet.paragraph(f"Order of the attributes: {', '.join(space.attributes)}. {drawing.caption}", "soft")
+    _meanings(sheet, facts)
     _neighbours(sheet, facts)
     _best(sheet, facts)
     image = replace(drawing, width=sheet.width, height=round(sheet.y + MARGIN), body=sheet.body())
@@ -50,6 +53,15 @@ def _legend(sheet: Sheet, facts: Facts) -> None:
         sheet.text(x + 20, name)
         x += wide
     sheet.drop(18)
+
+
+def _meanings(sheet: Sheet, facts: Facts) -> None:
+    """Say what the numbers in the drawing and in the table mean."""
+    sheet.line("What the levels mean", "head", drop=44)
+    lowest = facts.space.levels(facts.space.lattice.bottom)
+    for name, first, words in zip(facts.space.attributes, lowest, facts.space.meanings, strict=True):
+        sheet.drop(4)
+        sheet.paragraph(f"{name}: " + "; ".join(f"{level} {said}" for level, said in enumerate(words, first)))
 
 
 def _neighbours(sheet: Sheet, facts: Facts) -> None:
@@ -97,7 +109,10 @@ def _best(sheet: Sheet, facts: Facts) -> None:
     step = min((sheet.room - 30) / (len(names) - 1), 130)
     positions = [MARGIN + 20 + step * number for number in range(len(names))]
     most = max(4, int((step - 8) / 6.8))
-    for number, cells in enumerate([names, *(row(facts, rank, node) for rank, node in enumerate(facts.listed, 1))]):
+    rows = [
+        row(facts, rank, node, map(str, facts.space.levels(node.node))) for rank, node in enumerate(facts.listed, 1)
+    ]
+    for number, cells in enumerate([names, *rows]):
         sheet.drop(LINE + 3 if number else 26)
         kind = ("small soft strong end", "strong end")[number] if number < 2 else "end"
         for x, cell in zip(positions, cells, strict=True):

@@ -9,20 +9,29 @@ from functools import cached_property
 import numpy as np
 
 from kohorte.data import to_polars
+from kohorte.in_words import Unit
 from kohorte.lattice import Lattice, Node
 from kohorte.plans.plan import Plan
+from kohorte.plans.repeated_people import person_notes
 from kohorte.release.anonymization import counting_ahead, set_up_search
 from kohorte.release.preparation import encode_problem
+from kohorte.release.words import unit_of
 from kohorte.search import Evaluation, ProgressCallback
 from kohorte.search.base import OutOfTime
 from kohorte.sources import FrameSource
+from kohorte.space.level_names import Examples, examples_of, meanings
 from kohorte.space.page import to_html
 from kohorte.space.sheet import to_svg
 
 
 @dataclass(frozen=True)
 class SolutionSpace:
-    """All nodes of a plan's lattice, evaluated; `best` is the optimum, or None."""
+    """All nodes of a plan's lattice, evaluated; `best` is the optimum, or None.
+
+    Models and the smallest class count people, if the plan says whom a row is about; suppressed rows are rows. `people`
+    is then the number of people in the table. `examples` are labels that many share, by attribute and level; `notes`
+    tell what the table says about people and the plan does not.
+    """
 
     attributes: tuple[str, ...]
     shape: tuple[int, ...]
@@ -30,6 +39,9 @@ class SolutionSpace:
     best: Evaluation | None
     plan: Plan = field(repr=False)
     rows: int
+    people: int | None = None
+    examples: Examples = field(default=(), repr=False)
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -40,6 +52,27 @@ class SolutionSpace:
     def limit(self) -> int:
         """The number of rows that may be suppressed."""
         return self.plan.most_suppressed(self.rows)
+
+    @property
+    def unit(self) -> Unit:
+        """What the models and the smallest class count."""
+        return unit_of(self.plan)
+
+    @cached_property
+    def meanings(self) -> tuple[tuple[str, ...], ...]:
+        """The levels of each attribute in words, with an example where there is one to show; the finest first."""
+        return self._meanings(self.examples)
+
+    @cached_property
+    def short_meanings(self) -> tuple[tuple[str, ...], ...]:
+        """The same without examples."""
+        return self._meanings(())
+
+    def _meanings(self, examples: Examples) -> tuple[tuple[str, ...], ...]:
+        lowest, tops = self.levels(self.lattice.bottom), self.levels(self.lattice.top)
+        ranges = [range(low, top + 1) for low, top in zip(lowest, tops, strict=True)]
+        builders = {name: self.plan.attributes[name].hierarchy for name in self.attributes}
+        return meanings(builders, dict(zip(self.attributes, ranges, strict=True)), examples)
 
     def levels(self, node: Node) -> Node:
         """The levels of a node in the hierarchies; node levels count from minimum_level."""
@@ -65,6 +98,12 @@ class SolutionSpace:
         return {
             "attributes": list(self.attributes),
             "levels": [top + 1 for top in self.levels(self.lattice.top)],
+            "lowest_levels": list(self.levels(self.lattice.bottom)),
+            "levels_in_words": [list(own) for own in self.meanings],
+            "rows": self.rows,
+            "unit": self.unit.many,
+            "people": self.people,
+            "notes": list(self.notes),
             "best": list(self.levels(self.best.node)) if self.best else None,
             "nodes": [
                 {
@@ -72,6 +111,8 @@ class SolutionSpace:
                     "anonymous": node.solution,
                     "cost": node.cost if node.solution else None,
                     "suppressed": node.suppressed,
+                    "classes": node.classes,
+                    "smallest_class": node.smallest_class,
                 }
                 for node in self.nodes
             ],
@@ -101,5 +142,15 @@ def solution_space(frame: object, plan: Plan, *, progress: ProgressCallback | No
                 problem.report(lambda: len(nodes), lambda: -math.inf)
     except OutOfTime:
         raise KeyboardInterrupt from None
-    rows = setup.encoded.table.rows
-    return SolutionSpace(plan.quasi_identifiers, problem.lattice.shape, tuple(nodes), problem.best, plan, rows)
+    encoded = setup.encoded.table
+    return SolutionSpace(
+        plan.quasi_identifiers,
+        problem.lattice.shape,
+        tuple(nodes),
+        problem.best,
+        plan,
+        encoded.rows,
+        people=None if encoded.persons is None else encoded.persons.count,
+        examples=examples_of(encoded, plan),
+        notes=person_notes(setup.encoded.source, plan),
+    )

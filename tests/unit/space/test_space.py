@@ -18,7 +18,7 @@ def test_every_node_has_its_verdict_and_the_best_is_the_release(patients: pl.Dat
     assert space.solutions()[0] == space.best
     assert space.solutions() == sorted(space.solutions(), key=lambda node: (node.cost, sum(node.node), node.node))
     for entry in space.to_dict()["nodes"]:  # type: ignore[attr-defined]
-        assert set(entry) == {"levels", "anonymous", "cost", "suppressed"}
+        assert set(entry) == {"levels", "anonymous", "cost", "suppressed", "classes", "smallest_class"}
         assert (entry["cost"] is None) == (not entry["anonymous"])
         assert entry["anonymous"] == (entry["suppressed"] <= 1)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
 from kohorte.cli.progress import TerminalProgress
-from kohorte.in_words import count
+from kohorte.in_words import NONE, count
 from kohorte.progress import Stage
 
 TYPE_CHECKING = False
@@ -66,8 +66,20 @@ def _space(options: argparse.Namespace, picture: Path | None, progress: Terminal
 def _print_best(space: SolutionSpace, *, show: int) -> None:
     solutions = space.solutions()
     print(f"{count(len(space.nodes), 'combination')} of levels, {count(len(solutions))} of them satisfy the plan")
+    if space.people is not None:
+        print(f"the models count people, not rows: {space.unit.count(space.people)} in {count(space.rows, 'row')}")
     if solutions:
-        header = [*space.attributes, space.plan.metric.name, "suppressed", "classes"]
+        smallest = f"smallest ({space.unit.many})"
+        header = [*space.attributes, space.plan.metric.name, "suppressed", "classes", smallest]
         shown = solutions[: max(0, show)]
-        rows = [(*space.levels(node.node), node.cost, node.suppressed, node.classes) for node in shown]
+        rows = [
+            (*space.levels(node.node), node.cost, node.suppressed, node.classes, node.smallest_class or NONE)
+            for node in shown
+        ]
         print_table(header, rows)
+    if space.best is not None:
+        print("the optimum shows")
+        for name, words, level in zip(space.attributes, space.meanings, space.best.node, strict=True):
+            print(f"  {name:<24} {words[level]}")
+    for note in space.notes:
+        print(f"note: {note}")
