@@ -20,12 +20,12 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 
 
 @contextlib.contextmanager
-def atomic_write(path: Path, *, force: bool) -> Iterator[Path]:
+def atomic_write(path: Path, *, force: bool, private: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path`; if the block succeeds, the file gets its final name.
 
-    Only the owner can read the file until then. If the block raises, the temporary file is removed and
-    `path` is unchanged. Without `force` an existing `path` is refused, first at the start and again,
-    atomically, at the end.
+    Only the owner can read the file until then, and with `private` also afterwards. If the block raises, the temporary
+    file is removed and `path` is unchanged. Without `force` an existing `path` is refused, first at the start and
+    again, atomically, at the end.
     """
     with _write_failures(path):
         target = _checked_target(path, force=force)
@@ -35,7 +35,8 @@ def atomic_write(path: Path, *, force: bool) -> Iterator[Path]:
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             yield temporary
             _flush(temporary)
-            temporary.chmod(0o666 & ~_umask())
+            if not private:
+                temporary.chmod(0o666 & ~_umask())
             _publish(temporary, target, shown=path, force=force)
     finally:
         with contextlib.suppress(OSError):

@@ -55,6 +55,12 @@ def test_the_file_gets_the_usual_rights_in_the_end(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
 
 
+def test_a_private_file_stays_readable_by_its_owner_only(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / "key", force=False, private=True):
+        pass
+    assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
+
+
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, SystemExit, RuntimeError, GeneratorExit])
 def test_whatever_happens_in_the_block_nothing_is_left(tmp_path: Path, failure: type[BaseException]) -> None:
     target = tmp_path / "out"
