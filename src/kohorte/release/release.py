@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 
 from kohorte.data import FrameKind, Role, from_polars, to_polars, without_marks
-from kohorte.errors import InputError, InternalError
+from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.plans.columns import check_columns
 from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.release.candidate import Candidate
-from kohorte.release.verification import PEOPLE, Verification, verify_source
+from kohorte.release.verification import Verification, refuse_failed, verify_source
 from kohorte.sources import FrameSource, TableSource, encode_rows
 
 
@@ -35,13 +35,7 @@ class Release(Candidate):
         same = counted == (self.rows, self.classes, self.suppressed)
         if self.all_starred:  # suppressed rows cannot be told from the others
             same = verification.rows == self.rows
-        if self.plan.unit.counts_people:
-            same = same and verification.unit == PEOPLE
-        if not verification.satisfied or not same:
-            raise InternalError(
-                "the release does not pass its own verification and was withheld; please report this",
-                code="not-verified",
-            )
+        refuse_failed(verification, self.plan, same=same)
 
     @classmethod
     def verified(

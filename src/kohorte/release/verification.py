@@ -10,7 +10,7 @@ import polars as pl
 
 from kohorte.data import Role, to_polars, without_marks
 from kohorte.data.missing_values import written_in_several_ways
-from kohorte.errors import InputError
+from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
 from kohorte.hierarchies import SUPPRESSED, CsvFile, Dates, Intervals, SafeHarbor, Tree
 from kohorte.models import PrivacyModel, SafeHarborRule
@@ -196,6 +196,20 @@ def verify_source(
         people_losing_rows=losing[0],
         people_losing_all_rows=losing[1],
         open_points=tuple(open_points),
+    )
+
+
+def refuse_failed(verification: Verification, plan: Plan, *, same: bool) -> None:
+    """Refuse a candidate that fails, that has other figures than its search counted, or whose people are uncounted."""
+    counted = verification.unit == PEOPLE or not plan.unit.counts_people
+    if not (verification.satisfied and same and counted):
+        raise not_verified()
+
+
+def not_verified() -> InternalError:
+    """The error for a candidate that does not pass: the search promised that it would, so it is a bug."""
+    return InternalError(
+        "the release does not pass its own verification and was withheld; please report this", code="not-verified"
     )
 
 

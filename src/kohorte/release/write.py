@@ -1,4 +1,8 @@
-"""Writes a release: the table and its certificate, or nothing."""
+"""The only way from a candidate to its reader: written, read again, verified, certified, and only then handed over.
+
+The command, the jobs of the service and the series all call `publish`. They differ in the sink: files that get their
+names, bytes for an encrypted file, or files whose series first adds the release to its state.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,13 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from kohorte.data import (
     Formulas,
@@ -26,12 +31,54 @@ from kohorte.data import (
     write_csv,
 )
 from kohorte.errors import KohorteError
+from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
 from kohorte.release.telling.about import About
+from kohorte.release.telling.verdict import Standing
+from kohorte.release.verification import not_verified
 from kohorte.sources import DuckDbSource, FrameSource, TableSource, Written
+
+Verified = TypeVar("Verified")
+
+
+class Sink(Protocol):
+    """Where a release goes. Nobody sees anything of it before `hand_over`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the file, as the progress tells it."""
+
+    def write(self, table: TableSource) -> Written:
+        """Write the table where nobody sees it yet, and read it again."""
+
+    def hand_over(self, certificate: Certificate) -> None:
+        """Add the certificate, and let the reader see both."""
+
+
+def publish(
+    table: TableSource,
+    sink: Sink,
+    *,
+    verify: Callable[[TableSource], Verified],
+    certify: Callable[[Verified, Written], Certificate],
+    progress: ProgressCallback | None = None,
+) -> tuple[Verified, Certificate]:
+    """Bring a table to its reader; returns what `verify` and `certify` made of the table that was read again.
+
+    `verify` raises if that table does not satisfy its plan. A certificate whose verdict is red is never handed over.
+    """
+    tell(progress, Stage.WRITING, sink.name)
+    written = sink.write(table)
+    tell(progress, Stage.VERIFYING, sink.name)
+    verified = verify(written.table)
+    certificate = certify(verified, written)
+    if certificate.verdict.standing is Standing.RED:
+        raise not_verified()
+    sink.hand_over(certificate)
+    return verified, certificate
 
 
 def certificate_paths(output: Path) -> tuple[Path, Path]:
@@ -56,33 +103,46 @@ def write_release(
     No file gets its final name before all files are written and verified. The table gets its name last, so that it
     never exists without its certificate.
     """
-    output = Path(output)
-    origin = None if source is None else file_facts(source)
-    inputs = (*(() if source is None else (source.path,)), *candidate.plan.files())
-    like = source if isinstance(source, TableFile) else None
-    formulas = candidate.plan.formulas
-    with StagedFiles(output, inputs=inputs, like=like, force=force, formulas=formulas) as files:
-        tell(progress, Stage.WRITING, output.name)
-        written = files.write_table(candidate.table)
-        tell(progress, Stage.VERIFYING, output.name)
-        release = Release.verified(candidate, written.table)
-        facts = facts_of(output, written)
-        certificate = certify(release, source=origin, output=facts, about=about, quoted=written.quoted)
-        files.write_certificate(certificate)
-        files.seal()
-        files.name_all()
-    return certificate
+    with StagedFiles(Path(output), candidate.plan, source=source, force=force) as files:
+        return _published(candidate, files, source=files.source, about=about, progress=progress)[1]
 
 
 def certified_bytes(candidate: Candidate, name: str) -> tuple[bytes, Release, Certificate]:
     """Return a release as the bytes of a CSV file, read again and verified, with its certificate."""
-    buffer = BytesIO()
-    formulas = candidate.plan.formulas
-    write_csv(candidate.table.in_memory("a release as bytes"), buffer, formulas=formulas)
-    content = buffer.getvalue()
-    file, quoted = without_quotes(parse_table(content, Path(name), separator=","), formulas)
-    release = Release.verified(candidate, FrameSource(file.frame))
-    return content, release, certify(release, output=file_facts(file), quoted=quoted)
+    sink = _Bytes(name, candidate.plan.formulas)
+    release, certificate = _published(candidate, sink)
+    return sink.content, release, certificate
+
+
+def _published(
+    candidate: Candidate, sink: Sink, *, progress: ProgressCallback | None = None, **known: Any
+) -> tuple[Release, Certificate]:
+    """Publish a candidate; `known` are further facts for the certificate."""
+
+    def certified(release: Release, written: Written) -> Certificate:
+        return certify(release, output=FileFacts(sink.name, written.sha256), quoted=written.quoted, **known)
+
+    verify = partial(Release.verified, candidate)
+    return publish(candidate.table, sink, verify=verify, certify=certified, progress=progress)
+
+
+class _Bytes:
+    """A sink in memory; `content` is empty until the release is handed over."""
+
+    def __init__(self, name: str, formulas: Formulas) -> None:
+        self.name, self.content, self._formulas, self._written = name, b"", formulas, BytesIO()
+
+    def write(self, table: TableSource) -> Written:
+        """Write the table as CSV, and read it again from the bytes."""
+        write_csv(table.in_memory("a release as bytes"), self._written, formulas=self._formulas)
+        file = parse_table(self._written.getvalue(), Path(self.name), separator=",")
+        file, quoted = without_quotes(file, self._formulas)
+        return Written(FrameSource(file.frame), file.sha256, quoted)
+
+    def hand_over(self, certificate: Certificate) -> None:
+        """Show the bytes; the caller keeps the certificate."""
+        del certificate
+        self.content = self._written.getvalue()
 
 
 def certificate_beside(file: TableFile) -> str | None:
@@ -96,64 +156,74 @@ def certificate_beside(file: TableFile) -> str | None:
     return hashlib.sha256(content).hexdigest() if certified == file.sha256 else None
 
 
+Commit = Callable[[str, Sequence[tuple[Path, Path]]], None]
+"""Takes the hash of a written table, and its temporary files with their names, in the order of renaming."""
+
+
+def only_files(sha256: str, names: Sequence[tuple[Path, Path]]) -> None:
+    """Commit a release that is nothing but its files: there is nothing to do."""
+
+
 class StagedFiles:
     """A table and its certificate under temporary names; either all of them get their final names or none does.
 
-    The order of the steps is `write_table`, `write_certificate`, `seal`, `name_all`. If the block ends before the last
-    step, the temporary files are removed and existing files are unchanged.
+    `paths` are the final names. `commit` is called when the files are complete, before they are renamed. If the block
+    ends before all of them have their names, the temporary files are removed and existing files are unchanged.
     """
 
-    def __init__(
-        self, output: Path, *, inputs: Sequence[Path], like: TableFile | None, force: bool, formulas: Formulas
-    ) -> None:
-        self._output, self._force, self._separator = output, force, output_separator(output, like)
-        self._certificates, self._formulas = certificate_paths(output), formulas
-        for path in (output, *self._certificates):
-            for needed in inputs:
+    def __init__(self, output: Path, plan: Plan, *, source: TableFile | DuckDbSource | None, force: bool) -> None:
+        self.paths = (output, *certificate_paths(output))
+        self.source = None if source is None else file_facts(source)
+        self.commit: Commit = only_files
+        self._output, self._force, self._formulas, self._sha256 = output, force, plan.formulas, ""
+        self._separator = output_separator(output, source if isinstance(source, TableFile) else None)
+        for path in self.paths:
+            for needed in (*(() if source is None else (source.path,)), *plan.files()):
                 refuse_same_file(needed, path)
         refuse_format(output)
         self._blocks, self._naming, self._signals = ExitStack(), ExitStack(), _SignalsIgnored()
-        self.names: list[tuple[Path, Path]] = []
-        """The temporary files and their final names, in the order in which they are renamed."""
+        self._names: list[tuple[Path, Path]] = []
 
     def __enter__(self) -> Self:
         self._blocks.enter_context(self._signals)
-        self._blocks.enter_context(_Restored(*self._certificates))
+        self._blocks.enter_context(_Restored(*self.paths[1:]))
         self._blocks.enter_context(self._naming)
         return self
 
-    def write_table(self, table: TableSource) -> Written:
+    @property
+    def name(self) -> str:
+        """The final name of the table."""
+        return _printable(self._output)
+
+    def write(self, table: TableSource) -> Written:
         """Write the table, read it again, and return it for verification."""
         temporary = self._staged(self._output)
         layout: Any = {"separator": self._separator, "formulas": self._formulas}
         table.write(temporary, self._output, **layout)
-        return table.reread(temporary, self._output, **layout)
+        written = table.reread(temporary, self._output, **layout)
+        self._sha256 = written.sha256
+        return written
 
-    def write_certificate(self, certificate: Certificate) -> None:
-        """Write the certificate as JSON and as text."""
-        for path, text in zip(self._certificates, (certificate.to_json(), certificate.to_text()), strict=True):
+    def hand_over(self, certificate: Certificate) -> None:
+        """Write the certificate as JSON and as text; rename the table last: it never exists without its certificate."""
+        for path, text in zip(self.paths[1:], (certificate.to_json(), certificate.to_text()), strict=True):
             self._staged(path).write_text(text, encoding="utf-8")
-
-    def seal(self) -> None:
-        """Flush all files to disk, which is slow; then ignore signals, so that renaming is not interrupted."""
-        for temporary, _ in self.names:
+        for temporary, _ in self._names:
             _flush(temporary)
-        self._signals.begins()
-
-    def name_all(self) -> None:
-        """Rename the files, the table last, so that it never exists without its certificate."""
+        self._signals.begins()  # from here on nothing is slow, and nothing is interrupted
+        self.commit(self._sha256, tuple(self._names))
         self._naming.close()
-        self.names.clear()
+        self._names.clear()
 
     def _staged(self, path: Path) -> Path:
         temporary = self._naming.enter_context(atomic_write(path, force=self._force))
-        self.names.insert(0, (temporary, path))  # renamed in reverse order
+        self._names.insert(0, (temporary, path))  # renamed in reverse order
         return temporary
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if kind is None and self.names:
+        if kind is None and self._names:
             kind, error = _Discarded, _Discarded()
         self._blocks.__exit__(kind, error, traceback)
 
@@ -165,11 +235,6 @@ class _Discarded(Exception):
 def file_facts(file: TableFile | DuckDbSource) -> FileFacts:
     """The name and the hash of a file."""
     return FileFacts(_printable(file.path), file.sha256)
-
-
-def facts_of(output: Path, written: Written) -> FileFacts:
-    """The final name of a written table, and the hash of its file."""
-    return FileFacts(_printable(output), written.sha256)
 
 
 def _printable(path: Path) -> str:

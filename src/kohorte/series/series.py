@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-import polars as pl
 
 from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
 from kohorte.errors import InputError, KohorteError
@@ -15,27 +13,25 @@ from kohorte.pages import refuse_page
 from kohorte.plans.plan import Plan
 from kohorte.plans.repeated_people import person_notes
 from kohorte.progress import Progress, ProgressCallback, Stage, tell
-from kohorte.release.certificate import Certificate
-from kohorte.release.shown_people import ShownPeople
-from kohorte.release.write import facts_of, file_facts
+from kohorte.release.write import StagedFiles
 from kohorte.series.checking.backwards import refuse_backwards
 from kohorte.series.checking.verification import SeriesVerification, verify_series
 from kohorte.series.definition import Definition
-from kohorte.series.drafting.growing_table import Draft, Figures, GrowingTable, verified
+from kohorte.series.drafting.growing_table import Draft, GrowingTable
 from kohorte.series.drafting.kinds import read_growing_table
 from kohorte.series.memory.fingerprints import content_sha256, key_check
 from kohorte.series.memory.folder import SeriesFolder
-from kohorte.series.memory.note import noted, sweep
+from kohorte.series.memory.note import sweep
 from kohorte.series.memory.state import Entry, Head, State, damaged, now
 from kohorte.series.picture import write_page
-from kohorte.series.releasing.certificate import certify_release
+from kohorte.series.releasing.certificate import Unpublished
 from kohorte.series.releasing.commit import commit, pending_files
-from kohorte.series.releasing.output_file import OutputFile, refuse_inside
+from kohorte.series.releasing.publication import publish_release
 from kohorte.series.releasing.recovery import name_pending_files
 from kohorte.series.releasing.series_release import SeriesRelease, entry_of, figures_of
 from kohorte.series.settings import SeriesSettings, settings_of
 from kohorte.series.status.status import TOP, SeriesStatus, status_of
-from kohorte.sources import FrameSource, Written
+from kohorte.sources import FrameSource
 
 
 class Series:
@@ -136,58 +132,26 @@ class Series:
         called when a stage begins, and several times a second during the search; what it returns is ignored.
         """
         progress = _watching(progress)
-        file = self._output(output, source, force=force)
+        files = self._output(output, source, force=force)
         with self._working() as state:
-            if file is not None:
-                refuse_backwards(state, file.path)
+            if files is not None:
+                refuse_backwards(state, files.paths[0])
             table, kind = self._table(frame, state, progress)
             draft = table.draft(state, progress)
-            if file is None:
-                certificate: Certificate = certify_release(
-                    draft.figures,
-                    draft.data,
-                    self._definition,
-                    state,
-                    verification=draft.verification,
-                    notes=self._notes(table),
-                )
-                self._state = commit(self._folder, state, draft)
-            else:
-                certificate = self._release_to(file, draft, state, progress)
+            made = Unpublished(self._definition, state, draft.figures, draft.data, draft.people, self._notes(table))
+            try:
+                joining = partial(self._commit, state, draft, force=force)
+                certificate = publish_release(made, files, self._folder.path, commit=joining, progress=progress)
+            finally:
+                self._recover(self._state)
             self._folder.tidy(self._state)
         return SeriesRelease(**vars(draft.figures), data=from_polars(draft.data, kind), certificate=certificate)
 
-    def _release_to(
-        self, file: OutputFile, draft: Draft, state: State, progress: ProgressCallback | None
-    ) -> Certificate:
-        """Write a release, verify it from the file, make it part of the series, and only then name its files.
-
-        If the process is killed before the commit, the series stays as it was; if it is killed after the commit, the
-        next command gives the files their names.
-        """
-        with noted(self._folder.path, file.files):
-            try:
-                with file.staged() as files:
-                    tell(progress, Stage.WRITING, file.path.name)
-                    written = files.write_table(FrameSource(draft.data))
-                    tell(progress, Stage.VERIFYING, file.path.name)
-                    certificate = self._certified_file(
-                        draft.figures,
-                        draft.data,
-                        state,
-                        written,
-                        file,
-                        people=draft.people,
-                        notes=self._notes(draft.table),
-                    )
-                    files.write_certificate(certificate)
-                    files.seal()
-                    pending = pending_files(files.names, force=file.force)
-                    self._state = commit(self._folder, state, draft, output_sha256=written.sha256, pending=pending)
-                    files.name_all()
-            finally:
-                self._recover(self._state)
-        return certificate
+    def _commit(
+        self, state: State, draft: Draft, sha256: str, names: Sequence[tuple[Path, Path]], *, force: bool
+    ) -> None:
+        pending = pending_files(names, force=force)
+        self._state = commit(self._folder, state, draft, output_sha256=sha256 or None, pending=pending)
 
     def preview(self, frame: object, *, progress: ProgressCallback | None = None) -> SeriesRelease:
         """Describe the next release without making it: no row is returned, and the series does not change."""
@@ -217,7 +181,7 @@ class Series:
     def refuse_picture(self, path: Path, *, needed: Sequence[str] = (), force: bool) -> None:
         """Refuse a picture that could not be written, before any work is done."""
         refuse_page(path, needed=(*self.plan.files(), *needed), force=force)
-        refuse_inside(path, self._folder.path)
+        self._refuse_inside(path)
 
     def again(
         self,
@@ -229,7 +193,7 @@ class Series:
         force: bool = False,
     ) -> SeriesRelease:
         """Make an earlier release again from the table as it is now, with the same rows and cells."""
-        file = self._output(output, source, force=force)
+        files = self._output(output, source, force=force)
         with self._working() as state:
             entry = entry_of(state, number)
             table, kind = self._table(frame, state)
@@ -242,29 +206,9 @@ class Series:
                     code="series-again",
                 )
             figures, people = figures_of(entry, table, replayed), table.people_of(table.rows_of(number), data, number)
-            if file is None:
-                certificate: Certificate = certify_release(
-                    figures,
-                    data,
-                    self._definition,
-                    state,
-                    verification=verified(FrameSource(data), self.plan, rows=data.height, people=people),
-                    notes=self._notes(table),
-                )
-            else:
-                certificate = self._write_again(file, figures, data, state, people=people, notes=self._notes(table))
+            made = Unpublished(self._definition, state, figures, data, people, self._notes(table))
+            certificate = publish_release(made, files, self._folder.path)
         return SeriesRelease(**vars(figures), data=from_polars(data, kind), certificate=certificate)
-
-    def _write_again(
-        self, file: OutputFile, figures: Figures, data: pl.DataFrame, state: State, **known: Any
-    ) -> Certificate:
-        with noted(self._folder.path, file.files), file.staged() as files:
-            written = files.write_table(FrameSource(data))
-            certificate = self._certified_file(figures, data, state, written, file, **known)
-            files.write_certificate(certificate)
-            files.seal()
-            files.name_all()
-        return certificate
 
     def verify(self, frame: object, releases: Sequence[object] = ()) -> SeriesVerification:
         """Make all releases again from the state and the table, verify them, and compare the given files or frames."""
@@ -308,35 +252,20 @@ class Series:
         tell(progress, Stage.ENCODING, f"{polars.height:,} rows and recognising those of earlier releases")
         return read_growing_table(self._definition, polars, self._folder.record(state)), kind
 
-    def _output(self, path: str | Path | None, source: TableFile | None, *, force: bool) -> OutputFile | None:
+    def _output(self, path: str | Path | None, source: TableFile | None, *, force: bool) -> StagedFiles | None:
         if path is None:
             return None
-        refuse_inside(Path(path), self._folder.path)
-        return OutputFile(Path(path), source, force, self.plan.formulas)
+        self._refuse_inside(Path(path))
+        return StagedFiles(Path(path), self.plan, source=source, force=force)
 
-    def _certified_file(
-        self,
-        figures: Figures,
-        data: pl.DataFrame,
-        state: State,
-        written: Written,
-        file: OutputFile,
-        *,
-        people: ShownPeople | None,
-        notes: Sequence[str],
-    ) -> Certificate:
-        """Verify a release from its written file, and certify it with the facts about its source and its output."""
-        return certify_release(
-            figures,
-            data,
-            self._definition,
-            state,
-            verification=verified(written.table, self.plan, rows=data.height, people=people),
-            source=None if file.source is None else file_facts(file.source),
-            output=facts_of(file.path, written),
-            notes=notes,
-            quoted=written.quoted,
-        )
+    def _refuse_inside(self, output: Path) -> None:
+        """Refuse an output in the folder of the series."""
+        if output.resolve().is_relative_to(self._folder.path.resolve()):
+            raise InputError(
+                f"{output}: the folder of a series is secret and holds no releases; choose another folder for the "
+                "output",
+                code="series-output-inside",
+            )
 
     def _notes(self, table: GrowingTable) -> tuple[str, ...]:
         """What the table says about people and the plan does not."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import kohorte as ko
+from kohorte.release.write import StagedFiles
 from kohorte.series.memory.folder import SeriesFolder
 from kohorte.series.memory.lock import locked
 from kohorte.series.memory.note import NOTE, noted
@@ -77,15 +78,13 @@ def test_a_note_that_says_nothing_is_removed(series: ko.Series, text: str) -> No
 def test_the_note_is_there_before_any_temporary_file_and_gone_after_a_failure(
     series: ko.Series, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kohorte.series.releasing.output_file import OutputFile
-
     seen = []
 
     def failing(*_: object, **__: object) -> None:
         seen.append(json.loads((series.folder / NOTE).read_text()))
         raise MemoryError
 
-    monkeypatch.setattr(OutputFile, "staged", failing)
+    monkeypatch.setattr(StagedFiles, "__enter__", failing)
     with pytest.raises(MemoryError):
         series.release(patients(300), tmp_path / "r2.csv")
     names = ("r2.csv", "r2.certificate.json", "r2.certificate.txt")

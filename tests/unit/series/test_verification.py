@@ -13,8 +13,9 @@ import kohorte as ko
 from kohorte.release.verification import Verification, verify_source
 from kohorte.series import series as series_module
 from kohorte.series.domain.regions import Regions, Split
-from kohorte.series.drafting import region_table
+from kohorte.series.drafting import growing_table, region_table
 from kohorte.series.drafting.region_table import RegionTable, is_finer
+from kohorte.series.releasing import certificate
 from kohorte.series.splitting.refine import Refined
 from kohorte.sources import TableSource
 from support.growing import SETTINGS, patients, plan
@@ -59,8 +60,8 @@ def test_the_candidates_are_those_of_a_count_in_plain_python(series: ko.Series, 
 
 
 def unchecked(table: TableSource, plan: ko.Plan, *, rows: int, people: object = None) -> Verification:
-    """The verification of a program that does not act on its verdict."""
-    return verify_source(table, plan, {})
+    """The verification of a program that finds nothing."""
+    return replace(verify_source(table, plan, {}), satisfied=True, models=())
 
 
 def test_releases_that_break_the_models_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +76,8 @@ def test_releases_that_break_the_models_are_found(tmp_path: Path, monkeypatch: p
         return Refined(divided, tuple(splits), divided.locate(positions))
 
     monkeypatch.setattr(region_table, "refine", reckless)
-    monkeypatch.setattr(region_table, "verified", unchecked)
+    for module in (growing_table, certificate):
+        monkeypatch.setattr(module, "verified", unchecked)
     series = ko.Series.start(tmp_path / "series", plan(), SETTINGS)
     series.release(patients(12))
     found = series.verify(patients(12))
@@ -92,7 +94,8 @@ def test_a_release_that_showed_something_else_is_found(tmp_path: Path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(RegionTable, "data", wrong)
-        patch.setattr(region_table, "verified", unchecked)
+        for module in (growing_table, certificate):
+            patch.setattr(module, "verified", unchecked)
         series = ko.Series.start(tmp_path / "series", plan(), SETTINGS)
         series.release(patients(200))
     found = series.verify(patients(200))

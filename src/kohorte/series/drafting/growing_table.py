@@ -12,13 +12,12 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import as_text
-from kohorte.errors import InternalError
 from kohorte.groups import different_people
 from kohorte.kernels.arrays import Integers
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback
 from kohorte.release.shown_people import ShownPeople
-from kohorte.release.verification import PEOPLE, Verification, verify_source
+from kohorte.release.verification import Verification, refuse_failed, verify_source
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import Generalization, Positions, Split
 from kohorte.series.drafting.rows_to_show import Selection, ShownRows
@@ -168,7 +167,7 @@ class Fineness:
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """A release that was made and verified, and that nobody has seen yet.
+    """A release that was made, and that nobody has seen yet; its figures are those of a verified one.
 
     `region_of` is the region, or class, of every row that is shown; a full-domain series has no splits.
     """
@@ -177,7 +176,6 @@ class Draft:
     table: GrowingTable = field(repr=False)
     shown: ShownRows = field(repr=False)
     data: pl.DataFrame = field(repr=False)
-    verification: Verification
     generalization: Generalization = field(repr=False)
     region_of: Integers = field(repr=False)
     splits: tuple[Split, ...] = field(repr=False)
@@ -232,10 +230,16 @@ class Draft:
             name for name, whom in behind.items() if len(np.unique(whom)) < least
         }
 
-    @property
+    @cached_property
     def people(self) -> ShownPeople | None:
         """Whom the rows of the release are about, for its verification."""
         return self.table.people_of(self.shown.rows, self.data, self.number)
+
+    @cached_property
+    def verification(self) -> Verification:
+        """The verification of the rows; without it there are no figures."""
+        plan = self.table.definition.plan
+        return verified(FrameSource(self.data), plan, rows=self.data.height, people=self.people)
 
     @property
     def content_sha256(self) -> str:
@@ -254,11 +258,7 @@ class Draft:
 def verified(table: TableSource, plan: Plan, *, rows: int, people: ShownPeople | None) -> Verification:
     """Verify a release from its rows, independently of how it was made; a failure, or other rows, is a bug."""
     verification = verify_source(table, plan, {}, people=people)
-    counted = verification.unit == PEOPLE or not plan.unit.counts_people
-    if not verification.satisfied or verification.rows != rows or not counted:
-        raise InternalError(
-            "the release does not pass its own verification and was withheld; please report this", code="not-verified"
-        )
+    refuse_failed(verification, plan, same=verification.rows == rows)
     return verification
 
 

@@ -16,13 +16,13 @@ from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.preparation import check_models
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import OUTSIDE, Positions
-from kohorte.series.drafting.growing_table import Draft, Fineness, GrowingTable, Replayed, verified
+from kohorte.series.drafting.growing_table import Draft, Fineness, GrowingTable, Replayed
 from kohorte.series.drafting.level_search import Candidates
 from kohorte.series.drafting.levels import Levels
 from kohorte.series.memory.record import NEVER, Record
 from kohorte.series.memory.state import State
 from kohorte.series.splitting.group_check import persons_of
-from kohorte.sources import EncodedTable, FrameSource, encode_rows
+from kohorte.sources import EncodedTable, encode_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +81,6 @@ class LevelTable(GrowingTable):
             self,
             shown,
             data,
-            verification=verified(
-                FrameSource(data), plan, rows=data.height, people=self.people_of(shown.rows, data, number)
-            ),
             generalization=levels,
             region_of=shown.region_of,
             splits=(),

@@ -15,11 +15,10 @@ from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.series.definition import Definition
 from kohorte.series.domain.region_cells import region_labels, region_loss
 from kohorte.series.domain.regions import Regions
-from kohorte.series.drafting.growing_table import Draft, Fineness, GrowingTable, Replayed, verified
+from kohorte.series.drafting.growing_table import Draft, Fineness, GrowingTable, Replayed
 from kohorte.series.memory.record import Record
 from kohorte.series.memory.state import Entry, State, damaged
 from kohorte.series.splitting.refine import refine
-from kohorte.sources import FrameSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +68,6 @@ class RegionTable(GrowingTable):
             self,
             shown,
             data,
-            verification=verified(
-                FrameSource(data),
-                definition.plan,
-                rows=data.height,
-                people=self.people_of(shown.rows, data, number),
-            ),
             generalization=refined.regions,
             region_of=refined.region_of,
             splits=refined.splits,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -21,15 +21,16 @@ from kohorte.release.certificate import (
     verdict_in_words,
     versions,
 )
+from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.formulas import ToldFormulas
 from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
 from kohorte.series.definition import Definition
-from kohorte.series.drafting.growing_table import Figures
+from kohorte.series.drafting.growing_table import Figures, verified
 from kohorte.series.memory.fingerprints import content_sha256
 from kohorte.series.memory.state import State, now
 from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
-from kohorte.sources import FrameSource
+from kohorte.sources import FrameSource, TableSource
 
 FEW = ("held", "new", "corrected", "withdrawn", "withheld", "smallest_arrival")
 """Counts of rows that a certificate states only if they are 0 or large enough."""
@@ -43,57 +44,68 @@ class SeriesCertificate(Certificate):
         return _text(self.facts)
 
 
-def certify_release(
-    figures: Figures,
-    data: pl.DataFrame,
-    definition: Definition,
-    state: State,
-    *,
-    verification: Verification,
-    source: FileFacts | None = None,
-    output: FileFacts | None = None,
-    notes: Sequence[str] = (),
-    quoted: FormulaCells | None = None,
-) -> SeriesCertificate:
-    """State the facts about a release; `verification` is that of the written file if there is one.
+@dataclass(frozen=True, eq=False)
+class Unpublished:
+    """A release, new or made again, that nobody has received yet, with what its certificate needs.
 
-    `notes` are what the original table says about people and the plan does not; `quoted` are the cells that have an
-    apostrophe in that file.
+    `people` says whom its rows are about; `notes` tell what the table says about people and the plan does not.
     """
-    plan, settings = definition.plan, definition.settings
-    told, part = _told(figures, plan.smallest_class), _part_of(settings)
-    formulas = ToldFormulas.of(FrameSource(data), plan, quoted)
-    warnings = [*plan_warnings(plan), *notes, *formulas.open_points]
-    before = replace(state, releases=state.releases[: figures.number - 1])
-    facts: dict[str, object] = {
-        "certificate": FORMAT,
-        "created": now(),
-        "verdict": judge(verification, warnings).to_dict(),
-        "versions": versions(),
-        "input": ({} if source is None else vars(source)) | {"rows": told["rows"]},
-        "output": ({} if output is None else vars(output))
-        | {"rows": figures.shown, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
-        "plan_sha256": state.head.plan_sha256,
-        "plan": plan.to_dict(),
-        "series": told
-        | {
-            "id": State(state.head).hash,
-            "started": state.head.created,
-            "settings": dict(state.head.settings),
-            "previous": before.hash,
-            "content_sha256": content_sha256(data),
-        },
-        "verification": verification.to_dict()
-        | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
-        "missing_values": missing_values(plan),
-        "formulas": formulas.to_dict(),
-        "held_rows": f"rows held back are left out; a later release shows them when their {part} satisfies the models",
-        "protects_against": [*protects_against(plan), _across(settings)],
-        "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, told), *ALWAYS_OPEN],
-        "warnings": warnings,
-        "notes": formulas.notes,
-    }
-    return SeriesCertificate(facts)
+
+    definition: Definition
+    state: State
+    figures: Figures
+    data: pl.DataFrame = field(repr=False)
+    people: ShownPeople | None = field(repr=False)
+    notes: Sequence[str]
+
+    def verified(self, table: TableSource) -> Verification:
+        """Verify the release, as it was read again from where it was written."""
+        return verified(table, self.definition.plan, rows=self.data.height, people=self.people)
+
+    def certified(
+        self,
+        verification: Verification,
+        *,
+        source: FileFacts | None = None,
+        output: FileFacts | None = None,
+        quoted: FormulaCells | None = None,
+    ) -> SeriesCertificate:
+        """State the facts about the release; `quoted` are the cells that have an apostrophe in its file."""
+        plan, settings = self.definition.plan, self.definition.settings
+        told, part = _told(self.figures, plan.smallest_class), _part_of(settings)
+        formulas = ToldFormulas.of(FrameSource(self.data), plan, quoted)
+        warnings = [*plan_warnings(plan), *self.notes, *formulas.open_points]
+        before = replace(self.state, releases=self.state.releases[: self.figures.number - 1])
+        facts: dict[str, object] = {
+            "certificate": FORMAT,
+            "created": now(),
+            "verdict": judge(verification, warnings).to_dict(),
+            "versions": versions(),
+            "input": ({} if source is None else vars(source)) | {"rows": told["rows"]},
+            "output": ({} if output is None else vars(output))
+            | {"rows": self.figures.shown, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
+            "plan_sha256": self.state.head.plan_sha256,
+            "plan": plan.to_dict(),
+            "series": told
+            | {
+                "id": State(self.state.head).hash,
+                "started": self.state.head.created,
+                "settings": dict(self.state.head.settings),
+                "previous": before.hash,
+                "content_sha256": content_sha256(self.data),
+            },
+            "verification": verification.to_dict()
+            | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
+            "missing_values": missing_values(plan),
+            "formulas": formulas.to_dict(),
+            "held_rows": f"rows held back are left out; a later release shows them when their {part} satisfies the "
+            "models",
+            "protects_against": [*protects_against(plan), _across(settings)],
+            "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, told), *ALWAYS_OPEN],
+            "warnings": warnings,
+            "notes": formulas.notes,
+        }
+        return SeriesCertificate(facts)
 
 
 def _told(figures: Figures, least: int) -> dict[str, object]:
