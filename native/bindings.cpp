@@ -11,6 +11,7 @@
 #include "grouping.hpp"
 #include "histogram.hpp"
 #include "k_optimize.hpp"
+#include "points.hpp"
 #include "shelf.hpp"
 #include "split_sets.hpp"
 #include "tree.hpp"
@@ -157,6 +158,61 @@ void bind_cuts(nb::module_& module) {
       .def("ids", [](const kohorte::Cutter& self) { return to_numpy(std::vector<kohorte::Code>(self.ids())); });
 }
 
+nb::tuple to_tuple(kohorte::PointAnswers&& answers) {
+  return nb::make_tuple(to_matrix(std::move(answers.points), kohorte::kPointBytes), answers.first_refused);
+}
+
+using Address = std::uintptr_t;
+
+template <typename Function>
+void point(Function*& function, Address address) {
+  function = reinterpret_cast<Function*>(address);
+}
+
+void bind_points(nb::module_& module) {
+  using kohorte::PointAnswers, kohorte::PointRows, kohorte::Ristretto;
+  using Bytes = Matrix<std::uint8_t>;
+  static const auto rows = [](const Bytes& all) { return PointRows(all.data(), all.shape(0), all.shape(1)); };
+  auto ristretto = nb::class_<Ristretto>(module, "Ristretto");
+  ristretto.def("__init__",
+                [](Ristretto* self, Address multiply, Address multiply_base, Address add, Address subtract,
+                   Address from_hash, Address is_valid) {
+                  kohorte::PointFunctions library{};
+                  point(library.multiply, multiply);
+                  point(library.multiply_base, multiply_base);
+                  point(library.add, add);
+                  point(library.subtract, subtract);
+                  point(library.from_hash, from_hash);
+                  point(library.is_valid, is_valid);
+                  new (self) Ristretto(library);
+                },
+                "multiply"_a, "multiply_base"_a, "add"_a, "subtract"_a, "from_hash"_a, "is_valid"_a);
+
+  const auto define_one = [&](const char* name, PointAnswers (Ristretto::*run)(PointRows) const) {
+    ristretto.def(name, [run](const Ristretto& self, const Bytes& all) {
+      return to_tuple(unlocked([&] { return (self.*run)(rows(all)); }));
+    });
+  };
+  define_one("multiply_base", &Ristretto::multiply_base);
+  define_one("from_hash", &Ristretto::from_hash);
+
+  const auto define_two = [&](const char* name, PointAnswers (Ristretto::*run)(PointRows, PointRows) const) {
+    ristretto.def(name, [run](const Ristretto& self, const Bytes& one, const Bytes& other) {
+      return to_tuple(unlocked([&] { return (self.*run)(rows(one), rows(other)); }));
+    });
+  };
+  define_two("multiply", &Ristretto::multiply);
+  define_two("add", &Ristretto::add);
+  define_two("subtract", &Ristretto::subtract);
+
+  ristretto.def("first_invalid", [](const Ristretto& self, const Bytes& points) {
+    return unlocked([&] { return self.first_invalid(rows(points)); });
+  });
+  ristretto.def("sum_groups", [](const Ristretto& self, const Bytes& all, const Codes& group_of, std::size_t groups) {
+    return to_tuple(unlocked([&] { return self.sum_groups(rows(all), view(group_of), groups); }));
+  });
+}
+
 nb::tuple to_tuple(kohorte::Grouping&& found) {
   return nb::make_tuple(to_numpy(std::move(found.ids)), to_numpy(std::move(found.representatives)),
                         to_numpy(std::move(found.sizes)));
@@ -281,6 +337,7 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);  // objects that live until Python exits are not leaks
   bind_histograms(module);
   bind_cuts(module);
+  bind_points(module);
   bind_split_sets(module);
 
   nb::class_<kohorte::Rows>(module, "Rows")

@@ -11,7 +11,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kohorte.errors import InputError
-from kohorte.kernels import csv_scan_reference, cuts_reference, histogram_reference, reference, split_sets_reference
+from kohorte.kernels import (
+    csv_scan_reference,
+    cuts_reference,
+    histogram_reference,
+    points_reference,
+    reference,
+    split_sets_reference,
+)
 from kohorte.kernels.arrays import Bytes
 from kohorte.kernels.csv_scan_reference import CsvScan
 
@@ -46,6 +53,7 @@ if TYPE_CHECKING:  # both kernels have the same interface
         sort_cells,
         top_counts,
     )
+    from kohorte.kernels.points_reference import Ristretto
     from kohorte.kernels.reference import Grouper, Guess, Rows, Shelf, Workers
     from kohorte.kernels.split_sets_reference import SplitSets
 else:
@@ -56,6 +64,7 @@ else:
     Tree, sort_cells, top_counts = _histograms.Tree, _histograms.sort_cells, _histograms.top_counts
     entropies = _histograms.entropies
     equal_distance, ordered_distance = _histograms.equal_distance, _histograms.ordered_distance
+    Ristretto = _kernels.Ristretto if KERNELS == "native" else points_reference.Ristretto
     SplitSets = _kernels.SplitSets if KERNELS == "native" else split_sets_reference.SplitSets
 best_covers = _kernels.best_covers
 least_likely = _kernels.least_likely
@@ -75,6 +84,7 @@ __all__ = [
     "Cutter",
     "Grouper",
     "Guess",
+    "Ristretto",
     "Rows",
     "Shelf",
     "SplitSets",
