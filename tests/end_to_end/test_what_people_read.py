@@ -71,6 +71,18 @@ def test_purpose_and_recipient_stand_in_certificate_and_report_with_the_hash_of_
     assert digest not in (registry / "changed.html").read_text()
 
 
+def test_options_take_precedence_over_what_the_plan_states(registry: Path, run: Run) -> None:
+    with (registry / "plan.yaml").open("a") as plan:
+        plan.write("purpose: study 3\nrecipient: University of Jena\n")
+    assert run(*BASE, "--output", "out.csv", "--report", "report.html", "--purpose", "study 7").code == 0
+    assert run("risk", "in.csv", "--plan", "plan.yaml", "--report", "risk.html", "--purpose", "study 7").code == 0
+    for name in ("out.certificate.txt", "report.html", "risk.html"):
+        text = (registry / name).read_text()
+        assert "study 7" in text
+        assert "University of Jena" in text
+        assert "study 3" not in text
+
+
 @pytest.mark.parametrize("arguments", [("risk", "in.csv", "--plan", "plan.yaml"), (*BASE, "--dry-run")])
 def test_a_purpose_that_nothing_would_state_is_refused(registry: Path, run: Run, arguments: tuple[str, ...]) -> None:
     ran = run(*arguments, "--purpose", "study 7")

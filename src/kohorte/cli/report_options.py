@@ -9,7 +9,7 @@ from kohorte.report.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.release.telling.about import About
+    from kohorte.plans.parts import About
 
 ABOUT = {"title": "name of the data set", "purpose": "what it is passed on for", "recipient": "who gets it"}
 
@@ -33,7 +33,7 @@ def report_view(options: argparse.Namespace) -> str:
 
 def about(options: argparse.Namespace) -> About:
     """What the options say about the release."""
-    from kohorte.release.telling.about import About
+    from kohorte.plans.parts import About
 
     return About(**{name: getattr(options, name) for name in ABOUT})
 

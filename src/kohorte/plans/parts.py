@@ -1,4 +1,4 @@
-"""The parts of a plan: attributes, search options, and how each part is read."""
+"""The parts of a plan: attributes, search options, what a release is for, and how each part is read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from kohorte.metrics import Metric, metric_named
 from kohorte.models import PrivacyModel, model_from_dict
 from kohorte.plans.search_options import SearchOptions, is_number
 from kohorte.sources import Missing
+
+LONGEST_LINE = 500
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,37 @@ class Decorrelation:
     def to_dict(self) -> dict[str, object]:
         """The decorrelation as a plan writes it."""
         return {"attribute": self.attribute, "l": self.l}
+
+
+@dataclass(frozen=True)
+class About:
+    """What a release is for: the name of the data set, the purpose and the recipient; each may be missing."""
+
+    title: str | None = None
+    purpose: str | None = None
+    recipient: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is None:
+                continue
+            if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_LINE or not value.isprintable():
+                raise InputError(
+                    f"{name}: is one line of text with at most {LONGEST_LINE} characters", code="about-text"
+                )
+
+    def to_dict(self) -> dict[str, str]:
+        """What was stated."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    def or_else(self, other: About) -> About:
+        """What is stated here; for the rest, what the other states."""
+        return About(**(vars(other) | self.to_dict()))
+
+
+def about_in_words(stated: Mapping[str, object]) -> list[str]:
+    """What a release is for, line by line."""
+    return [f"{name.capitalize():<12}{said}" for name, said in stated.items()]
 
 
 def as_attribute(entry: object, *, folder: Path) -> Attribute:

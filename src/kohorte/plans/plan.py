@@ -17,6 +17,7 @@ from kohorte.errors import InputError, nearest
 from kohorte.metrics import Loss, Metric
 from kohorte.models import KAnonymity, PopulationSource, PrivacyModel
 from kohorte.plans.parts import (
+    About,
     Attribute,
     Decorrelation,
     Within,
@@ -39,6 +40,9 @@ ORDERS = ("shuffled", "input")
 FEWEST_PEOPLE = 2
 KEYS = (
     "kohorte",
+    "title",
+    "purpose",
+    "recipient",
     "attributes",
     "models",
     "suppression_limit",
@@ -72,8 +76,12 @@ class Plan:
     person: Person | None = None
     linked_by: str | None = None
     missing_values: Sequence[str] = ()
+    title: str | None = None
+    purpose: str | None = None
+    recipient: str | None = None
 
     def __post_init__(self) -> None:
+        _ = self.about  # refuses what is not one line of text
         with Within("person"):
             self._set("person", as_person(self.person))
         self._set("attributes", MappingProxyType(self._with_person(attributes(self.attributes, folder=Path()))))
@@ -118,6 +126,11 @@ class Plan:
         """Columns that say whom a row is about are identifying, unless the plan gives them another role."""
         columns = () if self.person is None else self.person.columns
         return named | {name: Attribute(Role.IDENTIFYING) for name in columns if name not in named}
+
+    @property
+    def about(self) -> About:
+        """What a release of this plan is for."""
+        return About(self.title, self.purpose, self.recipient)
 
     @property
     def unit(self) -> Unit:
@@ -279,6 +292,7 @@ class Plan:
         marks = {"missing_values": list(self.missing_values)} if self.missing_values else {}
         return {
             "kohorte": FORMAT,
+            **self.about.to_dict(),
             "attributes": {name: attribute.to_dict() for name, attribute in self.attributes.items()},
             "models": [model.to_dict() for model in self.models],
             "suppression_limit": self.suppression_limit,
@@ -329,6 +343,9 @@ class Plan:
             person=data.get("person"),
             linked_by=data.get("linked_by"),
             missing_values=data.get("missing_values", ()),
+            title=data.get("title"),
+            purpose=data.get("purpose"),
+            recipient=data.get("recipient"),
             **_output(data.get("output", {})),
         )
 

@@ -21,11 +21,11 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import Unit, cost, percent
 from kohorte.kernels import KERNELS
 from kohorte.models import PrivacyModel
+from kohorte.plans.parts import About, about_in_words
 from kohorte.plans.plan import Plan
 from kohorte.plans.repeated_people import person_notes
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
-from kohorte.release.telling.about import About
 from kohorte.release.telling.formulas import ToldFormulas
 from kohorte.release.telling.labels_of_values import (
     GROUP,
@@ -104,7 +104,7 @@ def certify(
 ) -> Certificate:
     """Return the certificate of a release; `output` is the file from which it was verified, if any.
 
-    `quoted` are the cells that have an apostrophe in that file.
+    `about` takes precedence over what the plan states; `quoted` are the cells that have an apostrophe in that file.
     """
     plan, open_points = release.plan, warnings(release)
     formulas = ToldFormulas.of(release.table, plan, quoted)
@@ -112,7 +112,7 @@ def certify(
         {
             "certificate": FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "about": {} if about is None else about.to_dict(),
+            "about": (about or About()).or_else(plan.about).to_dict(),
             "verdict": judge(release.verification, open_points).to_dict(),
             "counted": release.verification.unit,
             "versions": versions(),
@@ -315,7 +315,7 @@ def _text(facts: dict[str, object]) -> str:
         "CERTIFICATE OF ANONYMIZATION",
         "",
         f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}.",
-        *(f"{name.capitalize():<12}{said}" for name, said in _part(facts, "about").items()),
+        *about_in_words(_part(facts, "about")),
         "",
         verdict_in_words(facts),
         *(

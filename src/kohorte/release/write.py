@@ -31,12 +31,12 @@ from kohorte.data import (
     write_csv,
 )
 from kohorte.errors import KohorteError
+from kohorte.plans.parts import About
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
-from kohorte.release.telling.about import About
 from kohorte.release.telling.verdict import Standing
 from kohorte.release.verification import not_verified
 from kohorte.sources import DuckDbSource, FrameSource, TableSource, Written
@@ -98,7 +98,7 @@ def write_release(
     """Write a candidate (or a release) and its certificate; the written table is read again and verified.
 
     `source` is the file that the table came from, if any: the certificate then names it, and it is never overwritten.
-    `about` says what the release is for.
+    `about` says what the release is for, and takes precedence over what the plan states.
 
     No file gets its final name before all files are written and verified. The table gets its name last, so that it
     never exists without its certificate.

@@ -51,7 +51,8 @@ class EvidencePart:
     @property
     def about(self) -> list[tuple[str, str]]:
         """What the report is about, for its head: data set, files, purpose, recipient, date and certificate."""
-        facts, stated = self.facts, self.facts.about
+        facts = self.facts
+        stated = facts.about.or_else(facts.plan.about)
         return [
             ("data set", stated.title or NOT_STATED),
             *((f"file of the {what}", file.name) for what, file in self._files),

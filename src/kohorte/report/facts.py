@@ -13,11 +13,11 @@ from kohorte.data import TableFile, as_text, to_polars, without_quotes
 from kohorte.errors import InputError, nearest
 from kohorte.in_words import ROWS, Unit
 from kohorte.plans import Plan
+from kohorte.plans.parts import About
 from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.plans.repeated_people import person_notes
 from kohorte.release import Release, Verification, verify, warnings
 from kohorte.release.certificate import FileFacts, table_warnings
-from kohorte.release.telling.about import About
 from kohorte.release.telling.compared_losses import losses_between
 from kohorte.release.telling.formulas import file_points
 from kohorte.release.telling.losses import ColumnLoss, all_starred
@@ -83,7 +83,7 @@ class Facts:
     Without `after` it is about one table, raw or released. `made` is the release of `after`, if it was just made;
     `original` is the table of which a part is released. The internal view lists `listed` rows at the highest risk.
     `plan_sha256` replaces the plan's own hash if readers see only a part of the plan. `about` says what the release is
-    for; `certificate_sha256` is the hash of its certificate, if there is one.
+    for, before what the plan states; `certificate_sha256` is the hash of its certificate, if there is one.
     """
 
     plan: Plan

@@ -12,8 +12,8 @@ import polars as pl
 from kohorte.data import to_polars
 from kohorte.pages import refuse_page, write_text
 from kohorte.plans import Plan
+from kohorte.plans.parts import About
 from kohorte.release import Release
-from kohorte.release.telling.about import About
 from kohorte.report.facts import Facts, Measured, rows_to_release, view_named
 from kohorte.report.page import to_html
 from kohorte.risks import RiskPolicy, RiskProfile, risk

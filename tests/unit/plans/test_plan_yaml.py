@@ -97,6 +97,9 @@ def builders(draw: st.DrawFn) -> object:
     )
 
 
+lines = st.text(min_size=1, max_size=20).filter(lambda text: text.isprintable() and text.strip() != "")
+
+
 @st.composite
 def plans(draw: st.DrawFn) -> ko.Plan:
     columns = draw(st.lists(names, min_size=1, max_size=6, unique=True))
@@ -114,6 +117,9 @@ def plans(draw: st.DrawFn) -> ko.Plan:
         ),
         missing=draw(st.sampled_from(list(ko.Missing))),
         order=draw(st.sampled_from(["shuffled", "input"])),
+        title=draw(st.none() | lines),
+        purpose=draw(st.none() | lines),
+        recipient=draw(st.none() | lines | st.sampled_from(["no", "1.0", "null", "# 5", "~", "a: b", " x "])),
     )
 
 

@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
+    from kohorte.plans.parts import About
     from kohorte.release import Candidate, Certificate
-    from kohorte.release.telling.about import About
     from kohorte.release.telling.verdict import Verdict
     from kohorte.report.facts import Facts
 

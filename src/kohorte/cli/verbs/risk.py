@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
-    from kohorte.release.telling.about import About
+    from kohorte.plans.parts import About
     from kohorte.risks import RiskComparison, RiskProfile
     from kohorte.risks.uniqueness import Uniqueness
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from kohorte.data import FormulaCells, Role
+from kohorte.plans.parts import about_in_words
 from kohorte.release.certificate import (
     ALWAYS_OPEN,
     FORMAT,
@@ -79,6 +80,7 @@ class Unpublished:
         facts: dict[str, object] = {
             "certificate": FORMAT,
             "created": now(),
+            "about": plan.about.to_dict(),
             "verdict": judge(verification, warnings).to_dict(),
             "versions": versions(),
             "input": ({} if source is None else vars(source)) | {"rows": told["rows"]},
@@ -160,6 +162,7 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}; the series began "
         f"{series['started']}.",
+        *about_in_words(_part(facts, "about")),
         "",
         verdict_in_words(facts),
         "",

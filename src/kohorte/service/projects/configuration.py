@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from kohorte.data import Role
 from kohorte.errors import InputError, nearest
 from kohorte.plans import Plan
-from kohorte.service.projects.plans import stated_plan, to_plan
+from kohorte.service.projects.plans import ABOUT, stated_plan, to_plan
 from kohorte.service.projects.query_terms import DIFFERENTIAL_PRIVACY, QueryTerms, to_query_terms
 
 Rows: TypeAlias = Sequence[Sequence[str]]
@@ -28,6 +28,7 @@ KEYS = (
     "missing_values",
     "person",
     "linked_by",
+    *ABOUT,
     "table_name",
     "private_id",
     "max_contributions",
@@ -35,7 +36,7 @@ KEYS = (
 ATTRIBUTE_KEYS = ("attribute_name", "attribute_type", "attribute_hierarchy", "hierarchy", "metadata")
 MODEL_KEYS = ("model_name", "attribute_name", "model_params")
 INTERACTIVE_ONLY = ("table_name", "private_id", "max_contributions")
-RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing", "linked_by")
+RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing", "linked_by", *ABOUT)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from kohorte.plans.columns import check_columns
 from kohorte.plans.parts import Attribute, Within
 
 MOST_SECONDS = 24 * 60 * 60
-PARTS = ("suppression_limit", "metric", "search", "missing", "missing_values", "person", "linked_by")
+ABOUT = ("title", "purpose", "recipient")
+PARTS = ("suppression_limit", "metric", "search", "missing", "missing_values", "person", "linked_by", *ABOUT)
 WITH_HIERARCHY = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SHOWN = ("attribute_name", "attribute_type", "metadata")
+SHOWN_AS_GIVEN = ("person", "linked_by", "title", "purpose", "recipient")
 
 
 def summary(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -18,7 +19,7 @@ def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
         "attributes": [_only(entry, SHOWN) for entry in config["attributes"]],
         "privacy_models": [_only(entry, tuple(entry)) for entry in config["privacy_models"]],
         "suppression_limit": config.get("suppression_limit"),
-        **_only(config, ("person", "linked_by", "table_name", "private_id", "max_contributions")),
+        **_only(config, (*SHOWN_AS_GIVEN, "table_name", "private_id", "max_contributions")),
     }
 
 
@@ -29,7 +30,7 @@ def _of_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "privacy_models": [_model(entry) for entry in plan["models"]],
         "suppression_limit": plan.get("suppression_limit", 0.0),
-        **_only(plan, ("person", "linked_by")),
+        **_only(plan, SHOWN_AS_GIVEN),
     }
 
 

@@ -145,6 +145,14 @@ def test_a_release_is_that_of_the_library_and_verified(vault: Vault) -> None:
     assert set(job.reporter.files) == {found.values["release_file"], found.values["report_file"]}  # type: ignore[attr-defined]
 
 
+def test_certificate_and_report_say_what_the_plan_states(vault: Vault) -> None:
+    stated = {"title": "Registry of gout", "purpose": "study 7", "recipient": "University of Kiel"}
+    found = tasks.make_release(work(vault, {"plan": PLAN | stated}))
+    assert found.values["certificate"]["about"] == stated
+    report = vault.read(found.values["report_file"], Content.REPORT).decode()
+    assert all(said in report for said in stated.values())
+
+
 def test_progress_grows_and_names_no_value(vault: Vault) -> None:
     job = work(vault, {"plan": PLAN})
     tasks.make_release(job)

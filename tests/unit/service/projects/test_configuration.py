@@ -15,6 +15,7 @@ from kohorte.models import MODELS
 from kohorte.plans import Plan
 from kohorte.service.projects.configuration import Dataset, read_config, read_plan
 from kohorte.service.projects.query_terms import DIFFERENTIAL_PRIVACY, QueryTerms
+from kohorte.service.projects.summary import summary
 from support.projects import interactive, patients, release
 
 COLUMNS = tuple(patients(1).columns)
@@ -48,6 +49,18 @@ def test_a_plan_survives_the_request_of_a_job() -> None:
     }
     plan = read_plan(release(attributes=attributes, metric="aecs", search={"algorithm": "flash"}), DATASET)
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_what_a_release_is_for_is_part_of_the_plan_and_of_the_summary_but_not_of_queries() -> None:
+    stated = {"title": "Registry of gout", "purpose": "study 7", "recipient": "University of Kiel"}
+    plan = read_config(release(**stated), DATASET)
+    assert isinstance(plan, Plan)
+    assert plan.about.to_dict() == stated
+    for config in (release(**stated), {"plan": plan.to_dict()}):
+        assert {key: summary(config)[key] for key in stated} == stated
+    with pytest.raises(InputError) as refused:
+        read_config(interactive() | {"purpose": "study 7"}, DATASET)
+    assert refused.value.field == "config.purpose"
 
 
 def test_a_stored_hierarchy_is_used_where_the_config_has_none() -> None:

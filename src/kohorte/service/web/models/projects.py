@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, StringConstraints
 
+from kohorte.plans.parts import LONGEST_LINE
 from kohorte.service.web.dependencies import LARGEST_NUMBER
 from kohorte.service.web.models.requests import MOST_LEVELS, MOST_ROWS, Body
 from kohorte.service.web.models.responses import UserAnswer
@@ -29,6 +30,7 @@ def _checked(value: Any) -> Any:
 
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LINE)]
 Description = Annotated[str, StringConstraints(max_length=10_000)]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Id = Annotated[int, Field(strict=True, ge=1, le=LARGEST_NUMBER)]
@@ -129,6 +131,9 @@ class Config(Body):
     linked_by: ColumnName | None = Field(
         default=None, description="A column that stays in the release and ties the rows of one person together."
     )
+    title: Line | None = Field(default=None, description="The name of the data set, for certificate and report.")
+    purpose: Line | None = Field(default=None, description="What the release is for.")
+    recipient: Line | None = Field(default=None, description="Who gets the release.")
     private_id: ColumnName | None = Field(
         default=None, description="The column that identifies the person of a row; for queries the same as person."
     )
@@ -208,6 +213,9 @@ class ProjectAnswer(BaseModel):
     table_name: str | None = None
     person: str | list[str] | dict[str, Any] | None = None
     linked_by: str | None = None
+    title: str | None = None
+    purpose: str | None = None
+    recipient: str | None = None
     private_id: str | None = None
     max_contributions: int | None = None
     job: dict[str, Any] | None = None
