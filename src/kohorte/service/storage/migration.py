@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -52,6 +53,7 @@ def configuration() -> Config:
     return config
 
 
+@cache
 def newest() -> str | None:
     """Return the id of the last migration."""
     return ScriptDirectory.from_config(configuration()).get_current_head()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.routing import APIRoute
 from fastapi.telemetry import TelemetryConfig
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import BaseRoute
 
 from kohorte.release import versions
 from kohorte.service.context import Service
@@ -43,13 +45,13 @@ ROUTES = (accounts, users, datasets, risk, projects, rules, jobs, approvals, aud
 def create_app(service: Service) -> FastAPI:
     """Return the application of a service."""
     app = FastAPI(
+        routes=list(_routes()),
         title="Kohorte",
         version=versions()["kohorte"],
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=_name,
         lifespan=_made_ready,
         telemetry=NO_TELEMETRY,
     )
@@ -58,7 +60,6 @@ def create_app(service: Service) -> FastAPI:
     app.state.limits = RateLimits(service.settings)
     add_error_handlers(app)
     _surround(app, service)
-    app.include_router(_router())
     app.openapi = described(app)  # type: ignore[method-assign]
     return app
 
@@ -72,14 +73,17 @@ async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
     yield
 
 
-def _router() -> APIRouter:
-    """All routes; each runs `authorize` first."""
+@cache
+def _routes() -> tuple[BaseRoute, ...]:
+    """All routes; each runs `authorize` first. They are the same for every service, and slow to build."""
     everything = APIRouter(dependencies=[Depends(authorize)], responses=PROBLEMS)
     for routes in ROUTES:
         everything.include_router(routes.router, prefix=PREFIX)
     everything.include_router(health.metrics_router)
     everything.include_router(documentation.router)
-    return everything
+    outermost = APIRouter(generate_unique_id_function=_name)
+    outermost.include_router(everything)
+    return tuple(outermost.routes)
 
 
 def _surround(app: FastAPI, service: Service) -> None:
