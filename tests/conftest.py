@@ -1,5 +1,6 @@
-"""What all tests share: the import paths, the settings of hypothesis, the folder of the public tables."""
+"""What all tests share: the import paths, the settings of hypothesis, interrupts, the folder of the public tables."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 settings.register_profile("kohorte", deadline=None, print_blob=True)
 settings.load_profile("kohorte")
+
+# A shell ignores interrupts for what it runs in the background, and processes inherit that: the tests send some.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
