@@ -24,6 +24,8 @@ import psycopg
 
 ROLE = "kohorte"
 SECONDS_TO_START = 60
+MEMORY = Path("/dev/shm")  # noqa: S108 - the folder in it has a name that cannot be guessed
+MEMORY_NEEDED = 2 << 30
 TEMPLATE = "migrated"
 WATCH = """
 folder=$1; shift
@@ -40,7 +42,7 @@ class Cluster:
     """A running server that listens on a Unix socket only."""
 
     def __init__(self, programs: Path, *, fsync: bool = False) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="kohorte-postgresql-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="kohorte-postgresql-", dir=None if fsync else _memory()))
         self._numbers = itertools.count(1)
         self._owner = _owner()
         if self._owner:
@@ -125,6 +127,11 @@ class Cluster:
                     self.stop()
                     raise RuntimeError(f"PostgreSQL did not start:\n{log}") from None
                 time.sleep(0.05)
+
+
+def _memory() -> Path | None:
+    """A folder in memory, if there is one with enough room: to copy a database there is several times faster."""
+    return MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_NEEDED else None
 
 
 def _owner() -> dict[str, str]:

@@ -1,23 +1,34 @@
 """The service in tests: opened on SQLite and on PostgreSQL, over HTTP, with people who are signed in.
 
 A conftest takes the fixtures by importing them: `address`, `service`, `client`, `steward` and `researcher`.
+
+Most tests need a service, and few are about how it is made. Therefore the tables are made once in each test process and
+copied, and passwords are hashed with the least work that Argon2 knows. tests/unit/service/storage and `kohorte serve`
+in tests/end_to_end/service make services from scratch; tests/unit/service/accounts/test_passwords.py hashes with full
+work.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from nacl.pwhash import argon2id
 
-from kohorte.service.context import Service
+from kohorte.service.accounts import passwords
+from kohorte.service.context import Service, make_folder
 from kohorte.service.permissions import Role
 from kohorte.service.settings import Settings
+from kohorte.service.storage.database import Database
+from kohorte.service.storage.migration import migrate
 from support.postgres import cluster
 
 BACKENDS = ("sqlite", "postgresql")
@@ -68,8 +79,15 @@ def service_settings(backend: str, tmp_path: Path, pytestconfig: pytest.Config) 
 @pytest.fixture
 def service(service_settings: Settings) -> Iterator[Service]:
     """An opened service with empty tables."""
-    with Service.opened(service_settings, create=True) as opened:
+    with new_service(service_settings) as opened:
         yield opened
+
+
+@pytest.fixture(autouse=True)
+def light_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords with little work."""
+    monkeypatch.setattr(passwords, "PASSES", argon2id.OPSLIMIT_MIN)
+    monkeypatch.setattr(passwords, "MEMORY", argon2id.MEMLIMIT_MIN)
 
 
 @pytest.fixture
@@ -89,6 +107,28 @@ def steward(service: Service, client: TestClient) -> Person:
 def researcher(service: Service, client: TestClient) -> Person:
     """A researcher who is signed in."""
     return new_person(service, client, privileged=False)
+
+
+@contextmanager
+def new_service(settings: Settings) -> Iterator[Service]:
+    """Open a service that is not there yet; on SQLite it begins with a copy of the empty tables."""
+    if not settings.database:
+        make_folder(settings)
+        path = settings.folder / "service.db"
+        path.touch(mode=0o600, exist_ok=False)
+        path.write_bytes(_empty_tables())
+    with Service.opened(settings, create=True) as opened:
+        yield opened
+
+
+@functools.cache
+def _empty_tables() -> bytes:
+    """The file of an SQLite database after all migrations."""
+    with TemporaryDirectory() as folder:
+        database = Database(f"sqlite:///{folder}/migrated.db")
+        migrate(database)
+        database.close()
+        return Path(folder, "migrated.db").read_bytes()
 
 
 @contextmanager

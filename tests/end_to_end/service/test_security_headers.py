@@ -9,9 +9,8 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from kohorte.service.context import Service
 from kohorte.service.settings import Settings
-from support.service import client_of
+from support.service import client_of, new_service
 
 EXPECTED = {
     "x-content-type-options": "nosniff",
@@ -44,7 +43,7 @@ REQUESTS = {
 @pytest.fixture
 def one_client(tmp_path: Path) -> Iterator[TestClient]:
     """The service on SQLite: headers do not depend on the database."""
-    with Service.opened(Settings.load(tmp_path / "service", {}), create=True) as service, client_of(service) as client:
+    with new_service(Settings.load(tmp_path / "service", {})) as service, client_of(service) as client:
         yield client
 
 
@@ -85,6 +84,6 @@ def test_another_origin_gets_no_permission(one_client: TestClient) -> None:
 
 def test_behind_a_proxy_browsers_are_told_to_use_tls(tmp_path: Path) -> None:
     settings = Settings.load(tmp_path / "service", {}, behind_proxy=True)
-    with Service.opened(settings, create=True) as service, client_of(service) as client:
+    with new_service(settings) as service, client_of(service) as client:
         assert "max-age=" in client.get("/api/v1/health").headers["strict-transport-security"]
         assert "max-age=" in client.get("/nothing").headers["strict-transport-security"]

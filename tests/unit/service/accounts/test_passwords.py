@@ -15,6 +15,12 @@ from kohorte.service.storage.schema import now
 ABOUT = ("jane.doe.senior@example.com", "Jane Doe the Second", "Fraunhofer IOSB")
 
 
+@pytest.fixture(autouse=True)
+def light_hashes() -> None:
+    """Here, passwords are hashed with full work."""
+    passwords._nobodys.cache_clear()
+
+
 def test_a_hash_is_argon2id_with_at_least_the_work_that_owasp_asks_for() -> None:
     kept = passwords.hashed("three sparrows on a wire")
     assert kept.startswith("$argon2id$v=19$")

@@ -19,7 +19,7 @@ from kohorte.service.jobs.queue import State, claim
 from kohorte.service.jobs.settlement import Outcome, settle
 from kohorte.service.jobs.tasks import TASKS, Work
 from kohorte.service.settings import Settings
-from support.service import Person, client_of, new_person
+from support.service import Person, client_of, new_person, new_service
 
 TEXTS = {"name": "Heart Diseases", "description": "Heart diseases among German residents"}
 PATIENTS = b"zip_code,age,disease\n81667,13,flu\n81668,28,gout\n81667,71,flu\n81668,,flu\n"
@@ -90,7 +90,7 @@ class UploadService:
 def uploads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UploadService]:
     """One service on SQLite for a whole module, for what does not depend on the database."""
     settings = Settings.load(tmp_path_factory.mktemp("uploads") / "service", {})
-    with Service.opened(settings, create=True) as service, client_of(service) as client, reading_of(service):
+    with new_service(settings) as service, client_of(service) as client, reading_of(service):
         yield UploadService(service, Steward(client, new_person(service, client, privileged=True).headers))
 
 

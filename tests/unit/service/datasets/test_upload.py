@@ -25,7 +25,7 @@ from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import datasets, jobs
 from kohorte.service.vault import Content, Vault
 from kohorte.service.web.multipart import received
-from support.service import Person, client_of, new_person
+from support.service import Person, client_of, new_person, new_service
 
 from .conftest import PATIENTS, TEXTS, Steward, UploadService
 
@@ -377,7 +377,7 @@ def test_only_stewards_upload(client: TestClient, researcher: Person, service: S
 
 
 def test_a_file_beyond_the_limit_is_refused_as_soon_as_it_is(tmp_path: Path) -> None:
-    with Service.opened(Settings.load(tmp_path / "service", {}, upload_limit=100_000), create=True) as service:
+    with new_service(Settings.load(tmp_path / "service", {}, upload_limit=100_000)) as service:
         with client_of(service) as client:
             steward = Steward(client, new_person(service, client, privileged=True).headers)
             answer = steward.upload(b"a\n" + b"1\n" * 50_000)

@@ -41,10 +41,13 @@ def test_a_service_opens_again_with_its_key(service: Service) -> None:
         assert again.vault.unseal(sealed, label="a") == b"text"
 
 
-def test_the_folder_is_for_the_owner_alone(service: Service) -> None:
-    folder = service.settings.folder
-    for path in (folder, *folder.rglob("*")):
-        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+def test_the_folder_is_for_the_owner_alone(service_settings: Settings) -> None:
+    folder = service_settings.folder
+    with Service.opened(service_settings, create=True):
+        paths = [folder, *folder.rglob("*")]
+        assert (folder / "service.db" in paths) != bool(service_settings.database)
+        for path in paths:
+            assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

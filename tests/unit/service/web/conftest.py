@@ -28,6 +28,7 @@ from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import now
 from kohorte.service.web.app import create_app
 from kohorte.service.web.middleware.rate_limits import TooManyRequests
+from support.service import new_service
 
 SECRET = "Mustermann"
 RAISED: dict[str, Exception] = {
@@ -96,7 +97,7 @@ def open_client(tmp_path: Path) -> Iterator[Open]:
 
         def open_it(*, base_url: str = "http://testserver", folder: str = "service", **settings: Any) -> TestClient:
             loaded = Settings.load(tmp_path / folder, {}, **settings)
-            app = create_app(opened.enter_context(Service.opened(loaded, create=True)))
+            app = create_app(opened.enter_context(new_service(loaded)))
             add_routes(app)
             return TestClient(app, base_url=base_url)
 
