@@ -94,7 +94,9 @@ def random_scalars(count: int) -> Bytes:
     The order of the group is 2^252 plus less than 2^125, so that no test tells them from scalars of the whole range:
     the statistical distance is below 2^-127 for each.
     """
-    scalars = np.frombuffer(secrets.token_bytes(SCALAR_BYTES * count), dtype=np.uint8).reshape(count, -1).copy()
+    scalars = (
+        np.frombuffer(secrets.token_bytes(SCALAR_BYTES * count), dtype=np.uint8).reshape(count, SCALAR_BYTES).copy()
+    )
     scalars[:, -1] &= 0x0F
     return scalars
 
