@@ -43,3 +43,39 @@ class TestTheCommand:
         assert set(answer["skipped"][0]) == {"name", "reason", "give"}
         notes = {attack["name"]: attack["notes"] for attack in answer["attacks"]}
         assert len(notes["background knowledge"]) == 2
+
+
+class TestPeople:
+    @pytest.fixture
+    def stays(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        rows = [("p", "11", "flu"), ("p", "11", "gout"), ("q", "12", "flu"), ("r", "12", "flu"), ("r", "12", "gout")]
+        original = pl.DataFrame(rows, schema=["patient", "zip", "diagnosis"], orient="row")
+        original.write_csv("stays.csv")
+        original.drop("patient").write_csv("release.csv")
+        (tmp_path / "plan.yaml").write_text(
+            "kohorte: 1\nperson: patient\nattributes:\n  patient: {role: identifying}\n"
+            "  zip: {role: quasi-identifying, hierarchy: {redaction: {}}}\n  diagnosis: {role: sensitive}\n"
+            "models:\n  - {model: k-anonymity, k: 2}\n"
+        )
+
+    @pytest.mark.parametrize("table", [["stays.csv"], ["release.csv", "--original", "stays.csv"]])
+    def test_people_are_counted_by_the_table_or_by_its_original(self, stays, capsys, table):
+        assert main(["attack", *table, "--plan", "plan.yaml", "--only", "homogeneity"]) == 0
+        printed = capsys.readouterr().out
+        assert printed.splitlines()[:2] == [
+            "attack       people hurt  people tried  rows tried",
+            "homogeneity            3             3           5",
+        ]
+        assert "rows, not people" not in printed
+        assert main(["attack", *table, "--plan", "plan.yaml", "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert {attack["unit"] for attack in answer["attacks"]} == {"people"}
+        assert answer["open_points"] == []
+
+    def test_without_them_rows_are_counted_and_it_is_said(self, stays, capsys):
+        assert main(["attack", "release.csv", "--plan", "plan.yaml", "--only", "homogeneity,skewness"]) == 0
+        printed = capsys.readouterr().out
+        assert "homogeneity  0 rows" in printed
+        assert "open: 2 attacks count rows, not people: homogeneity, skewness" in printed
+        assert "note: counts rows, not people: a person with several rows counts several times" in printed

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from kohorte.attacks.tables.members import Members
+from kohorte.in_words import ROWS
 
 
 @dataclass(frozen=True)
 class Attack:
     """The outcome of an attack that was run; it contains no value of a table.
 
-    `people_hurt` is the number of rows about which the attacker learns something; `rows_tried` is the number of rows
-    attacked. `notes` point out probable mistakes in the given knowledge.
+    `people_hurt` is the number of people about whom the attacker learns something. `unit` says what was counted:
+    different people if it is known whom each row is about, otherwise rows, as if each were a person. `rows_tried` and
+    `people_tried` (None if rows were counted) are those attacked. `notes` point out probable mistakes in the given
+    knowledge, and where rows were counted although the plan counts people.
     """
 
     name: str
@@ -21,6 +27,17 @@ class Attack:
     prevented_by: str
     facts: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    unit: str = ROWS.many
+    people_tried: int | None = None
+
+    @classmethod
+    def on(cls, members: Members, **outcome: Any) -> Attack:
+        """The outcome of an attack on members of classes, in their unit."""
+        return cls(
+            **{"rows_tried": members.shown.kept_rows, **outcome},
+            unit=members.unit.many,
+            people_tried=members.count if members.are_people else None,
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The outcome as plain data."""
@@ -42,10 +59,15 @@ class SkippedAttack:
 
 @dataclass(frozen=True)
 class Attacks:
-    """The attacks that were run (also by iteration and index), and those that were `skipped`."""
+    """The attacks that were run (also by iteration and index), and those that were `skipped`.
+
+    `open_points` say which of them counted rows although the plan counts people: the verdict on the table is then amber
+    at best.
+    """
 
     run: tuple[Attack, ...]
     skipped: tuple[SkippedAttack, ...] = ()
+    open_points: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Attack]:
         return iter(self.run)
@@ -61,4 +83,5 @@ class Attacks:
         return {
             "attacks": [attack.to_dict() for attack in self.run],
             "skipped": [attack.to_dict() for attack in self.skipped],
+            "open_points": list(self.open_points),
         }

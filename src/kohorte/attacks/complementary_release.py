@@ -8,8 +8,11 @@ import numpy as np
 import polars as pl
 
 from kohorte.attacks.attack import Attack
-from kohorte.attacks.two_releases import TwoReleases, two_releases
+from kohorte.attacks.joined_people import Side, people_bounds, people_hurt
+from kohorte.attacks.tables.attacked import AttackedTable
+from kohorte.attacks.tables.two_releases import PeopleOfBoth, TwoReleases, two_releases
 from kohorte.errors import InputError
+from kohorte.in_words import PEOPLE, ROWS
 from kohorte.kernels.arrays import Codes, Counts
 from kohorte.plans.plan import Plan
 from kohorte.risks.shown.compatible import compatible_classes, overlaps
@@ -19,30 +22,41 @@ ROUNDS = 20
 MOST_CELLS = 50_000_000
 
 
-def complementary_release_attack(frame: object, plan: Plan, other_release: object) -> Attack:
+def complementary_release_attack(
+    frame: object, plan: Plan, other_release: object, *, original: object = None
+) -> Attack:
     """Count the people who are certainly among fewer than k people after two releases are joined.
 
     An attacker who knows a person's quasi-identifiers knows the class in each release. The person is among those who
     are in both classes. Their number is bounded: for each value of the sensitive attributes, at most as many can be in
-    both as each class has, and at least as many as the other classes leave. Only what the bounds prove is counted. k is
-    the k of the plan, or the size of the smallest class if that is smaller.
+    both as each class has, and at least as many as the other classes leave. Only what the bounds prove is counted, and
+    nobody twice (joined_people.py). k is the k of the plan, or the size of the smallest class if that is smaller. If it
+    is not known whom the rows are about (by both releases or by the `original` table), every row is taken for a person.
 
     Source
         Sweeney, k-Anonymity: A Model for Protecting Privacy, International Journal of Uncertainty, Fuzziness and
         Knowledge-Based Systems 10(5), 2002.
     """
-    both = two_releases(frame, other_release, plan)
+    return attack_by_complementary_release(AttackedTable.of(frame, plan, original=original), other_release)
+
+
+def attack_by_complementary_release(attacked: AttackedTable, other_release: object) -> Attack:
+    """The attack on a table and another release of its rows."""
+    both = two_releases(attacked, other_release)
     _refuse_others(both)
-    pairs = compatible_classes(both.left, both.right, overlaps(both.left, both.right, plan))
+    pairs = compatible_classes(both.left, both.right, overlaps(both.left, both.right, attacked.plan))
     cells = Cells.of(both, *pairs)
     _refuse_misfits(both, cells)
     cells.tighten()
-    least, most = cells.bounds()
-    small = (most < both.k) & (least > 0)
+    people = both.people
+    least, most = cells.bounds() if people is None else _bounds_of_people(both, people, cells, pairs)
+    small = np.asarray((most < both.k) & (least > 0), dtype=bool)
     return Attack(
         name="complementary release",
-        people_hurt=int(least[small].sum()),
+        people_hurt=int(least[small].sum()) if people is None else people_hurt(people, pairs, small, least),
         rows_tried=both.left.kept_rows,
+        unit=(ROWS if people is None else PEOPLE).many,
+        people_tried=None if people is None else len(np.unique(people.person_left[people.left < both.left.classes])),
         how="rows of both releases are joined by the sensitive values that both show; a person is among those who are "
         "in the right class of each release, and these are fewer than in either release",
         prevented_by="treating every attribute of an earlier release as quasi-identifying in the next one, or building "
@@ -53,6 +67,20 @@ def complementary_release_attack(frame: object, plan: Plan, other_release: objec
             "joined_classes": int((least > 0).sum()),
             "smallest_joined_class": int(most[least > 0].min()) if (least > 0).any() else None,
         },
+    )
+
+
+def _bounds_of_people(
+    both: TwoReleases, people: PeopleOfBoth, cells: Cells, pairs: tuple[Codes, Codes]
+) -> tuple[Counts, Counts]:
+    """The smallest and largest number of people in both classes of each pair."""
+    left = pl.DataFrame({"class": people.left, "link": people.link_left, "person": people.person_left})
+    right = pl.DataFrame({"class": people.right, "link": people.link_right, "person": people.person_right})
+    asked = [pl.DataFrame({"class": own[cells.pair].astype(np.int64), "link": cells.link}) for own in pairs]
+    return people_bounds(
+        cells,
+        Side.of(left, both.left.classes, asked[0], pairs[0]),
+        Side.of(right, both.right.classes, asked[1], pairs[1]),
     )
 
 
@@ -86,14 +114,15 @@ def _refuse_misfits(both: TwoReleases, cells: Cells) -> None:
 
 @dataclass(eq=False)
 class Cells:
-    """Bounds for the number of people in a class of each release who have a combination of sensitive values.
+    """Bounds for the number of rows in a class of each release that have a combination of sensitive values.
 
-    A cell is a pair of classes and a combination. `row` numbers its class on the left with the combination, `column`
-    that on the right; `rows` and `columns` count their people, `row_left_over` and `column_left_over` those whom the
-    other release suppresses.
+    A cell is a pair of classes and a combination (`link`). `row` numbers its class on the left with the combination,
+    `column` that on the right; `rows` and `columns` count their rows, `row_left_over` and `column_left_over` those that
+    the other release suppresses.
     """
 
     pair: Codes = field(repr=False)
+    link: Codes = field(repr=False)
     row: Codes = field(repr=False)
     column: Codes = field(repr=False)
     rows: Counts = field(repr=False)
@@ -120,6 +149,7 @@ class Cells:
         links = cells["link"].to_numpy()
         return cls(
             pair=cells["pair"].to_numpy(),
+            link=links,
             row=cells["row"].to_numpy(),
             column=cells["column"].to_numpy(),
             rows=cells["row_people"].to_numpy().astype(np.int64),
@@ -145,7 +175,7 @@ class Cells:
                 return
 
     def bounds(self) -> tuple[Counts, Counts]:
-        """The smallest and largest number of people in both classes of each pair."""
+        """The smallest and largest number of rows in both classes of each pair."""
         return self._totals(self.least), self._totals(self.most)
 
     def _sums(self, line: Codes, figures: Counts) -> Counts:

@@ -1,34 +1,40 @@
-"""Homogeneity attack: all rows of a class have the same sensitive value, so the exact row need not be known."""
+"""Homogeneity attack: all members of a class have the same sensitive value, so the exact row need not be known."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kohorte.attacks.attack import Attack
-from kohorte.attacks.sensitive_values import sensitive_values
+from kohorte.attacks.tables.attacked import AttackedTable
+from kohorte.attacks.tables.sensitive_values import sensitive_values
 from kohorte.plans.plan import Plan
-from kohorte.risks.shown.table import ShownTable, checked_table
 
 
-def homogeneity_attack(frame: object, plan: Plan) -> Attack:
-    """Count the rows in classes of one sensitive value.
+def homogeneity_attack(frame: object, plan: Plan, *, original: object = None) -> Attack:
+    """Count the people in classes with a sensitive value that everybody in the class has.
+
+    If it is not known whom the rows are about, the rows in classes of one value. Whom they are about is said by the
+    table or, for a release, by the `original` table. A class of one person has only values that everybody has.
 
     Source
         Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: Privacy Beyond k-Anonymity, TKDD 1(1), 2007.
     """
-    table = checked_table(frame, plan)
-    shown = ShownTable.of(table, plan.quasi_identifiers)
-    hurt = np.zeros(shown.classes, dtype=bool)
+    return attack_by_homogeneity(AttackedTable.of(frame, plan, original=original))
+
+
+def attack_by_homogeneity(attacked: AttackedTable) -> Attack:
+    """The attack on a table whose members are known."""
+    members = attacked.members
+    hurt = np.zeros(members.classes, dtype=bool)
     facts = []
-    for values in sensitive_values(table, shown, plan):
-        alone = values.classes[(values.distinct[values.classes] == 1) & values.told]
-        hurt[alone] = True
-        facts.append({"attribute": values.name, "classes": len(alone), "rows": int(shown.sizes[alone].sum())})
-    return Attack(
+    for values in sensitive_values(attacked):
+        hurt |= values.common
+        facts.append({"attribute": values.name, **members.figures(values.common)})
+    return Attack.on(
+        members,
         name="homogeneity",
-        people_hurt=int(shown.sizes[hurt].sum()),
-        rows_tried=shown.kept_rows,
+        people_hurt=members.in_classes(hurt),
         how="an attacker who knows a person's quasi-identifiers finds the class; its rows share one sensitive value",
         prevented_by="l-diversity (l of at least 2) for each sensitive attribute",
-        facts={"classes": shown.classes, "homogeneous_classes": int(hurt.sum()), "attributes": facts},
+        facts={"classes": members.classes, "homogeneous_classes": int(hurt.sum()), "attributes": facts},
     )

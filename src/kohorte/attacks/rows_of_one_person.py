@@ -11,6 +11,7 @@ from kohorte.attacks.attack import Attack
 from kohorte.data import Role, as_text
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
+from kohorte.in_words import PEOPLE
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON
 from kohorte.release.shown_people import LINK, ShownPeople
@@ -49,6 +50,8 @@ def rows_of_one_person_attack(frame: object, plan: Plan, original: object) -> At
         "the same classes, or only one sensitive value occurs in all of them",
         prevented_by="attacker_knows: all_rows in person of the plan, so that k people share all their classes",
         facts={"attacker_knows": str(plan.person and plan.person.attacker_knows), **found.to_dict()},
+        unit=PEOPLE.many,
+        people_tried=found.people,
     )
 
 

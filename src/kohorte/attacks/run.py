@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from kohorte.attacks.attack import Attack, Attacks, SkippedAttack
-from kohorte.attacks.background_knowledge import background_knowledge_attack
-from kohorte.attacks.complementary_release import complementary_release_attack
-from kohorte.attacks.homogeneity import homogeneity_attack
+from kohorte.attacks.background_knowledge import attack_by_background_knowledge
+from kohorte.attacks.complementary_release import attack_by_complementary_release
+from kohorte.attacks.homogeneity import attack_by_homogeneity
 from kohorte.attacks.knowledge import Knowledge, checked_knowledge
-from kohorte.attacks.linkage import linkage_attack
-from kohorte.attacks.rows_of_one_person import ROWS_OF_ONE_PERSON, rows_of_one_person_attack
-from kohorte.attacks.similarity import similarity_attack
-from kohorte.attacks.skewness import skewness_attack
-from kohorte.attacks.unsorted_matching import unsorted_matching_attack
+from kohorte.attacks.linkage import attack_by_linkage
+from kohorte.attacks.rows_of_one_person import rows_of_one_person_attack
+from kohorte.attacks.similarity import attack_by_similarity
+from kohorte.attacks.skewness import attack_by_skewness
+from kohorte.attacks.tables.attacked import IN_ROWS, AttackedTable
+from kohorte.attacks.unsorted_matching import attack_by_unsorted_matching
 from kohorte.errors import InputError, nearest
+from kohorte.in_words import ROWS, count
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback, Stage, tell
-from kohorte.risks.shown.table import checked_table
 
 NEEDS = {
     "linkage": "register",
@@ -32,11 +34,13 @@ NEEDS = {
 }
 """The attacks by their names on the command line, and the second table that each of them needs."""
 
+UNCLEAR = "people-unclear"
+
 GIVE = {
     "attack-no-sensitive": "a table with a sensitive column of the plan",
     "attack-no-hierarchy": "a hierarchy for a sensitive attribute, in the plan",
     "attack-no-person": "person in the plan, the column that says whom a row is about",
-    "people-unclear": "the original table of this very release",
+    UNCLEAR: "the original table of this very release",
     "attack-too-large": "a part of the rows, or fewer entries of knowledge",
     "value-not-in-hierarchy": "a hierarchy that contains all values of the column",
     "value-is-star": "a hierarchy that contains all values of the column",
@@ -51,7 +55,8 @@ TABLES = {
 """Why an attack needs a second table, and the option that gives it."""
 
 
-IN_ROWS = "counts rows, not people: a person with several rows counts several times"
+Run = Callable[[AttackedTable], Attack]
+"""An attack on a table; of a table whose people are unclear it counts rows."""
 
 
 def run_attacks(
@@ -70,38 +75,64 @@ def run_attacks(
     The linkage attack needs a register; unsorted matching and complementary release need another release; the attack
     with all rows of one person needs the original table. An attack that cannot be run is `skipped`, with the reason; if
     it was named in `only`, an error is raised. `progress` is called when an attack begins.
+
+    If the plan counts people, so do the attacks: whom a row is about is said by the table or, for a release, by its
+    `original`. An attack for which it is not known counts rows, with a note, and is an open point.
     """
-    table = checked_table(frame, plan)
+    attacked, unclear = _attacked(frame, plan, original)
+    runs: Mapping[str, Run] = {
+        "linkage": lambda table: attack_by_linkage(table, register),
+        "homogeneity": attack_by_homogeneity,
+        "background-knowledge": lambda table: attack_by_background_knowledge(table, knowledge=knowledge),
+        "skewness": attack_by_skewness,
+        "similarity": attack_by_similarity,
+        "unsorted-matching": lambda table: attack_by_unsorted_matching(table, other_release),
+        "complementary-release": lambda table: attack_by_complementary_release(table, other_release),
+    }
     known: Mapping[str, Callable[[], Attack]] = {
-        "linkage": lambda: linkage_attack(table, plan, register),
-        "homogeneity": lambda: homogeneity_attack(table, plan),
-        "background-knowledge": lambda: background_knowledge_attack(table, plan, knowledge=knowledge),
-        "skewness": lambda: skewness_attack(table, plan),
-        "similarity": lambda: similarity_attack(table, plan),
-        "unsorted-matching": lambda: unsorted_matching_attack(table, plan, other_release),
-        "complementary-release": lambda: complementary_release_attack(table, plan, other_release),
-        "rows-of-one-person": lambda: rows_of_one_person_attack(table, plan, original),
+        **{name: partial(_counted, run, attacked, unclear) for name, run in runs.items()},
+        "rows-of-one-person": lambda: rows_of_one_person_attack(attacked.table, plan, original),
     }
     if knowledge is not None:
         checked_knowledge(knowledge, plan)
     given = {"register": register, "release": other_release, "original": original}
     lacking = {name for name, table_given in given.items() if table_given is None}
     if only is not None:
-        return Attacks(tuple(_noted(known[name](), plan) for name in _told(_chosen(only, lacking), progress)))
+        return _together([known[name]() for name in _told(_chosen(only, lacking), progress)])
     runnable = _told([name for name in known if NEEDS[name] not in lacking], progress)
     run = {name: _run(name, known[name]) for name in runnable}
-    outcomes = [run[name] if name in run else _skipped(name, NEEDS[name]) for name in known]
-    return Attacks(
-        tuple(_noted(outcome, plan) for outcome in outcomes if isinstance(outcome, Attack)),
-        tuple(outcome for outcome in outcomes if isinstance(outcome, SkippedAttack)),
-    )
+    return _together([run[name] if name in run else _skipped(name, NEEDS[name]) for name in known])
 
 
-def _noted(attack: Attack, plan: Plan) -> Attack:
-    """Say that an attack counts rows where the plan counts people; only one attack counts people."""
-    if not plan.unit.counts_people or attack.name == ROWS_OF_ONE_PERSON:
+def _together(outcomes: Sequence[Attack | SkippedAttack]) -> Attacks:
+    run = tuple(outcome for outcome in outcomes if isinstance(outcome, Attack))
+    skipped = tuple(outcome for outcome in outcomes if isinstance(outcome, SkippedAttack))
+    by_rows = [attack.name for attack in run if any(note.startswith(IN_ROWS) for note in attack.notes)]
+    point = f"{count(len(by_rows), 'attack counts', 'attacks count')} rows, not people: {', '.join(by_rows)}"
+    return Attacks(run, skipped, (point,) if by_rows else ())
+
+
+def _attacked(frame: object, plan: Plan, original: object) -> tuple[AttackedTable, str]:
+    """The table with its people, if they are known; otherwise why they are unclear."""
+    try:
+        return AttackedTable.of(frame, plan, original=original), ""
+    except InputError as error:
+        if error.code != UNCLEAR:
+            raise
+        return AttackedTable.of(frame, plan), error.message
+
+
+def _counted(run: Run, attacked: AttackedTable, unclear: str) -> Attack:
+    """Run an attack; if the people it needs are unclear, count rows and say why."""
+    try:
+        attack = run(attacked)
+    except InputError as error:
+        if error.code != UNCLEAR:
+            raise
+        attack, unclear = run(attacked.in_rows()), error.message
+    if not attacked.plan.unit.counts_people or attack.unit != ROWS.many:
         return attack
-    return replace(attack, notes=(*attack.notes, IN_ROWS))
+    return replace(attack, notes=(*attack.notes, f"{IN_ROWS}; {unclear}" if unclear else IN_ROWS))
 
 
 def _told(names: Sequence[str], progress: ProgressCallback | None) -> Iterator[str]:

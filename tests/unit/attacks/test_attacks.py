@@ -222,7 +222,8 @@ def test_all_attacks_that_can_be_run_are_run():
 def test_an_attack_is_plain_data_and_tells_no_value():
     rows = frame([(("11", "m"), "flu"), (("12", "f"), "asthma")])
     for attack in run_attacks(rows, PLAN, register=rows, other_release=rows):
-        assert set(attack.to_dict()) == {"name", "people_hurt", "rows_tried", "how", "prevented_by", "facts", "notes"}
+        keys = {"name", "people_hurt", "rows_tried", "people_tried", "unit", "how", "prevented_by", "facts", "notes"}
+        assert set(attack.to_dict()) == keys
         assert not {"11", "12", "flu", "asthma"} & set(repr(attack).replace("'", " ").split())
 
 

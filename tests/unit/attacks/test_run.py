@@ -39,7 +39,7 @@ class TestSkippedAttacks:
             "rows of one person": "--original FILE (original=)",
         }
         assert all(skipped.reason for skipped in attacks.skipped)
-        assert set(attacks.to_dict()) == {"attacks", "skipped"}
+        assert set(attacks.to_dict()) == {"attacks", "skipped", "open_points"}
 
     def test_an_attack_that_would_take_too_long_is_skipped_and_the_others_run(self, monkeypatch):
         monkeypatch.setattr("kohorte.risks.shown.compatible.MOST_WORDS", 1)

@@ -7,7 +7,7 @@ from textwrap import fill
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
 from kohorte.cli.progress import TerminalProgress
-from kohorte.in_words import count
+from kohorte.in_words import NONE, count
 from kohorte.progress import Stage
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ examples:
   kohorte attack release.csv --plan plan.yaml                                   what the release alone tells
   kohorte attack release.csv --plan plan.yaml --register voters.csv             linkage with a table that has names
   kohorte attack release.csv --plan plan.yaml --release earlier.csv             two releases of the same rows
-  kohorte attack release.csv --plan plan.yaml --original patients.csv           all rows of a person together
+  kohorte attack release.csv --plan plan.yaml --original patients.csv           people are counted, not rows
   kohorte attack release.csv --plan plan.yaml --only background-knowledge --knowledge knowledge.yaml
 
 Attacks: linkage, homogeneity, background-knowledge, skewness, similarity, unsorted-matching, complementary-release,
@@ -78,14 +78,15 @@ def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attack
 
 
 def _print(attacks: Attacks) -> None:
-    from kohorte.attacks.run import IN_ROWS
-
-    in_rows = any(IN_ROWS in attack.notes for attack in attacks)
+    in_rows = bool(attacks.open_points)
+    people = any(attack.people_tried is not None for attack in attacks)
     if attacks.run:
         print_table(
-            ["attack", "hurt" if in_rows else "people hurt", "rows tried"],
-            [(attack.name, _people(attack, in_rows=in_rows), attack.rows_tried) for attack in attacks],
+            ["attack", "hurt" if in_rows else "people hurt", *(["people tried"] if people else []), "rows tried"],
+            [(attack.name, _people(attack, in_rows=in_rows), *_tried(attack, people=people)) for attack in attacks],
         )
+        for point in attacks.open_points:
+            print(f"open: {point}")
     else:
         print("no attack could be run")
     for attack in attacks:
@@ -99,10 +100,14 @@ def _print(attacks: Attacks) -> None:
         print(fill(line, width=110, initial_indent="  ", subsequent_indent="    "))
 
 
+def _tried(attack: Attack, *, people: bool) -> list[int | str]:
+    """The number of people attacked, if some attacks know it, and of rows."""
+    whom: int | str = NONE if attack.people_tried is None else attack.people_tried
+    return [*([whom] if people else []), attack.rows_tried]
+
+
 def _people(attack: Attack, *, in_rows: bool) -> int | str:
     """The number of people harmed, or of rows where the plan counts people; a range if the table leaves it open."""
-    from kohorte.attacks.run import IN_ROWS
-
     at_most = attack.facts.get("at_most", attack.people_hurt)
     hurt = attack.people_hurt if at_most == attack.people_hurt else f"{count(attack.people_hurt)} to {at_most:,}"
-    return f"{hurt} {'rows' if IN_ROWS in attack.notes else 'people'}" if in_rows else hurt
+    return f"{hurt} {attack.unit}" if in_rows else hurt

@@ -1,0 +1,1 @@
+"""The tables that attacks compare, and who is in their classes."""
