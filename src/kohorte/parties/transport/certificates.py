@@ -66,13 +66,13 @@ def create_certificate(name: str) -> tuple[bytes, bytes]:
     return secret, certificate.public_bytes(Encoding.PEM)
 
 
-def fingerprint(certificate: x509.Certificate) -> str:
-    """Return the fingerprint that parties exchange: "sha256:" and the hash of the certificate in DER."""
-    return f"sha256:{hashlib.sha256(certificate.public_bytes(Encoding.DER)).hexdigest()}"
+def fingerprint(certificate: bytes) -> str:
+    """Return the fingerprint of a certificate in DER, as parties exchange it."""
+    return f"sha256:{hashlib.sha256(certificate).hexdigest()}"
 
 
-def checked_certificate(key: bytes, certificate: bytes, *, name: str) -> x509.Certificate:
-    """Return the certificate of a party after checking that key, name and dates fit; all as PEM."""
+def checked_certificate(key: bytes, certificate: bytes, *, name: str) -> bytes:
+    """Check that the key, the name and the dates of a certificate fit, both as PEM; return the certificate as DER."""
     try:
         read = x509.load_pem_x509_certificate(certificate)
         secret = load_pem_private_key(key, password=None)
@@ -93,4 +93,4 @@ def checked_certificate(key: bytes, certificate: bytes, *, name: str) -> x509.Ce
             "folder and send its fingerprint to the others",
             code="party-certificate-dates",
         )
-    return read
+    return read.public_bytes(Encoding.DER)

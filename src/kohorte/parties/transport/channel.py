@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from kohorte.errors import InternalError, KohorteError
+from kohorte.parties.transport.attention import Attention
 from kohorte.parties.transport.inbox import FAILED, INTERRUPTED, Inbox, Stop
 from kohorte.parties.transport.messages import Message, MessageLog, checked_kind
 
@@ -81,18 +82,29 @@ class RunChannel:
         name: str,
         peers: tuple[str, ...],
         wait: float = LONGEST_WAIT,
+        attention: Attention | None = None,
     ) -> None:
         self.name = name
         self.peers = peers
-        self.phase = ""
         self._inbox = inbox
         self._link = link
         self._log = log
         self._wait = wait
+        self._attention = attention or Attention(active=False)
         self._closed = False
+        inbox.when_stopped.append(self._attention.interrupt)
 
     def __repr__(self) -> str:
         return f"<channel of {self.name} to {', '.join(self.peers)}>"
+
+    @property
+    def phase(self) -> str:
+        """What the party is doing, for messages about a run that ended."""
+        return self._inbox.phase
+
+    @phase.setter
+    def phase(self, phase: str) -> None:
+        self._inbox.phase = phase and checked_kind(phase)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -104,13 +116,17 @@ class RunChannel:
         self._refuse(to, kind)
         self._inbox.check()
         self._log.record(self.name, to, kind, payload)
-        size = self._link.deliver(to, kind, payload)
+        with self._attention.noticing():
+            size = self._link.deliver(to, kind, payload)
+        self._inbox.check()
         self._log.note(self.name, to, kind, size=size, phase=self.phase)
 
     def receive(self, sender: str, kind: str) -> bytes:
         """Wait for the next message of a party, which must be of this kind."""
         self._refuse(sender, kind)
-        parcel = self._inbox.take(sender, kind, seconds=self._wait)
+        with self._attention.noticing():
+            parcel = self._inbox.take(sender, kind, seconds=self._wait)
+        self._inbox.check()
         self._log.note(sender, self.name, kind, size=parcel.size, phase=self.phase)
         return parcel.payload
 
@@ -125,23 +141,29 @@ class RunChannel:
 
     def close(self) -> None:
         """End this party's part of the run; the others go on."""
-        self._end(None)
+        self._end(self._inbox.stopped)
 
     def stop(self, code: str) -> None:
-        """End the run at all parties; the code is all that they learn."""
+        """End the run at all parties; the code is all that they learn. After `close` nothing happens."""
+        if self._closed:
+            return
         self._inbox.stop(Stop(self.name, code, self.phase))
         self._end(self._inbox.stopped)
 
     def __enter__(self) -> Self:
+        self._attention.begin()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
+        interrupted = self._attention.end()
+        if error is None and self.stopped is None:
             self.close()
-        else:
-            self.stop(_code_of(error))
+            return
+        self.stop(FAILED if error is None else code_of(error))
+        if error is None or (interrupted and isinstance(error, KeyboardInterrupt)):
+            self._inbox.check()
 
     def _end(self, stop: Stop | None) -> None:
         """Tell all others at the same time, so that one that does not answer delays nobody."""
@@ -166,8 +188,8 @@ class RunChannel:
             raise InternalError("the channel is closed: this party has ended its part of the run", code="party-closed")
 
 
-def _code_of(error: BaseException) -> str:
-    """The code that tells the others why; never a message, which could contain values."""
+def code_of(error: BaseException) -> str:
+    """Return the code that tells the others why; never a message, which could contain values."""
     if isinstance(error, KohorteError):
         return error.code
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else FAILED

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kohorte.errors import ProtocolError
 
-LOST = "party-lost"
 INTERRUPTED = "interrupted"
 FAILED = "failed"
 
@@ -23,19 +22,20 @@ class Stop:
     phase: str = ""
     lost: str | None = None
 
-    def error(self, own_name: str) -> ProtocolError:
-        """Return the error that the party `own_name` raises because of this stop."""
-        where = f" in the phase {self.phase}" if self.phase else ""
-        if self.lost is None:
-            reason = {INTERRUPTED: "it was interrupted there", FAILED: "an unexpected failure"}.get(self.code)
+    def error(self) -> ProtocolError:
+        """Return the error that another party raises because of this stop."""
+        where = in_phase(self.phase)
+        if self.lost is not None:
             return ProtocolError(
-                f"{self.by} stopped the run{where}; its reason: {reason or self.code}", code="party-stopped"
+                f"{self.by} stopped the run{where}, because it no longer reaches {self.lost}", code="party-lost"
             )
-        if self.by == own_name:
-            return ProtocolError(f"{self.lost} no longer answers; the run has ended{where}", code="party-lost")
-        return ProtocolError(
-            f"{self.by} stopped the run{where}, because {self.lost} no longer answers there", code="party-stopped"
-        )
+        reason = {INTERRUPTED: "it was interrupted there", FAILED: "an unexpected failure"}.get(self.code, self.code)
+        return ProtocolError(f"{self.by} stopped the run{where}; its reason: {reason}", code="party-stopped")
+
+
+def in_phase(phase: str) -> str:
+    """Return " in the phase encrypt", or nothing if no phase has begun."""
+    return f" in the phase {phase}" if phase else ""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,20 @@ class Parcel:
 
 
 class Inbox:
-    """Keeps the messages of each sender in their order until they are taken, and wakes up who waits when a run ends."""
+    """Keeps the messages of each sender in their order until they are taken, and wakes up who waits when a run ends.
+
+    `phase` is what the party is doing, for messages about a run that ended. `when_stopped` is called once, in the
+    thread that stops the run.
+    """
 
     def __init__(self, name: str, peers: Iterable[str]) -> None:
+        self.phase = ""
+        self.when_stopped: list[Callable[[], None]] = []
         self._name = name
         self._parcels: dict[str, deque[Parcel]] = {peer: deque() for peer in peers}
         self._finished: set[str] = set()
         self._stop: Stop | None = None
+        self._error: ProtocolError | None = None
         self._changed = threading.Condition()
 
     @property
@@ -80,14 +87,20 @@ class Inbox:
             self._parcels[sender].append(parcel)
             self._changed.notify_all()
 
-    def stop(self, stop: Stop) -> bool:
-        """End the run for the given reason; False if it had ended before, for another one."""
+    def stop(self, stop: Stop, error: ProtocolError | None = None) -> None:
+        """End the run, unless it has ended before; `error` says more to this party than the stop says to the others."""
         with self._changed:
             if self._stop is not None:
-                return False
+                return
             self._stop = stop
+            self._error = error
             self._changed.notify_all()
-            return True
+        for call in self.when_stopped:
+            call()
+
+    def fail(self, error: ProtocolError, *, lost: str | None = None) -> None:
+        """End the run because this party found an error; the others learn its code, and which party was lost."""
+        self.stop(Stop(self._name, error.code, self.phase, lost), error)
 
     def finish(self, sender: str) -> None:
         """Note that a party has done its part and will send nothing more."""
@@ -95,18 +108,25 @@ class Inbox:
             self._finished.add(sender)
             self._changed.notify_all()
 
+    @property
+    def reason(self) -> str:
+        """Why the run ended early, in words."""
+        try:
+            self.check()
+        except ProtocolError as error:
+            return error.message
+        return ""
+
     def check(self) -> None:
         """Raise the reason if the run has ended early."""
-        stop = self.stopped
-        if stop is not None:
-            raise stop.error(self._name)
+        with self._changed:
+            self._raise_stop()
 
     def take(self, sender: str, kind: str, *, seconds: float) -> Parcel:
         """Wait for the next message of a sender, which must be of the given kind."""
         with self._changed:
             self._changed.wait_for(lambda: self._has_news(sender), timeout=seconds)
-            if self._stop is not None:
-                raise self._stop.error(self._name)
+            self._raise_stop()
             if self._parcels[sender]:
                 return self._next(sender, kind)
             if sender in self._finished:
@@ -118,6 +138,12 @@ class Inbox:
         raise ProtocolError(
             f"{sender} answers, but has not sent {kind!r} within {seconds:.0f} seconds", code="party-timeout"
         )
+
+    def _raise_stop(self) -> None:
+        if self._error is not None:
+            raise ProtocolError(self._error.message, code=self._error.code)
+        if self._stop is not None:
+            raise self._stop.error()
 
     def _has_news(self, sender: str) -> bool:
         return self._stop is not None or bool(self._parcels[sender]) or sender in self._finished

@@ -27,11 +27,17 @@ class Message:
     phase: str
 
 
+def is_kind(text: str) -> bool:
+    """Whether a text can be the kind of a message or a phase: up to 40 small letters, digits and hyphens."""
+    return len(text) <= LONGEST_KIND and KIND.fullmatch(text) is not None
+
+
 def checked_kind(kind: str) -> str:
-    """Return the kind of a message: at most 40 letters, digits and hyphens, because it names files and headers."""
-    if len(kind) > LONGEST_KIND or not KIND.fullmatch(kind):
+    """Return the kind of a message, or a phase, which stand in headers and in names of files."""
+    if not is_kind(kind):
         raise InternalError(
-            f"a kind of message has at most {LONGEST_KIND} small letters, digits and hyphens", code="party-kind-name"
+            f"a kind of message or a phase has at most {LONGEST_KIND} small letters, digits and hyphens",
+            code="party-kind-name",
         )
     return kind
 

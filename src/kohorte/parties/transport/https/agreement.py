@@ -1,0 +1,127 @@
+"""Before a run: ask all other parties to take part, until everybody has agreed, and let them begin."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+from kohorte.errors import ProtocolError
+from kohorte.parties.transport.https.answers import Answer, State
+from kohorte.parties.transport.https.client import PeerClient
+from kohorte.parties.transport.https.desk import BUSY, OTHER_STUDY
+from kohorte.parties.transport.https.link import HttpsLink, certificate_error
+from kohorte.parties.transport.https.run import Run
+from kohorte.parties.transport.https.tls import CertificateRefused
+
+ASK_SECONDS = 5.0
+GRACE_SECONDS = 5.0
+"""A party whose program has just been started may not know its studies yet, and accepts no certificate before."""
+
+
+class Agreement:
+    """Asks all other parties at the same time.
+
+    An invitation is repeated every second: the other party answers first that a person is asked, then what was
+    decided. A party that has agreed is asked until the last one has, so that it knows that somebody still waits.
+    """
+
+    def __init__(self, run: Run, link: HttpsLink, tell: Callable[[str], None]) -> None:
+        self._run = run
+        self._link = link
+        self._tell = tell
+        self._agreed: set[str] = set()
+        self._over = threading.Event()
+        run.inbox.when_stopped.append(self._over.set)
+
+    def reach(self) -> None:
+        """Return when all have agreed and were told to begin; raise the first reason against it."""
+        self._ask_all(self._invite)
+        self._run.inbox.check()
+        self._run.move(State.RUNNING)
+        self._ask_all(self._begin)
+        self._run.inbox.check()
+
+    def _ask_all(self, ask: Callable[[PeerClient], None]) -> None:
+        clients = self._link.clients.values()
+        pool = ThreadPoolExecutor(max_workers=len(clients))
+        try:
+            done, _ = wait([pool.submit(ask, client) for client in clients], return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+        finally:
+            self._over.set()
+            pool.shutdown(wait=False)
+
+    def _begin(self, client: PeerClient) -> None:
+        try:
+            self._link.note(client.begin(seconds=ASK_SECONDS), client.peer)
+        except OSError:
+            self._run.lose(client.peer)
+
+    def _invite(self, client: PeerClient) -> None:
+        patience = self._run.terms.patience
+        began = reached = time.monotonic()
+        said = ""
+        while not self._over.is_set():
+            try:
+                answer = client.invite(seconds=ASK_SECONDS)
+            except OSError as error:
+                said = self._say(said, f"{client.peer} cannot be reached yet")
+                self._refuse_unreachable(client.peer, error, seconds=time.monotonic() - reached)
+            else:
+                reached = time.monotonic()
+                said = self._say(said, self._note(client.peer, answer))
+            if time.monotonic() - began > patience.agree:
+                raise ProtocolError(
+                    f"not everybody has agreed to the run within {patience.agree:.0f} seconds: "
+                    f"{', '.join(peer for peer in self._link.clients if peer not in self._agreed)}",
+                    code="party-agreement",
+                )
+            self._over.wait(patience.beat)
+
+    def _note(self, peer: str, answer: Answer) -> str:
+        """Take note of an answer and return what to say about it; raise if the run cannot begin."""
+        if answer.state is State.AGREED:
+            self._agreed.add(peer)
+            if len(self._agreed) == len(self._link.clients):
+                self._over.set()
+            return f"{peer} agrees"
+        if answer.state is State.STOPPED and answer.stop is not None:
+            raise answer.stop.error()
+        if answer.state is not State.ASKED:
+            raise _refusal(peer, answer.code)
+        return f"{peer} is asked"
+
+    def _say(self, said: str, text: str) -> str:
+        if text != said:
+            self._tell(text)
+        return text
+
+    def _refuse_unreachable(self, peer: str, error: OSError, *, seconds: float) -> None:
+        contact = self._run.terms.contacts[peer]
+        refused = certificate_error(peer, contact, error)
+        if isinstance(error, CertificateRefused) and seconds < min(GRACE_SECONDS, self._run.terms.patience.reach):
+            return
+        if refused is not None:
+            raise refused
+        if seconds > self._run.terms.patience.reach:
+            raise ProtocolError(
+                f"{peer} cannot be reached at {contact.address}: its program does not wait for runs there, or a "
+                "firewall is between you",
+                code="party-unreachable",
+            )
+
+
+def _refusal(peer: str, code: str) -> ProtocolError:
+    if code == OTHER_STUDY:
+        return ProtocolError(
+            f"{peer} has another version of the study: its study file, plan or hierarchies differ from yours",
+            code="party-study",
+        )
+    if code == BUSY:
+        return ProtocolError(
+            f"{peer} takes part in another run, or starts one itself; only one party starts a run", code="party-busy"
+        )
+    return ProtocolError(f"{peer} refuses to take part in the run", code="party-refused")
