@@ -69,7 +69,7 @@ def test_three_releases_their_history_and_the_proof(registry: Path, run: Run) ->
     assert [line.split()[0] for line in status.out.splitlines()] == ["release", "1", "2", "3"]
     found = run("series", "verify", "s", "table-3.csv", "release-1.csv", "release-2.csv", "release-3.csv")
     assert found.code == 0
-    assert "the series keeps its promises" in found.out
+    assert found.out.splitlines()[-1] == "verdict: amber; the series keeps its promises, but 1 point is open"
     assert "release-2.csv: is release 2, byte for byte" in found.out
     documented("series verify", run("series", "verify", "s", "table-3.csv", "release-1.csv", "--json").json)
 
@@ -88,7 +88,9 @@ def test_status_names_what_is_missing_and_draws_the_series(started: Path, run: R
     told = run("series", "status", "s", "table-2.csv", "--top", "2", "--picture", "picture.html")
     assert told.code == 0
     lines = told.out.splitlines()
-    assert len(lines[lines.index("what more rows would allow:") + 1 : -2]) == 2
+    allowed = lines[lines.index("what more rows would allow:") + 1 :]
+    assert allowed[2] == "do not publish these lines: what a group lacks tells how small it is"
+    assert lines[-2].startswith("verdict: amber; the next release satisfies the plan, but ")
     assert lines[-1] == "picture: picture.html"
     assert "release 2, next" in Path("picture.html").read_text(encoding="utf-8")
     assert run("series", "status", "s", "--picture", "picture.html").err.endswith("[output-exists]\n")

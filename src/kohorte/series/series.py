@@ -11,14 +11,15 @@ from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
 from kohorte.errors import InputError, KohorteError
 from kohorte.pages import refuse_page
 from kohorte.plans.plan import Plan
-from kohorte.plans.repeated_people import person_notes
 from kohorte.progress import Progress, ProgressCallback, Stage, tell
+from kohorte.release.certificate import Certificate
 from kohorte.release.write import StagedFiles
 from kohorte.series.checking.backwards import refuse_backwards
 from kohorte.series.checking.verification import SeriesVerification, verify_series
 from kohorte.series.definition import Definition
 from kohorte.series.drafting.growing_table import Draft, GrowingTable
 from kohorte.series.drafting.kinds import read_growing_table
+from kohorte.series.drafting.open_points import verdict_on
 from kohorte.series.memory.fingerprints import content_sha256, key_check
 from kohorte.series.memory.folder import SeriesFolder
 from kohorte.series.memory.note import sweep
@@ -31,7 +32,6 @@ from kohorte.series.releasing.recovery import name_pending_files
 from kohorte.series.releasing.series_release import SeriesRelease, entry_of, figures_of
 from kohorte.series.settings import SeriesSettings, settings_of
 from kohorte.series.status.status import TOP, SeriesStatus, status_of
-from kohorte.sources import FrameSource
 
 
 class Series:
@@ -138,14 +138,19 @@ class Series:
                 refuse_backwards(state, files.paths[0])
             table, kind = self._table(frame, state, progress)
             draft = table.draft(state, progress)
-            made = Unpublished(self._definition, state, draft.figures, draft.data, draft.people, self._notes(table))
+            made = Unpublished(table, state, draft.figures, draft.data, draft.people)
             try:
                 joining = partial(self._commit, state, draft, force=force)
                 certificate = publish_release(made, files, self._folder.path, commit=joining, progress=progress)
             finally:
                 self._recover(self._state)
             self._folder.tidy(self._state)
-        return SeriesRelease(**vars(draft.figures), data=from_polars(draft.data, kind), certificate=certificate)
+        return SeriesRelease(
+            **vars(draft.figures),
+            data=from_polars(draft.data, kind),
+            certificate=certificate,
+            verdict=certificate.verdict,
+        )
 
     def _commit(
         self, state: State, draft: Draft, sha256: str, names: Sequence[tuple[Path, Path]], *, force: bool
@@ -158,7 +163,8 @@ class Series:
         progress = _watching(progress)
         with self._working() as state:
             table, _ = self._table(frame, state, progress)
-            return SeriesRelease(**vars(table.draft(state, progress).figures), data=None)
+            draft = table.draft(state, progress)
+            return SeriesRelease(**vars(draft.figures), data=None, verdict=verdict_on(draft))
 
     def status(self, frame: object = None, *, top: int = TOP) -> SeriesStatus:
         """Describe the releases so far; with a table, also what the next one would gain and what more rows would allow.
@@ -206,9 +212,11 @@ class Series:
                     code="series-again",
                 )
             figures, people = figures_of(entry, table, replayed), table.people_of(table.rows_of(number), data, number)
-            made = Unpublished(self._definition, state, figures, data, people, self._notes(table))
+            made = Unpublished(table, state, figures, data, people)
             certificate = publish_release(made, files, self._folder.path)
-        return SeriesRelease(**vars(figures), data=from_polars(data, kind), certificate=certificate)
+        return SeriesRelease(
+            **vars(figures), data=from_polars(data, kind), certificate=certificate, verdict=certificate.verdict
+        )
 
     def verify(self, frame: object, releases: Sequence[object] = ()) -> SeriesVerification:
         """Make all releases again from the state and the table, verify them, and compare the given files or frames."""
@@ -267,9 +275,11 @@ class Series:
                 code="series-output-inside",
             )
 
-    def _notes(self, table: GrowingTable) -> tuple[str, ...]:
-        """What the table says about people and the plan does not."""
-        return person_notes(FrameSource(table.frame), self.plan)
+
+def _made(release: Unpublished, certificate: Certificate, kind: FrameKind) -> SeriesRelease:
+    """A release that was certified, with its rows as a frame of the same library as the input."""
+    data, verdict = from_polars(release.data, kind), certificate.verdict
+    return SeriesRelease(**vars(release.figures), data=data, verdict=verdict, certificate=certificate)
 
 
 def _watching(progress: ProgressCallback | None) -> ProgressCallback | None:

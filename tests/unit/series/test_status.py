@@ -145,10 +145,12 @@ def test_the_gain_is_counted_over_the_same_rows(tmp_path: Path) -> None:
 def test_a_status_tells_what_the_release_will_be(tmp_path: Path) -> None:
     series = ko.Series.start(tmp_path / "series", patients_plan(), SETTINGS)
     series.release(patients(300))
-    tried = series.status(patients(700)).coming
-    assert tried is not None
+    status = series.status(patients(700))
+    assert status.coming is not None
+    assert status.verdict is not None
     made = series.release(patients(700)).to_dict()
-    assert {key: value for key, value in tried.to_dict().items() if key in made} == made
+    tried = status.coming.to_dict() | {"verdict": status.verdict.to_dict()}
+    assert {key: value for key, value in tried.items() if key in made} == made
 
 
 def test_without_a_table_there_is_the_history_alone(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.series import ReleaseVerdict, Series, SeriesRelease, SeriesVerification
+    from kohorte.series import ReleaseVerdict, Series, SeriesVerification
     from kohorte.series.drafting.growing_table import Figures
 
 EPILOG = """\
@@ -125,21 +125,12 @@ def run_release(options: argparse.Namespace) -> int:
         formulas = None if release.certificate is None else release.certificate.facts["formulas"]
         print_json(release.to_dict() | {"formulas": formulas})
     else:
-        _print_release(release, series)
-        for note in _about_formulas(release):
+        _print_release(release)
+        for note in (*release.verdict.reasons, *(() if release.certificate is None else release.certificate.notes)):
             print(f"note: {note}")
+        print(f"verdict: {release.verdict.standing}; {release.verdict.sentence('the release')}")
         print("dry run: nothing was written" if options.dry_run else f"written and verified: {options.output}")
     return 0
-
-
-def _about_formulas(release: SeriesRelease) -> list[str]:
-    """What was done with cells that a spreadsheet program could run as formulas; a preview does not say it."""
-    from kohorte.release.telling.formulas import ToldFormulas
-
-    if release.certificate is None:
-        return []
-    formulas = ToldFormulas.from_dict(release.certificate.facts["formulas"])
-    return [*formulas.open_points, *formulas.notes]
 
 
 def run_status(options: argparse.Namespace) -> int:
@@ -160,11 +151,15 @@ def run_status(options: argparse.Namespace) -> int:
     _print_history(series)
     if status.coming is not None:
         print("\nthe next release would be")
-        _print_release(status.coming.figures, series)
+        _print_release(status.coming.figures)
     if status.refused is not None:
         print(f"\nthe next release would be refused: {status.refused.message}")
     for line in status.in_words():
         print(line)
+    for note in status.open_points if status.coming is None or status.verdict is None else status.verdict.reasons:
+        print(f"note: {note}")
+    if status.verdict is not None:
+        print(f"verdict: {status.verdict.standing}; {status.verdict.sentence('the next release')}")
     if picture is not None:
         print(f"picture: {picture}")
     return 0
@@ -200,7 +195,7 @@ def _opened(options: argparse.Namespace, progress: TerminalProgress) -> Iterator
             print(f"kohorte: {notice}", file=sys.stderr)
 
 
-def _print_release(release: Figures, series: Series) -> None:
+def _print_release(release: Figures) -> None:
     print(
         f"release {release.number}: {count(release.rows, 'row')}, {count(release.shown)} shown "
         f"({count(release.new)} for the first time), {count(release.held)} held back"
@@ -223,11 +218,6 @@ def _print_release(release: Figures, series: Series) -> None:
     for what, rows in gone:
         if rows:
             print(f"note: {count(rows, 'row')} {what}; what was released remains public")
-    if series.settings.arrivals == "unknown" and release.smallest_arrival < series.plan.smallest_class:
-        print(
-            "note: an attacker who knows which release first showed a person, and recognises rows, is left with as few "
-            f"as {count(release.smallest_arrival, *unit)} (arrivals: known protects against it)"
-        )
 
 
 def _print_history(series: Series) -> None:
@@ -261,7 +251,10 @@ def _print_verification(found: SeriesVerification) -> None:
             print(f"{file.name}: is release {file.number}, {how}")
     for problem in found.problems:
         print(f"problem: {problem}")
-    print("the series keeps its promises" if found.satisfied else "the series does NOT keep its promises")
+    for note in found.verdict.reasons if found.satisfied else ():
+        print(f"note: {note}")
+    said = found.verdict.sentence("the series", "keeps its promises", "does NOT keep its promises")
+    print(f"verdict: {found.verdict.standing}; {said}")
 
 
 def _verdict_in_words(release: ReleaseVerdict) -> str:

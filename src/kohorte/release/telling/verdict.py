@@ -30,11 +30,11 @@ class Verdict:
     standing: Standing
     reasons: tuple[str, ...] = ()
 
-    def sentence(self, subject: str) -> str:
-        """The verdict on a subject, such as `the release`."""
+    def sentence(self, subject: str, good: str = "satisfies the plan", bad: str = "does NOT satisfy the plan") -> str:
+        """The verdict on a subject, such as `the release`; `good` and `bad` say what it does."""
         if self.standing is Standing.RED:
-            return f"{subject} does NOT satisfy the plan"
-        satisfied = f"{subject} satisfies the plan"
+            return f"{subject} {bad}"
+        satisfied = f"{subject} {good}"
         if self.standing is Standing.GREEN:
             return satisfied
         return f"{satisfied}, but {points_are(len(self.reasons))} open"

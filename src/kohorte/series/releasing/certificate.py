@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -17,7 +17,6 @@ from kohorte.release.certificate import (
     bullets,
     leaves_open,
     missing_values,
-    plan_warnings,
     protects_against,
     verdict_in_words,
     versions,
@@ -26,8 +25,8 @@ from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.formulas import ToldFormulas
 from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
-from kohorte.series.definition import Definition
-from kohorte.series.drafting.growing_table import Figures, verified
+from kohorte.series.drafting.growing_table import Figures, GrowingTable, verified
+from kohorte.series.drafting.open_points import points_of_arrival, points_of_table
 from kohorte.series.memory.fingerprints import content_sha256
 from kohorte.series.memory.state import State, now
 from kohorte.series.settings import FULL_DOMAIN, SeriesSettings
@@ -49,19 +48,18 @@ class SeriesCertificate(Certificate):
 class Unpublished:
     """A release, new or made again, that nobody has received yet, with what its certificate needs.
 
-    `people` says whom its rows are about; `notes` tell what the table says about people and the plan does not.
+    `people` says whom its rows are about.
     """
 
-    definition: Definition
+    table: GrowingTable
     state: State
     figures: Figures
     data: pl.DataFrame = field(repr=False)
     people: ShownPeople | None = field(repr=False)
-    notes: Sequence[str]
 
     def verified(self, table: TableSource) -> Verification:
         """Verify the release, as it was read again from where it was written."""
-        return verified(table, self.definition.plan, rows=self.data.height, people=self.people)
+        return verified(table, self.table.definition.plan, rows=self.data.height, people=self.people)
 
     def certified(
         self,
@@ -72,10 +70,11 @@ class Unpublished:
         quoted: FormulaCells | None = None,
     ) -> SeriesCertificate:
         """State the facts about the release; `quoted` are the cells that have an apostrophe in its file."""
-        plan, settings = self.definition.plan, self.definition.settings
+        plan, settings = self.table.definition.plan, self.table.definition.settings
         told, part = _told(self.figures, plan.smallest_class), _part_of(settings)
         formulas = ToldFormulas.of(FrameSource(self.data), plan, quoted)
-        warnings = [*plan_warnings(plan), *self.notes, *formulas.open_points]
+        arrivals = points_of_arrival(self.table.definition, self.figures.smallest_arrival)
+        warnings = [*points_of_table(self.table), *formulas.open_points, *arrivals]
         before = replace(self.state, releases=self.state.releases[: self.figures.number - 1])
         facts: dict[str, object] = {
             "certificate": FORMAT,

@@ -9,20 +9,22 @@ import numpy as np
 
 from kohorte.errors import InputError
 from kohorte.release.certificate import Certificate
+from kohorte.release.telling.verdict import Verdict
 from kohorte.series.drafting.growing_table import Figures, GrowingTable, Replayed, smallest_arrival
 from kohorte.series.memory.state import Entry, State
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SeriesRelease(Figures):
-    """One release of a series: its rows in `data` (None for a preview), its figures and its certificate."""
+    """One release of a series: its rows in `data` (None for a preview), figures, verdict and certificate."""
 
     data: Any = field(repr=False)
+    verdict: Verdict
     certificate: Certificate | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, object]:
         """The figures, as `kohorte series release --json` prints them."""
-        return self.told()
+        return self.told() | {"verdict": self.verdict.to_dict()}
 
 
 def entry_of(state: State, number: int) -> Entry:

@@ -5,6 +5,7 @@ It is meant for the holder of the table only: how many rows a part of a region l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,9 +13,12 @@ import numpy as np
 from kohorte.errors import NoSolution, PrivacyViolation
 from kohorte.in_words import percent
 from kohorte.kernels.arrays import Bools
+from kohorte.release.certificate import plan_warnings
+from kohorte.release.telling.verdict import Standing, Verdict
 from kohorte.series.definition import Definition
 from kohorte.series.domain.regions import OUTSIDE, Regions
 from kohorte.series.drafting.growing_table import Draft, Figures, GrowingTable
+from kohorte.series.drafting.open_points import points_of_table, verdict_on
 from kohorte.series.drafting.region_table import RegionTable
 from kohorte.series.memory.state import Entry, State
 from kohorte.series.status.held_rows import HeldBack, RowsInRegions
@@ -54,8 +58,9 @@ class Coming:
 class SeriesStatus:
     """The releases so far, and with a table what the next one would be, or why it would be refused.
 
-    `held` lists where rows would be held back. `outside` counts rows that lie in gaps or lack a value: None if
-    there are fewer than `least`, the fewest rows that the models allow in a region.
+    `verdict` is that on the next release, red if it would be refused; None without a table. `open_points` are known
+    without a table, too. `held` lists where rows would be held back. `outside` counts rows that lie in gaps or lack a
+    value: None if there are fewer than `least`, the fewest rows that the models allow in a region.
     """
 
     releases: tuple[Entry, ...]
@@ -65,6 +70,8 @@ class SeriesStatus:
     refused: NoSolution | PrivacyViolation | None = None
     held: tuple[HeldBack, ...] = ()
     outside: int | None = 0
+    verdict: Verdict | None = None
+    open_points: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, object]:
         """As `kohorte series status --json` prints it."""
@@ -76,6 +83,8 @@ class SeriesStatus:
             "refused": None if refused is None else {"error": refused.code, "message": refused.message},
             "held": [one.to_dict() for one in self.held],
             "outside": self.outside,
+            "verdict": None if self.verdict is None else self.verdict.to_dict(),
+            "open_points": list(self.open_points),
         }
 
     def in_words(self) -> list[str]:
@@ -111,20 +120,24 @@ def status_of(
     regions = definition.regions(state, state.number - 1) if definition.axes else None
     target = definition.target
     distance = None if target is None or regions is None else TargetDistance.of(target.guide(regions))
-    status = SeriesStatus(state.releases, definition.plan.smallest_class, distance)
+    points = plan_warnings(definition.plan) if table is None else points_of_table(table)
+    status = SeriesStatus(state.releases, definition.plan.smallest_class, distance, open_points=points)
     if table is None:
         return status
     try:
         draft: Draft | None = table.draft(state)
     except (NoSolution, PrivacyViolation) as refused:
-        status, draft = replace(status, refused=refused), None
+        verdict = Verdict(Standing.RED, (refused.message,))
+        status, draft = replace(status, refused=refused, verdict=verdict), None
     outside = int((table.positions == OUTSIDE).any(axis=1).sum())
     status = replace(status, outside=None if 0 < outside < status.least else outside)
     if isinstance(table, RegionTable) and regions is not None:
         rows = RowsInRegions(table, regions, state.number)
         held = rows.failing() if draft is None else _left_out(draft)
         status = replace(status, held=rows.held_back(held, most=top))
-    return status if draft is None else replace(status, coming=_coming(draft, _regions_of(draft), top))
+    if draft is None:
+        return status
+    return replace(status, coming=_coming(draft, _regions_of(draft), top), verdict=verdict_on(draft))
 
 
 def _left_out(draft: Draft) -> Bools:
