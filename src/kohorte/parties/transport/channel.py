@@ -111,6 +111,10 @@ class RunChannel:
         """What this party has sent and received so far."""
         return self._log.messages
 
+    def begin(self) -> None:
+        """Count the seconds of the run from now on."""
+        self._log.begin()
+
     def send(self, to: str, kind: str, payload: bytes) -> None:
         """Send a message; returns when the other party has it."""
         self._refuse(to, kind)
@@ -179,6 +183,7 @@ class RunChannel:
                         pool.submit(self._link.tell_stop, peer, stop)
         finally:
             self._link.close()
+            self._inbox.clear()
 
     def _refuse(self, peer: str, kind: str) -> None:
         checked_kind(kind)

@@ -139,6 +139,12 @@ class Inbox:
             f"{sender} answers, but has not sent {kind!r} within {seconds:.0f} seconds", code="party-timeout"
         )
 
+    def clear(self) -> None:
+        """Forget the messages that nobody has taken."""
+        with self._changed:
+            for parcels in self._parcels.values():
+                parcels.clear()
+
     def _raise_stop(self) -> None:
         if self._error is not None:
             raise ProtocolError(self._error.message, code=self._error.code)

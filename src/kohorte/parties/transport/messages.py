@@ -85,6 +85,10 @@ class MessageLog:
         self._messages: list[Message] = []
         self._lock = threading.Lock()
 
+    def begin(self) -> None:
+        """Count the seconds from now on."""
+        self._started = time.monotonic()
+
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages that were sent and received so far, in their order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 import tracemalloc
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from kohorte.errors import InputError, ProtocolError
+from kohorte.parties.transport import certificates
+from kohorte.parties.transport.folder import PartyFolder
 from kohorte.parties.transport.https import Contact, Invitation, Limits, PartyServer, Patience, RunTerms
 from kohorte.parties.transport.https.answers import Answer, State
 from kohorte.parties.transport.https.run import Run
@@ -262,6 +265,22 @@ def test_a_starter_with_another_certificate_than_pinned_is_refused_by_the_others
     assert "does not accept the certificate of this party" in str(error)
 
 
+def test_a_pinned_certificate_that_has_expired_is_refused_with_its_dates(
+    parties: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificates, "YEARS", -0.5 / 365)  # until half a day ago
+    key, certificate = certificates.create_certificate("clinic-b")
+    (tmp_path / "key.pem").write_bytes(key)
+    (tmp_path / "certificate.pem").write_bytes(certificate)
+    pin = certificates.fingerprint(ssl.PEM_cert_to_DER_cert(certificate.decode()))
+    with PartyServer(PartyFolder(tmp_path, "clinic-b", pin), "127.0.0.1:0") as server:
+        contacts = {**parties.contacts, "clinic-b": Contact(server.address, pin)}
+        error = refused(
+            "party-certificate", parties.servers["clinic-a"].start_run, parties.terms("clinic-a", contacts=contacts)
+        )
+    assert "the certificate of clinic-b is not valid today" in str(error)
+
+
 def test_the_own_certificate_and_name_must_be_those_of_the_study(parties: Network) -> None:
     own = {**parties.contacts, "clinic-a": Contact("127.0.0.1:1", folder_of("clinic-a", 1).fingerprint)}
     for changes in ({"contacts": own}, {"name": "clinic-b"}):
@@ -399,6 +418,26 @@ def test_a_sender_cannot_fill_the_memory_with_messages_that_nobody_takes(parties
     )
     channels["clinic-a"].send("helper", "rows", bytes(600))
     refused("party-stopped", channels["clinic-a"].send, "helper", "rows", bytes(600))
+
+
+def test_nothing_of_a_run_that_has_ended_is_kept_in_memory(parties: Network) -> None:
+    channels = parties.start()
+    channels["clinic-a"].send("helper", "rows", bytes(600))
+    channels["helper"].close()
+    assert channels["helper"]._inbox.waiting("clinic-a") == 0
+
+
+def test_seconds_are_counted_from_the_beginning_of_the_run_and_not_from_the_invitation(parties: Network) -> None:
+    began: list[float] = []
+
+    def decide(_: Invitation) -> bool:
+        time.sleep(0.3)
+        began.append(time.monotonic())
+        return True
+
+    channels = parties.start(decide=decide)
+    channels["clinic-a"].send("helper", "rows", b"")
+    assert channels["clinic-a"].messages[0].seconds < time.monotonic() - began[0]
 
 
 def test_a_large_payload_is_streamed_without_copies_of_it(parties: Network) -> None:

@@ -89,7 +89,8 @@ class Agreement:
                 self._over.set()
             return f"{peer} agrees"
         if answer.state is State.STOPPED and answer.stop is not None:
-            raise answer.stop.error()
+            self._run.stop(answer.stop, sender=peer)
+            self._run.inbox.check()
         if answer.state is not State.ASKED:
             raise _refusal(peer, answer.code)
         return f"{peer} is asked"

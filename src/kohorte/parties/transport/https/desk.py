@@ -137,7 +137,7 @@ class Desk:
             return Answer(State.UNKNOWN)
         run, name = found
         if not run.is_over:
-            run.inbox.stop(stop if stop.by in run.terms.peers else Stop(name, stop.code, stop.phase))
+            run.stop(stop, sender=name)
         return run.answer()
 
     def done(self, fingerprint: str, number: str) -> Answer:

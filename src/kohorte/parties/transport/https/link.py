@@ -116,7 +116,7 @@ class HttpsLink:
     def note(self, answer: Answer, peer: str) -> bool:
         """End the run if the answer says that it has ended at the other party; False if so."""
         if answer.state is State.STOPPED and answer.stop is not None:
-            self._run.inbox.stop(answer.stop)
+            self._run.stop(answer.stop, sender=peer)
         elif answer.state in (State.RUNNING, State.AGREED, State.ASKED, State.FINISHED):
             return True
         else:
@@ -160,6 +160,10 @@ class HttpsLink:
 
 def certificate_error(peer: str, contact: Contact, error: OSError) -> ProtocolError | None:
     """Return the error about certificates if this is why a connection failed."""
+    if isinstance(error, WrongCertificate) and error.args[0] == contact.fingerprint:
+        return ProtocolError(
+            f"the certificate of {peer} is not valid today; check the clocks of both machines", code="party-certificate"
+        )
     if isinstance(error, WrongCertificate):
         return ProtocolError(
             f"{peer} at {contact.address} shows another certificate than the study file states: {error.args[0]} "

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kohorte.errors import ProtocolError
 from kohorte.parties.transport.https.answers import Answer, State
 from kohorte.parties.transport.https.terms import RunTerms
-from kohorte.parties.transport.inbox import Inbox, Parcel, in_phase
+from kohorte.parties.transport.inbox import Inbox, Parcel, Stop, in_phase
 from kohorte.parties.transport.messages import is_kind
 
 
@@ -112,6 +112,12 @@ class Run:
             )
         if self.inbox.waiting(sender) + envelope.size > self.terms.limits.waiting:
             raise ProtocolError(f"{sender} sends faster than its messages are needed", code="party-size")
+
+    def stop(self, stop: Stop, *, sender: str) -> None:
+        """End the run because another party says so; names that are not of this run count for nothing."""
+        by = stop.by if stop.by in self.terms.peers else sender
+        lost = stop.lost if stop.lost in self.terms.contacts else None
+        self.inbox.stop(Stop(by, stop.code, stop.phase, lost))
 
     def lose(self, peer: str) -> None:
         """End the run because another party no longer answers."""

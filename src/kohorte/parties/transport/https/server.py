@@ -89,8 +89,7 @@ class PartyServer:
         except BaseException as error:
             channel.stop(code_of(error))
             raise
-        link.watch()
-        return channel
+        return self._begun(channel, link)
 
     def wait_for_run(self, offers: Sequence[RunTerms], decide: Callable[[Invitation], bool]) -> RunChannel:
         """Wait until another party starts a run of one of these studies, and return the channel to the others.
@@ -128,12 +127,16 @@ class PartyServer:
             channel.stop(code_of(error))
             raise
         if begun:
-            link.watch()
-            return channel
+            return self._begun(channel, link)
         run.lose(run.starter)
         channel.close()
         self._tell(f"the run was called off before it began: {run.inbox.reason}")
         return None
+
+    def _begun(self, channel: RunChannel, link: HttpsLink) -> RunChannel:
+        link.watch()
+        channel.begin()
+        return channel
 
     def _channel_of(self, run: Run, link: HttpsLink) -> RunChannel:
         recording = None if run.terms.record is None else Recording(run.terms.record)

@@ -69,7 +69,7 @@ def _is_pinned(connection: SSL.Connection, certificate: crypto.X509, error: int,
     try:
         check: _Check = connection.get_app_data()
         shown = fingerprint(crypto.dump_certificate(crypto.FILETYPE_ASN1, certificate))
-        return depth == 0 and check.accepts(shown) and error in (0, SELF_SIGNED)
+        return check.judge(shown, is_sound=depth == 0 and error in (0, SELF_SIGNED))
     except Exception:  # noqa: BLE001 - refused, whatever it was
         return False
 
@@ -82,9 +82,10 @@ class _Check:
         self.seen = ""
         self.accepted = False
 
-    def accepts(self, shown: str) -> bool:
+    def judge(self, shown: str, *, is_sound: bool) -> bool:
+        """Accept a certificate that is pinned and sound; OpenSSL may ask several times, and the last answer counts."""
         self.seen = shown
-        self.accepted = self._accepts(shown)
+        self.accepted = is_sound and self._accepts(shown)
         return self.accepted
 
 
