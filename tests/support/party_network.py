@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import queue
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +29,9 @@ QUICK = Patience(reach=20, agree=20, beat=0.05, silent=1.5, message=20)
 @functools.cache
 def folder_of(name: str, key: int = 0) -> PartyFolder:
     """The folder of a party; one for all tests of a process, because keys take time. Another `key`, another folder."""
-    return PartyFolder.create(Path(mkdtemp(prefix="party-")) / f"{name}-{key}", name)
+    place = Path(mkdtemp(prefix="party-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return PartyFolder.create(place / f"{name}-{key}", name)
 
 
 class Network:
