@@ -13,8 +13,10 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import FEW, count, number, percent
 from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, paired_bars, shares_of
 from kohorte.pages.charts.axis import ceiling
+from kohorte.plans.hierarchies import hierarchies
+from kohorte.release.telling.compared_losses import at_one_level
 from kohorte.release.words import levels_in_words
-from kohorte.report.contributions import Contribution, information_kept
+from kohorte.report.contributions import Contribution, information_kept, recoded_information_kept
 from kohorte.report.distributions import Distribution, comparable, distribution
 from kohorte.report.facts import Facts, Measured
 from kohorte.report.rows_as_bars import row_bar, row_pair
@@ -117,14 +119,24 @@ class AttributesPart:
         facts = self.facts
         assert facts.after is not None
         before, after = facts.table.frame[name], facts.after.frame[name]
-        kept = information_kept(before, after, facts.after.suppressed_rows)
         return [
             name,
             self._levels.get(name, "unknown"),
             *([count(before.n_unique())] if facts.internal else []),
             _values(after),
-            "nothing to lose" if kept is None else facts.figures.kept(kept),
+            self._information(name, before, after, facts.after.suppressed_rows),
         ]
+
+    def _information(self, name: str, before: pl.Series, after: pl.Series, suppressed: pl.Series) -> str:
+        """The information that is kept; not known if it is not known which row shows which cell."""
+        facts, recoding = self.facts, None if self.facts.made is None else self.facts.made.recoding
+        if recoding is not None:
+            kept = recoded_information_kept(before, after, recoding)
+        elif facts.made is None and not at_one_level(before, after.filter(~suppressed), hierarchies(facts.plan)[name]):
+            return "not known"
+        else:
+            kept = information_kept(before, after, suppressed)
+        return "nothing to lose" if kept is None else facts.figures.kept(kept)
 
     @cached_property
     def _levels(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import as_text
+from kohorte.recoding import Recoding
 from kohorte.risks.profile import RiskProfile
 from kohorte.risks.shown.table import ShownTable
 
@@ -56,26 +57,44 @@ def _contribution(table: ShownTable, profile: RiskProfile, column: int, others: 
     )
 
 
-def information(column: pl.Series) -> float:
-    """The entropy of the cells of a column, in bits."""
-    counts = as_text(column).alias("value").to_frame().group_by("value").len()["len"].to_numpy()
-    shares = counts / max(counts.sum(), 1)
+def information(*columns: pl.Series) -> float:
+    """The entropy of the cells of one or more columns together, in bits."""
+    counts = pl.DataFrame([as_text(one).alias(str(at)) for at, one in enumerate(columns)]).group_by(pl.all()).len()
+    shares = counts["len"].to_numpy() / max(counts["len"].sum(), 1)
     return abs(float((shares * np.log2(shares)).sum()))
 
 
 def information_kept(before: pl.Series, after: pl.Series, suppressed: pl.Series | None = None) -> float | None:
     """The share of the entropy of a column that its released form still has; None if the column had none.
 
-    A suppressed row shows nothing, so only the other rows count. It is 1 only if no cell lost anything.
+    Equal values must look equal in the release, or `recoded_information_kept` is right. A suppressed row shows nothing,
+    so only the other rows count. It is 1 only if no cell lost anything.
     """
+    shown = after if suppressed is None else after.filter(~suppressed)
+    return _share_kept(before, after, information(shown), len(shown))
+
+
+def recoded_information_kept(before: pl.Series, after: pl.Series, recoding: Recoding) -> float | None:
+    """The same for a release in which equal values may look different: what is shown tells about the value.
+
+    This is the mutual information of values and cells. The entropy of the cells alone can exceed that of the values:
+    cells also differ because of other columns.
+    """
+    cells = next(one for one in recoding.columns if one.line.column.name == before.name)
+    value, cell = (pl.Series(some[recoding.kept]) for some in (cells.line.column.codes, cells.kinds))
+    told = information(value) + information(cell) - information(value, cell)
+    return _share_kept(before, after, told, len(value))
+
+
+def _share_kept(before: pl.Series, after: pl.Series, told: float, rows: int) -> float | None:
+    """The share that is kept if the cells of `rows` rows tell so many bits about the value of each."""
     whole = information(before)
     if math.isclose(whole, 0.0, abs_tol=1e-12):
         return None
-    shown = after if suppressed is None else after.filter(~suppressed)
-    kept = information(shown) * len(shown) / max(len(after), 1) / whole
-    if shown.len() == before.len() and _same_values(before, after):
+    if rows == before.len() and _same_values(before, after):
         return 1.0
-    return min(kept, ALMOST_ALL)
+    kept = told * rows / max(len(after), 1) / whole
+    return 0.0 if math.isclose(kept, 0.0, abs_tol=1e-12) else min(kept, ALMOST_ALL)
 
 
 def _same_values(before: pl.Series, after: pl.Series) -> bool:

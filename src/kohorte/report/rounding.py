@@ -64,11 +64,12 @@ class Figures:
         """A share of information; for the public in wide bands, because it depends on the sizes of all groups."""
         if self.exact or share in (0, 1):
             return percent(share)
-        ends = [end for end in INFORMATION if share >= end]
-        if not ends:
-            return f"less than {percent(INFORMATION[0])}"
-        above = [end for end in INFORMATION if share < end]
-        return f"{percent(ends[-1])} to {percent(above[0])}" if above else f"over {percent(ends[-1])}"
+        low, middle, high = INFORMATION
+        if share < low - ROUNDING:
+            return f"less than {percent(low)}"
+        if share > high + ROUNDING:
+            return f"over {percent(high)}"
+        return f"{percent(low)} to {percent(middle)}" if share <= middle else f"{percent(middle)} to {percent(high)}"
 
     def banded(self, share: float, of: int) -> str:
         """A share of a group for the public, of which not even `none` or `all` is told exactly."""

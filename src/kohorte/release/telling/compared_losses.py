@@ -7,7 +7,7 @@ import polars as pl
 
 from kohorte.data import Role, as_text
 from kohorte.errors import InputError
-from kohorte.hierarchies import SUPPRESSED
+from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.plan import Plan
 from kohorte.release.telling.losses import ColumnLoss, Group, all_starred, of_column, of_values
@@ -61,3 +61,14 @@ def _values(before: pl.Series, kept: pl.Series) -> list[Group]:
 
 def _counts(text: pl.Series) -> list[tuple[str | None, int]]:
     return text.alias("value").to_frame().group_by("value", maintain_order=True).len().rows()
+
+
+def at_one_level(before: pl.Series, shown: pl.Series, builder: Builder) -> bool:
+    """Whether all cells of a column are labels of one level of its hierarchy, so that equal values look equal."""
+    values = as_text(before).drop_nulls().unique().to_list()
+    try:
+        hierarchy = builder.build(values, attribute=before.name)
+    except InputError:
+        return False
+    cells = set(as_text(shown).drop_nulls().unique())
+    return any(cells <= set(hierarchy.column(level)) for level in range(hierarchy.top + 1))
