@@ -32,6 +32,7 @@ from kohorte.release.telling.losses import losses_of
 from kohorte.search import (
     Evaluator,
     Problem,
+    Search,
     SearchResult,
     all_starred,
     full_domain,
@@ -196,10 +197,15 @@ def search(setup: SearchSetup) -> SearchResult:
     if algorithm.lists_nodes and problem.lattice.too_large is not None:
         others = able(problem, recoding_problem(setup.encoded))
         problem.lattice.refuse_listing(f"take another algorithm (these can: {others}), ")
-    problem.started = time.monotonic()
     with counting_ahead(setup):
-        result = algorithm.run(problem)
-    if result.best is None and not result.optimal:  # out of time: the top node is the most likely solution
+        return run_to_the_end(algorithm, problem)
+
+
+def run_to_the_end(algorithm: Search, problem: Problem) -> SearchResult:
+    """Run a search; if its time is over before it found anything, try the top node, the most likely solution."""
+    problem.started = time.monotonic()
+    result = algorithm.run(problem)
+    if result.best is None and not result.optimal:
         problem.time_limit = None
         problem.evaluate(problem.lattice.top)
         result = replace(result, best=problem.best, checked=problem.checked)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import platform
 import textwrap
@@ -39,7 +38,7 @@ from kohorte.release.telling.loss_words import lost_publicly
 from kohorte.release.telling.people import COUNTED_IN_PEOPLE, ONE_ROW, people_in_words
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict, Verification
-from kohorte.release.words import levels_in_words, model_in_words, unit_named, unit_of
+from kohorte.release.words import levels_in_words, model_in_words, section_of, unit_named, unit_of
 from kohorte.sources import FrameSource
 
 FORMAT = 1
@@ -297,15 +296,8 @@ def missing_values(plan: Plan) -> str:
 
 def _section(model: PrivacyModel, title: str) -> Sequence[str]:
     """Return a section of the model's docstring as one sentence that starts with the model and its parameters."""
-    lines = inspect.cleandoc(type(model).__doc__ or "").splitlines()
-    if title not in lines:
-        return ()
-    body: list[str] = []
-    for line in lines[lines.index(title) + 1 :]:
-        if line and not line.startswith(" "):
-            break
-        body.append(line.strip())
-    return (f"{model_in_words(model)}: {' '.join(body).strip()}",)
+    found = section_of(type(model).__doc__, title)
+    return (f"{model_in_words(model)}: {found}",) if found else ()
 
 
 def _text(facts: dict[str, object]) -> str:

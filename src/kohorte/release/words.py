@@ -1,7 +1,8 @@
-"""Models with their parameters, and levels by their meaning, as text."""
+"""Models with their parameters, levels by their meaning, and sections of docstrings, as text."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 
 from kohorte.hierarchies import SUPPRESSED, Builder
@@ -40,6 +41,17 @@ def reached_in_words(reached: float | tuple[float, float] | None) -> str:
     if reached is None:
         return "nothing"
     return " to ".join(f"{number:.6g}" for number in (reached if isinstance(reached, tuple) else (reached,)))
+
+
+def section_of(docstring: str | None, title: str) -> str:
+    """Return a section of a docstring, such as *Leaves open*, as one line; empty if there is none."""
+    lines = inspect.cleandoc(docstring or "").splitlines()
+    body: list[str] = []
+    for line in lines[lines.index(title) + 1 :] if title in lines else ():
+        if line and not line.startswith(" "):
+            break
+        body.append(line.strip())
+    return " ".join(body).strip()
 
 
 # Levels

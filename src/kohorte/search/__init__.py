@@ -18,7 +18,7 @@ from kohorte.search.evaluator import Evaluator
 from kohorte.search.exhaustive import Exhaustive
 from kohorte.search.flash import Flash, FlashDepthFirst, FlashTwoPhase
 from kohorte.search.flash_parallel import FlashParallel
-from kohorte.search.full_domain import Goal, all_starred, full_domain
+from kohorte.search.full_domain import Goal, all_starred, full_domain, lattice_problem
 from kohorte.search.incognito import Incognito, IncognitoCube
 from kohorte.search.mingen import MinGen
 from kohorte.search.ola import Ola
@@ -72,6 +72,7 @@ __all__ = [
     "SearchResult",
     "all_starred",
     "full_domain",
+    "lattice_problem",
     "search_named",
 ]
 

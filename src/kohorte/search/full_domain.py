@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kohorte.engines import Engine
+from kohorte.groups import Marginals
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.lattice import Lattice, Node
 from kohorte.metrics import Metric
@@ -41,18 +42,42 @@ def full_domain(
 
     `k_or_none`: as many rows are suppressed as a class needs, or none.
     """
-    marginals = table.marginals(goal.weights)
-    lattice = Lattice(table.shape)
+    starred = all_starred(table, tuple(levels - 1 for levels in table.shape))
+    return lattice_problem(
+        table.marginals(goal.weights),
+        goal,
+        engine,
+        starred=starred,
+        excluded=table.excluded,
+        by_people=table.persons is not None,
+        k_or_none=k_or_none,
+    )
+
+
+def lattice_problem(
+    marginals: Marginals,
+    goal: Goal,
+    engine: Engine,
+    *,
+    starred: bool,
+    excluded: int,
+    by_people: bool = False,
+    k_or_none: bool = False,
+) -> tuple[Evaluator, Problem]:
+    """Set up the search if only the frequencies of single columns are known, and an engine that counts nodes.
+
+    `starred`: the top node shows nothing but `*`; `excluded` rows are in no class.
+    """
+    lattice = Lattice(marginals.shape)
     costing = goal.metric.costing(marginals, smallest_class=goal.smallest_class, limit=goal.limit)
-    starred_node = lattice.top if all_starred(table, lattice.top) else None
     evaluator = Evaluator(
         engine,
         goal.models,
         costing,
         goal.limit,
-        starred=engine.all_rows(lattice.top) if table.excluded and starred_node is not None else None,
-        starred_node=starred_node,
-        by_people=table.persons is not None,
+        starred=engine.all_rows(lattice.top) if excluded and starred else None,
+        starred_node=lattice.top if starred else None,
+        by_people=by_people,
         least_suppressed=goal.smallest_class if k_or_none else 0,
     )
     problem = Problem(

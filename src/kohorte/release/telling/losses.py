@@ -95,17 +95,33 @@ def losses_of(
 
     Without a suppressed row no value is lost. If every row shows only `*`, nothing can be compared.
     """
-    kept = _kept(shown, encoded.plan)
-    if kept is None or kept.all() or not kept.any():
+    kept = _some_kept(shown, encoded.plan)
+    if kept is None:
         return ()
+    return (*_quasi_identifiers(encoded, kept, node), *_other_columns(encoded, kept, released))
+
+
+def lost_labels(encoded: Encoded, shown: pl.DataFrame, node: Node) -> dict[str, int]:
+    """How many labels of each quasi-identifier no kept row shows any more; only columns that lost some."""
+    kept = _some_kept(shown, encoded.plan)
+    found = () if kept is None else _quasi_identifiers(encoded, kept, node)
+    return {one.attribute: one.lost_values for one in found if one.lost_values}
+
+
+def _quasi_identifiers(encoded: Encoded, kept: Bools, node: Node | None) -> tuple[ColumnLoss, ...]:
     columns = encoded.table.columns
     levels: Sequence[int | None] = [None] * len(columns) if node is None else node
     weights = encoded.table.weights
-    found = [
+    return tuple(
         of_column(column, level, *(_counted(column, weights, which) for which in (np.ones_like(kept), kept)))
         for column, level in zip(columns, levels, strict=True)
-    ]
-    return (*found, *_other_columns(encoded, kept, released))
+    )
+
+
+def _some_kept(shown: pl.DataFrame, plan: Plan) -> Bools | None:
+    """Which tuples are kept; None if all are, or none."""
+    kept = _kept(shown, plan)
+    return None if kept is None or kept.all() or not kept.any() else kept
 
 
 def _kept(shown: pl.DataFrame, plan: Plan) -> Bools | None:
