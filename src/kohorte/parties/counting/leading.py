@@ -1,0 +1,142 @@
+"""The search at the party that decrypts counters: the ordinary search, with an engine that asks another member."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kohorte.errors import InputError, NoSolution
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.kernels.arrays import Bools, Counts
+from kohorte.lattice import Node
+from kohorte.parties.counting.counter_engine import CounterEngine, TrueDomain
+from kohorte.parties.sealed import Cells, malformed, pack, unpack
+from kohorte.parties.transport.channel import Channel
+from kohorte.plans.plan import Plan
+from kohorte.progress import ProgressCallback
+from kohorte.release.anonymization import run_to_the_end
+from kohorte.release.preparation import check_models
+from kohorte.search import Goal, Problem, SearchResult, lattice_problem, search_named
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best node, which of its classes are kept (in the order of the last answer about it), and the figures."""
+
+    node: Node
+    kept: Bools = field(repr=False)
+    result: SearchResult
+    domain: TrueDomain = field(repr=False)
+    lattice: int
+    plan: Plan = field(repr=False)
+
+    def figures(self, opened: pl.DataFrame) -> dict[str, object]:
+        """The figures of the release; `opened` are its rows."""
+        best, columns = self.result.best, self.domain.marginals.columns
+        assert best is not None, "there is a solution"
+        bound = self.result.lower_bound
+        return {
+            "levels": {column.name: column.finest + level for column, level in zip(columns, self.node, strict=True)},
+            "cost": best.cost,
+            "suppressed": best.suppressed,
+            "classes": best.classes,
+            "smallest_class": best.smallest_class,
+            "rows": self.domain.marginals.rows,
+            "optimal": self.result.optimal,
+            "lower_bound": bound if np.isfinite(bound) else None,
+            "checked": self.result.checked,
+            "tagged": self.result.tagged,
+            "heuristic": self.result.heuristic,
+            "lattice": self.lattice,
+            "tops": dict(self.domain.tops),
+            "all_starred": self.domain.starred
+            and all(column.top == level for column, level in zip(columns, self.node, strict=True)),
+            "lost_values": self._lost_labels(opened) if best.suppressed and best.classes else {},
+        }
+
+    def _lost_labels(self, opened: pl.DataFrame) -> dict[str, int]:
+        """How many labels of each quasi-identifier no kept row shows any more; only columns that lost some."""
+        names = list(self.plan.quasi_identifiers)
+        kept = opened.filter(~pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED))))
+        found = {}
+        for column, level in zip(self.domain.marginals.columns, self.node, strict=True):
+            before = len(np.unique(column.maps[level][column.counts > 0]))
+            found[column.name] = before - kept[column.name].n_unique()
+        return {name: number for name, number in found.items() if number > 0}
+
+
+@dataclass(frozen=True, eq=False)
+class Lead:
+    """The party that searches: it asks `counting`, which knows the classes, and decrypts the answers."""
+
+    channel: Channel = field(repr=False)
+    plan: Plan = field(repr=False)
+    counting: str
+    decrypt: Callable[[Cells], Counts] = field(repr=False)
+
+    def ask(self, node: Node, exact: Sequence[str]) -> bytes:
+        """Ask for the counters of a node."""
+        self.channel.send(self.counting, "ask", pack({"node": list(node), "exact": list(exact)}))
+        return self.channel.receive(self.counting, "counted")
+
+    def search(self, progress: ProgressCallback | None) -> Found:
+        """Find the best node."""
+        plan = self.plan
+        domain = TrueDomain.read(self.channel.receive(self.counting, "domain"), plan, self.decrypt)
+        check_models(plan, domain.domains)
+        engine = CounterEngine(domain, self)
+        goal = Goal(
+            models=plan.judging_models,
+            metric=plan.metric,
+            weights={},
+            limit=plan.most_suppressed(domain.marginals.rows),
+            options=plan.search.options,
+            time_limit=plan.search.time_limit,
+            progress=progress,
+        )
+        evaluator, problem = lattice_problem(
+            domain.marginals, goal, engine, starred=domain.starred, excluded=domain.excluded
+        )
+        result = _searched(plan, problem)
+        if result.best is None:
+            raise NoSolution(
+                "no combination of levels satisfies the plan within its suppression limit; relax the models or raise "
+                "suppression_limit",
+                code="no-solution",
+            )
+        node = result.best.node
+        kept = evaluator.kept(engine.groups(node))
+        real, classes = engine.kept_order[node]
+        shown = np.ones(classes, dtype=bool)  # classes of dummy rows, too: who counts must not learn which they are
+        shown[real[~kept]] = False
+        return Found(node, shown, result, domain, problem.lattice.size, plan)
+
+    def choose(self, found: Found) -> None:
+        """Ask for the rows of the best node."""
+        self.channel.send(self.counting, "ask", pack({"node": list(found.node), "exact": []}, {"kept": found.kept}))
+
+    def released(self, found: Found) -> tuple[bytes, Cells, dict[str, int]]:
+        """Ask for the rows of the best node; return them, a counter for each, and the rows that each party lost."""
+        self.choose(found)
+        return read_release(self.channel.receive(self.counting, "release"))
+
+
+def read_release(message: bytes) -> tuple[bytes, Cells, dict[str, int]]:
+    """Read a release with counters: its rows as a message, a counter for each, and the rows that each party lost."""
+    facts, arrays = unpack(message)
+    release, counters, lost = arrays.get("release"), arrays.get("counters"), facts.get("lost")
+    if release is None or counters is None or not isinstance(lost, dict):
+        raise malformed("it is not a release with counters")
+    return release.tobytes(), counters, lost
+
+
+def _searched(plan: Plan, problem: Problem) -> SearchResult:
+    algorithm = search_named(plan.search.algorithm)
+    if (reason := algorithm.refuse(problem)) is not None:
+        raise InputError(f"algorithm {algorithm.name} cannot solve this plan: {reason}", code="algorithm-unfit")
+    if algorithm.lists_nodes and problem.lattice.too_large is not None:
+        problem.lattice.refuse_listing("take another algorithm, ")
+    return run_to_the_end(algorithm, problem)

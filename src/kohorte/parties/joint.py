@@ -1,0 +1,271 @@
+"""The joint release: verified, certified, signed by all who took part, and written by those who get it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import Role, parse_table, without_quotes
+from kohorte.errors import ProtocolError
+from kohorte.hierarchies import Hierarchy
+from kohorte.in_words import listed
+from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.secrets import Secrets, as_facts
+from kohorte.parties.sealed import malformed, pack, unpack
+from kohorte.parties.study import Study
+from kohorte.parties.transport.channel import Channel
+from kohorte.release.candidate import Candidate
+from kohorte.release.certificate import Certificate
+from kohorte.release.telling.losses import ColumnLoss
+from kohorte.release.verification import Verification, verify_source
+from kohorte.release.write import StagedFiles, certified_bytes, publish
+from kohorte.search import Evaluation, SearchResult
+from kohorte.sources import FrameSource, Written
+
+NAME = "release.csv"
+
+
+class Signer(Protocol):
+    """Signs with the key of a member's certificate, and checks the signatures of others by theirs."""
+
+    @property
+    def certificate(self) -> str:
+        """The member's own certificate, as PEM text."""
+
+    def sign(self, message: bytes) -> str:
+        """Return the signature of a message, as text."""
+
+    def check(self, name: str, certificate: str, message: bytes, signature: str) -> bool:
+        """Tell whether a certificate is that of a member of the study, and its owner signed the message."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointRelease:
+    """A verified release of several parties: the bytes of its file, and the certificate that all have signed."""
+
+    content: bytes = field(repr=False)
+    certificate: Certificate
+    study: Study
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows."""
+        return _parsed(self.content, self.study)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The figures of the release, and the seconds of each phase."""
+        facts: dict[str, Any] = self.certificate.facts
+        told = {key: facts[key] for key in ("levels_in_words", "quality", "verdict", "lost_values")}
+        return {**facts["release"], **told, "seconds": facts["joint"]["seconds"]}
+
+    def write(self, output: Path, *, force: bool = False) -> None:
+        """Write table and certificate; the written table is read again, verified and compared with the certificate."""
+        with StagedFiles(output, self.study.plan, source=None, force=force) as files:
+            publish(
+                FrameSource(self.frame),
+                files,
+                verify=lambda table: verify_source(table, self.study.plan, {}),
+                certify=lambda verified, written: self._same(verified, written),
+            )
+
+    def _same(self, verified: Verification, written: Written) -> Certificate:
+        """The certificate, if it is about exactly what was written."""
+        certified: Any = self.certificate.facts["output"]
+        if written.sha256 != certified["sha256"] or not verified.satisfied:
+            raise ProtocolError("the release is not the one that was certified", code="party-release-differs")
+        return self.certificate
+
+
+class JointCertificate(Certificate):
+    """A certificate with the protocol, the parties and their signatures."""
+
+    def to_text(self) -> str:
+        """The certificate as text, with what is said about the parties at the end."""
+        return super().to_text().rstrip("\n") + "\n\n" + _in_words(self.facts["joint"])
+
+
+def joint_candidate(study: Study, opened: OpenedRelease) -> Candidate:
+    """The candidate that an opened release is, with the figures that the blind search found."""
+    facts, plan = opened.facts, study.plan
+    try:
+        levels = {name: int(facts["levels"][name]) for name in plan.quasi_identifiers}
+        node = tuple(levels[name] - plan.minimum_levels[name] for name in plan.quasi_identifiers)
+        smallest = facts["smallest_class"]
+        best = Evaluation(
+            node=node,
+            solution=True,
+            cost=float(facts["cost"]),
+            suppressed=int(facts["suppressed"]),
+            classes=int(facts["classes"]),
+            smallest_class=None if smallest is None else int(smallest),
+        )
+        result = SearchResult(
+            best=best,
+            optimal=bool(facts["optimal"]),
+            lower_bound=float("-inf") if facts["lower_bound"] is None else float(facts["lower_bound"]),
+            checked=int(facts["checked"]),
+            tagged=int(facts["tagged"]),
+            heuristic=bool(facts["heuristic"]),
+        )
+        tops = {name: int(facts["tops"][name]) for name in plan.quasi_identifiers}
+        lost = {str(name): int(number) for name, number in facts["lost_values"].items()}
+        seconds = {str(phase): float(spent) for phase, spent in facts["seconds"].items()}
+        return Candidate(
+            plan=plan,
+            table=FrameSource(opened.frame),
+            node=node,
+            result=result,
+            rows=int(facts["rows"]),
+            hierarchies={name: _hierarchy(study, name, top) for name, top in tops.items()},
+            all_starred=bool(facts["all_starred"]),
+            seconds=seconds | dict(opened.seconds),
+            input_rows=int(facts["rows"]),
+            populations={},
+            population_hashes={},
+            lattice=int(facts["lattice"]),
+            losses=tuple(
+                ColumnLoss(name, Role.QUASI_IDENTIFYING, number, 0, (), (), 0)
+                for name, number in lost.items()
+                if number
+            ),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        raise malformed("the figures of the release are incomplete") from None
+
+
+def _hierarchy(study: Study, name: str, top: int) -> Hierarchy:
+    """The hierarchy of the plan if it is the same for every table; otherwise one without values, of as many levels."""
+    builder = study.plan.attributes[name].hierarchy
+    if builder is not None and builder.independent:
+        return builder.build([], attribute=name)
+    none = np.empty(0, dtype=np.uint32)
+    shares = tuple(np.empty(0) for _ in range(top + 1))
+    return Hierarchy((), tuple(none for _ in range(top + 1)), tuple(() for _ in range(top + 1)), shares)
+
+
+def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, opened: OpenedRelease) -> JointRelease:
+    """Verify the opened release, let everybody sign its certificate, and hand it to those who get it."""
+    candidate = joint_candidate(study, opened)
+    content, _, certificate = certified_bytes(candidate, NAME)
+    facts: dict[str, Any] = {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
+    unsigned = _canonical(facts)
+    others = [name for name in study.members if name != secrets.name]
+    for name in others:
+        channel.send(name, "certificate", unsigned)
+    signed = [{"name": secrets.name, "certificate": signer.certificate, "signature": signer.sign(unsigned)}]
+    for name in others:
+        entry = {**as_facts(channel.receive(name, "signature")), "name": name}
+        _refuse_signature(entry, signer, unsigned)
+        signed.append(entry)
+    facts["joint"] = {**facts["joint"], "signatures": signed}
+    joint = JointRelease(content, JointCertificate(facts), study)
+    message = pack({"certificate": facts}, {"content": np.frombuffer(content, dtype=np.uint8)})
+    for name in study.receivers:
+        if name != secrets.name:
+            channel.send(name, "result", secrets.seal(message, about="result"))
+    return joint
+
+
+def countersigned(
+    channel: Channel, study: Study, signer: Signer, name: str, secrets: Secrets | None
+) -> JointRelease | None:
+    """Sign the certificate of a release that another party opened; return the release if this party gets it."""
+    unsigned = channel.receive(study.finisher, "certificate")
+    facts = as_facts(unsigned)
+    stated = facts.get("joint")
+    if not isinstance(stated, dict) or stated.get("study_sha256") != study.fingerprint():
+        raise ProtocolError("the certificate is about another study", code="party-certificate-differs")
+    if facts.get("plan_sha256") != study.plan.fingerprint():
+        raise ProtocolError("the certificate is about another plan", code="party-certificate-differs")
+    own = {"certificate": signer.certificate, "signature": signer.sign(unsigned)}
+    channel.send(study.finisher, "signature", json.dumps(own).encode())
+    if secrets is None or name not in study.receivers:
+        return None
+    head, arrays = unpack(secrets.open(channel.receive(study.finisher, "result"), about="result"))
+    content, signed = arrays.get("content"), head.get("certificate")
+    if content is None or not isinstance(signed, dict):
+        raise malformed("it is not a release with its certificate")
+    release = JointRelease(content.tobytes(), JointCertificate(signed), study)
+    refuse_unsigned(study, signed, signer, unsigned)
+    return release
+
+
+def refuse_unsigned(study: Study, facts: Mapping[str, Any], signer: Signer, unsigned: bytes) -> None:
+    """Refuse a certificate that not everybody signed, or that is not the one that oneself signed."""
+    joint = facts.get("joint")
+    signatures = joint.get("signatures") if isinstance(joint, dict) else None
+    if not isinstance(signatures, list) or unsigned_of(facts) != unsigned:
+        raise ProtocolError("the certificate is not the one that was signed", code="party-signature")
+    found = {str(entry.get("name")): entry for entry in signatures if isinstance(entry, dict)}
+    for name in study.members:
+        _refuse_signature(found.get(name, {"name": name}), signer, unsigned)
+
+
+def _refuse_signature(entry: Mapping[str, Any], signer: Signer, unsigned: bytes) -> None:
+    name, certificate, signature = (str(entry.get(key)) for key in ("name", "certificate", "signature"))
+    if not signer.check(name, certificate, unsigned, signature):
+        raise ProtocolError(f"the signature of {name} is missing or not valid", code="party-signature")
+
+
+def unsigned_of(facts: Mapping[str, Any]) -> bytes:
+    """What was signed: the certificate without its signatures."""
+    joint = {key: value for key, value in facts["joint"].items() if key != "signatures"}
+    return _canonical({**facts, "joint": joint})
+
+
+def _canonical(facts: Mapping[str, Any]) -> bytes:
+    return json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _statement(study: Study, seconds: Mapping[str, float], facts: Mapping[str, Any]) -> dict[str, Any]:
+    lost = facts.get("lost")
+    return {
+        "study": study.name,
+        "study_sha256": study.fingerprint(),
+        "protocol": str(study.protocol),
+        "distribution": str(study.distribution),
+        "parties": {
+            member.name: {
+                "role": "party" if member.name in study.parties else "helper",
+                "certificate": member.certificate,
+            }
+            for member in study.members.values()
+        },
+        "result": list(study.receivers),
+        "dummies": study.dummies,
+        "people_not_at_all_parties": dict(lost) if isinstance(lost, dict) else {},
+        "seconds": {phase: round(spent, 3) for phase, spent in seconds.items()},
+    }
+
+
+def _in_words(joint: Any) -> str:
+    """The statement about the parties, for a person who does not know the program."""
+    parties = [name for name, entry in joint["parties"].items() if entry["role"] == "party"]
+    lines = [
+        "Joint release",
+        f"  Study {joint['study']}, protocol {joint['protocol']}, {joint['distribution']} distribution.",
+        f"  Study hash (SHA-256): {joint['study_sha256']}",
+        f"  Data of {listed(parties, 'and')}; none of them saw a row of another before this release.",
+    ]
+    lines += [
+        f"  {name}: {number:,} rows were left out, because these people are not at all parties."
+        for name, number in joint["people_not_at_all_parties"].items()
+        if number
+    ]
+    lines += [f"  Signed by {entry['name']}." for entry in joint.get("signatures", ())]
+    return "\n".join(lines) + "\n"
+
+
+def _parsed(content: bytes, study: Study) -> pl.DataFrame:
+    file, _ = without_quotes(parse_table(content, Path(NAME), separator=","), study.plan.formulas)
+    return file.frame
+
+
+__all__: Sequence[str] = ("JointCertificate", "JointRelease", "Signer", "certified", "countersigned", "unsigned_of")

@@ -1,0 +1,189 @@
+"""Protocol A with dummy rows: commutative encryption and encrypted counters, against parties that collude.
+
+The master puts the table together, as in protocol A, but knows neither how often values occur without dummy rows nor
+how many people are in a class: the counters are encrypted with a key of which every party has a share, and all shares
+are needed to decrypt. The party that opens the release searches, as in protocol C.
+
+Learns
+    The master learns what the helper of protocol C learns. The party that opens the release learns what it learns in
+    protocol C. The other parties see tables and counters only encrypted.
+Leaves open
+    All parties together, without one, can neither decrypt the values of that one nor the counters. The master and the
+    party that opens the release together know the sizes of all classes of encrypted values.
+Source
+    Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
+    Universität München, 2015, section 4.7 (a combination of protocols A and C).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kohorte.kernels.arrays import Counts
+from kohorte.parties.ciphers.counters import ElGamal, ElGamalPublic
+from kohorte.parties.counting.asking import answer
+from kohorte.parties.counting.counted_table import CountedTable
+from kohorte.parties.counting.leading import Lead, read_release
+from kohorte.parties.integration import append, permuted
+from kohorte.parties.own_table import OwnTable, longest_values, own_table
+from kohorte.parties.roles.integrating import in_plan_order
+from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.protocol_a import (
+    Keys,
+    Parts,
+    Ring,
+    answer_decoding,
+    decoded,
+    encrypt_in_circle,
+    hashed,
+    integrate_in_circle,
+)
+from kohorte.parties.roles.protocol_c import mixed_with_dummies, one_counter
+from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths
+from kohorte.parties.roles.timing import Timing
+from kohorte.parties.sealed import Cells, SealedTable, malformed, pack, unpack
+from kohorte.parties.sealed_release import SealedRelease
+from kohorte.parties.study import Study
+from kohorte.parties.transport.channel import Channel
+from kohorte.progress import ProgressCallback
+
+
+def party(
+    channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
+) -> tuple[Secrets, OpenedRelease | None]:
+    """Take part as an institution that holds data; return the release if this party opens it."""
+    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study)
+    with timing("encrypt"):
+        secrets = agree(channel, study, name)
+        share = ElGamal.random()
+        public = _joint_key(channel, secrets, share)
+        told = secrets.exchange(channel, "lengths", longest_values(frame, study, name))
+        own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))
+        told = secrets.exchange(channel, "rows", {"rows": own.rows})
+        rows = {other: int(facts["rows"]) for other, facts in told.items()}
+        mixed, counts = mixed_with_dummies(own, study, secrets, rows)
+        table = hashed(mixed, secrets)
+        counted = SealedTable(table.columns, table.identifiers, public.encrypt(counts))
+        held = encrypt_in_circle(channel, ring, keys, counted, public.refresh)
+    with timing("integrate"):
+        parts = integrate_in_circle(channel, study, ring, held)
+    opening = Opening(channel, study, ring, share, sum(rows.values()))
+    if parts is not None:
+        _answer(channel, study, opening, keys, _whole(study, parts, public), parts.lost(study))
+    elif name != study.finisher:
+        opening.strip_for_others()
+        _pass_on(channel, ring, keys, share)
+    if name != study.finisher:
+        answer_decoding(channel, study, secrets, own)
+        return secrets, None
+    return secrets, _opened(channel, study, secrets, own, keys, opening, timing, progress)
+
+
+def _joint_key(channel: Channel, secrets: Secrets, share: ElGamal) -> ElGamalPublic:
+    """The public key of the counters: the sum of the public keys of all parties."""
+    told = secrets.exchange(channel, "counter-key", {"key": share.public.to_bytes().hex()})
+    try:
+        keys = [ElGamalPublic.from_bytes(bytes.fromhex(str(facts["key"]))) for facts in told.values()]
+    except (KeyError, ValueError):
+        raise malformed("it has no key") from None
+    return ElGamalPublic.joint(keys)
+
+
+def _whole(study: Study, parts: Parts, public: ElGamalPublic) -> CountedTable:
+    tables = []
+    for table in parts.tables.values():
+        ordered = in_plan_order(table, study)
+        tables.append(SealedTable(ordered.columns, None, one_counter(ordered, public)))
+    return CountedTable(permuted(tables[0] if len(tables) == 1 else append(tables)), study.plan, public)
+
+
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """Takes the shares of all parties off counters: first that of the master, then of the others, the last decrypts."""
+
+    channel: Channel = field(repr=False)
+    study: Study
+    ring: Ring
+    share: ElGamal = field(repr=False)
+    most: int
+
+    @property
+    def _between(self) -> Sequence[str]:
+        """The parties that are neither the master nor the one that decrypts."""
+        return [name for name in self.study.names if name not in (self.ring.master, self.ring.finisher)]
+
+    def __call__(self, counters: Cells) -> Counts:
+        """Decrypt counters from which the master has already taken its share."""
+        for name in self._between:
+            self.channel.send(name, "strip", pack({}, {"counters": counters}))
+            _, arrays = unpack(self.channel.receive(name, "stripped"))
+            stripped = arrays.get("counters")
+            if stripped is None or stripped.shape != counters.shape:
+                raise malformed("it does not answer what was asked")
+            counters = stripped
+        return self.share.decrypt(counters, self.most)
+
+    def done(self) -> None:
+        """Tell the other parties that nothing more is to be decrypted."""
+        for name in self._between:
+            self.channel.send(name, "strip", pack({"done": True}))
+
+    def strip_for_others(self) -> None:
+        """Take one's own share off counters, until the release is found."""
+        while True:
+            facts, arrays = unpack(self.channel.receive(self.ring.finisher, "strip"))
+            if facts.get("done"):
+                return
+            if (counters := arrays.get("counters")) is None:
+                raise malformed("it has no counters")
+            self.channel.send(self.ring.finisher, "stripped", pack({}, {"counters": self.share.strip(counters)}))
+
+
+def _answer(
+    channel: Channel, study: Study, opening: Opening, keys: Keys, table: CountedTable, lost: dict[str, int]
+) -> None:
+    """Answer the party that searches, and send the release on its way."""
+    release, counters = answer(channel, study.finisher, table, strip=opening.share.strip)
+    _send_on(channel, opening.ring, keys.decrypted(release), opening.share.strip(counters), lost)
+
+
+def _send_on(channel: Channel, ring: Ring, release: SealedRelease, counters: Cells, lost: dict[str, int]) -> None:
+    """Send the release to the right neighbour; rows and counters are in the same new order."""
+    mixed, order = release.permuted_rows()
+    message = np.frombuffer(mixed.to_bytes(), dtype=np.uint8)
+    channel.send(ring.right, "release", pack({"lost": lost}, {"release": message, "counters": counters[order]}))
+
+
+def _pass_on(channel: Channel, ring: Ring, keys: Keys, share: ElGamal) -> None:
+    message, counters, lost = read_release(channel.receive(ring.left, "release"))
+    release = SealedRelease.from_bytes(message)
+    if len(counters) != release.rows:
+        raise malformed("its counters do not fit its rows")
+    _send_on(channel, ring, keys.decrypted(release), share.strip(counters), lost)
+
+
+def _opened(
+    channel: Channel,
+    study: Study,
+    secrets: Secrets,
+    own: OwnTable,
+    keys: Keys,
+    opening: Opening,
+    timing: Timing,
+    progress: ProgressCallback | None,
+) -> OpenedRelease:
+    lead = Lead(channel, study.plan, opening.ring.master, opening)
+    with timing("anonymize"):
+        found = lead.search(progress)
+    with timing("decrypt"):
+        lead.choose(found)
+        opening.done()
+        message, counters, lost = read_release(channel.receive(opening.ring.left, "release"))
+        real = opening.share.decrypt(counters, opening.most) > 0
+        release = keys.decrypted(SealedRelease.from_bytes(message).chosen(real))
+        opened = release.opened(decoded(channel, secrets, own, release), study.plan)
+    return OpenedRelease(opened, {**found.figures(opened), "lost": lost, "seconds": {}}, timing.seconds)

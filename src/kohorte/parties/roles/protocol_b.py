@@ -1,0 +1,93 @@
+"""Protocol B: a helper without data anonymizes what the parties encrypted with common keys.
+
+Learns
+    A party learns the release, if it gets it, and how long the longest labels of the others are. The helper learns the
+    number of rows of each party, the distribution of encrypted values and combinations of values (equal values have
+    equal ciphertexts), the shape of the hierarchies, which cells are missing, and the figures of the release; no value.
+Leaves open
+    A helper that knows how often values occur can guess them by their frequency. A helper that colludes with a party
+    learns all rows.
+    The shape of a hierarchy, which the plan shows, can tell a label: a branch unlike all others. With the metric
+    loss, the shares of labels are not encrypted, and a label with a share of its own is known.
+Source
+    Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
+    Universität München, 2015, section 4.4.4. AES-SIV instead of AES-CBC with a fixed initialization vector.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from kohorte.parties.blind import anonymize_blindly
+from kohorte.parties.ciphers.deterministic import ColumnCipher
+from kohorte.parties.dummies import LONGEST_IDENTIFIER
+from kohorte.parties.integration import permuted
+from kohorte.parties.own_table import OwnTable, longest_values, own_table
+from kohorte.parties.roles.integrating import integrate
+from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths
+from kohorte.parties.roles.timing import Timing
+from kohorte.parties.sealed import SealedColumn, SealedTable
+from kohorte.parties.sealed_release import SealedRelease
+from kohorte.parties.study import HELPER, Study
+from kohorte.parties.transport.channel import Channel
+from kohorte.progress import ProgressCallback
+
+IDENTIFIER = "\0identifier"
+
+
+def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame) -> tuple[Secrets, OpenedRelease | None]:
+    """Take part as an institution that holds data; return the release if this party opens it."""
+    timing = Timing(channel)
+    with timing("encrypt"):
+        secrets = agree(channel, study, name)
+        own, ciphers = prepared(channel, study, secrets, frame)
+        channel.send(HELPER, "table", permuted(sealed(own, ciphers)).to_bytes())
+    if name != study.finisher:
+        return secrets, None
+    release = SealedRelease.from_bytes(channel.receive(HELPER, "release"))
+    with timing("decrypt"):
+        texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
+        opened = release.opened(texts, study.plan)
+    return secrets, OpenedRelease(opened, release.facts, timing.seconds)
+
+
+def helper(channel: Channel, study: Study, progress: ProgressCallback | None = None) -> None:
+    """Take part as the helper: integrate and anonymize what the parties sent."""
+    timing = Timing(channel)
+    tables = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
+    with timing("integrate"):
+        whole, lost = integrate(study, tables)
+        table = permuted(whole)
+    with timing("anonymize"):
+        found = anonymize_blindly(table, study.plan, progress=progress)
+    facts = {**found.figures.to_dict(), "lost": lost, "seconds": timing.seconds}
+    channel.send(
+        study.finisher, "release", SealedRelease.of(table, found.rows, found.shown, facts).permuted().to_bytes()
+    )
+
+
+def prepared(
+    channel: Channel, study: Study, secrets: Secrets, frame: pl.DataFrame
+) -> tuple[OwnTable, dict[str, ColumnCipher]]:
+    """Label one's own table and agree on the length of cells, so that no length tells a value."""
+    told = secrets.exchange(channel, "lengths", longest_values(frame, study, secrets.name))
+    own = own_table(frame, study, secrets.name, lengths=agreed_lengths(told, {}))
+    longest = {column: labelled.longest for column, labelled in own.columns.items()}
+    if own.identifiers is not None:
+        longest[IDENTIFIER] = max(LONGEST_IDENTIFIER, *(len(identifier.encode()) for identifier in own.identifiers))
+    told = secrets.exchange(channel, "labels", longest)
+    lengths = agreed_lengths(told, {})
+    return own, {
+        column: ColumnCipher(secrets.column_key("cells", column), length) for column, length in lengths.items()
+    }
+
+
+def sealed(own: OwnTable, ciphers: dict[str, ColumnCipher]) -> SealedTable:
+    """Encrypt the labels of a table, and its identifiers."""
+    columns = {
+        name: SealedColumn(column.codes, column.levels, ciphers[name].encrypt(column.texts), column.shares)
+        for name, column in own.columns.items()
+    }
+    identifiers = None if own.identifiers is None else ciphers[IDENTIFIER].encrypt(own.identifiers)
+    return SealedTable(columns, identifiers)

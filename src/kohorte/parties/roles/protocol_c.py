@@ -1,0 +1,180 @@
+"""Protocol C: as B, with dummy rows and encrypted counters; nobody knows both the classes and their sizes.
+
+Learns
+    The helper learns the number of rows of each party with dummy rows, the distribution of encrypted values with dummy
+    rows, the shape of the hierarchies, which cells are missing, which combinations of levels were tried, and which
+    classes of the released one are not shown; not how many people are in a class. The party that opens the release
+    learns, besides the release, how often single values occur in all tables together (without knowing which value is
+    which, but it may guess by frequency), and for every combination that was tried the sizes of its classes without
+    their values; with a sensitive attribute also how often its values occur in each class; with the metric loss also
+    how much of the domain the labels of each class cover. A party learns the number of rows of the others, how long
+    their longest labels are, and, when it helps to decrypt, sizes of classes without knowing which classes they are.
+Leaves open
+    A helper that colludes with a party learns all rows. Classes that are equal at two combinations have equal
+    counters, so the party that decrypts them can follow a class. The helper knows the plan: if nothing may be
+    suppressed, a class of the released combination that has fewer rows than the models ask for can only be dummy rows.
+    With the metric loss, the shares of labels are not encrypted, and a label with a share of its own is known.
+Source
+    Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
+    Universität München, 2015, section 4.4.5. Additive ElGamal on ristretto255, or Paillier with 3072 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from kohorte.kernels.arrays import Counts
+from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters, PublicCounters
+from kohorte.parties.counting.asking import answer
+from kohorte.parties.counting.counted_table import CountedTable
+from kohorte.parties.counting.leading import Lead
+from kohorte.parties.dummies import number_of, shuffled, with_joined_dummies, with_local_dummies
+from kohorte.parties.integration import permuted
+from kohorte.parties.own_table import OwnTable
+from kohorte.parties.roles.integrating import integrate
+from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.protocol_b import prepared, sealed
+from kohorte.parties.roles.secrets import Secrets, agree
+from kohorte.parties.roles.timing import Timing
+from kohorte.parties.sealed import Cells, SealedTable, malformed, pack, unpack
+from kohorte.parties.sealed_release import SealedRelease
+from kohorte.parties.study import HELPER, Study
+from kohorte.parties.transport.channel import Channel
+from kohorte.progress import ProgressCallback
+
+WORTH_SHARING = 256
+"""Fewer counters than this are not worth a message to another party; a message costs about as much time."""
+
+
+def party(
+    channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
+) -> tuple[Secrets, OpenedRelease | None]:
+    """Take part as an institution that holds data; return the release if this party opens it."""
+    timing = Timing(channel)
+    with timing("encrypt"):
+        secrets = agree(channel, study, name)
+        private = _agreed_counters(channel, study, secrets)
+        own, ciphers = prepared(channel, study, secrets, frame)
+        told = secrets.exchange(channel, "rows", {"rows": own.rows})
+        rows = {other: int(facts["rows"]) for other, facts in told.items()}
+        mixed, counts = mixed_with_dummies(own, study, secrets, rows)
+        table = sealed(mixed, ciphers)
+        counted = SealedTable(table.columns, table.identifiers, private.public.encrypt(counts))
+        channel.send(HELPER, "table", permuted(counted).to_bytes())
+    if name != study.finisher:
+        decrypt_for_others(channel, study, private, sum(rows.values()))
+        return secrets, None
+    decrypt = SharedDecryption(channel, study, private, sum(rows.values()))
+    lead = Lead(channel, study.plan, HELPER, decrypt)
+    with timing("anonymize"):
+        found = lead.search(progress)
+    with timing("decrypt"):
+        message, counters, lost = lead.released(found)
+        release = SealedRelease.from_bytes(message).chosen(decrypt(counters) > 0)
+        decrypt.done()
+        texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
+        opened = release.opened(texts, study.plan)
+    return secrets, OpenedRelease(opened, {**found.figures(opened), "lost": lost, "seconds": {}}, timing.seconds)
+
+
+def _agreed_counters(channel: Channel, study: Study, secrets: Secrets) -> PrivateCounters:
+    """The private key of the counters, known to all parties; the helper gets the public one."""
+    private = scheme_of(study).derived(secrets.group)
+    if secrets.name == study.names[0]:
+        channel.send(HELPER, "public-key", private.public.to_bytes())
+    return private
+
+
+def scheme_of(study: Study) -> type[PrivateCounters]:
+    """The scheme of the counters that the study names."""
+    return next(scheme for scheme in COUNTERS if scheme.name == study.counters)
+
+
+def mixed_with_dummies(own: OwnTable, study: Study, secrets: Secrets, rows: dict[str, int]) -> tuple[OwnTable, Counts]:
+    """One's own rows and dummy rows in random order, and the counter of each: 1 for a real row.
+
+    If rows are joined, only the first party of a group counts them.
+    """
+    if not study.joins:
+        mixed, counting = with_local_dummies(own, study.dummies), True
+    else:
+        group, names = next((group, names) for group, names in study.groups().items() if secrets.name in names)
+        number = number_of(study.dummies, max(rows[name] for name in names))
+        key = secrets.column_key("dummies", group)
+        mixed = with_joined_dummies(own, number, key=key, parties=names, name=secrets.name)
+        counting = secrets.name == names[0]
+    counts = np.zeros(mixed.rows, dtype=np.int64)
+    counts[: own.rows] = int(counting)
+    return shuffled(mixed, counts)
+
+
+def helper(channel: Channel, study: Study) -> None:
+    """Take part as the helper: put the tables together, and add up counters for the party that decrypts them."""
+    public = scheme_of(study).public_type.from_bytes(channel.receive(study.names[0], "public-key"))
+    tables = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
+    whole, lost = integrate(study, tables)
+    table = permuted(SealedTable(whole.columns, None, one_counter(whole, public)))
+    counted = CountedTable(table, study.plan, public)
+    release, counters = answer(channel, study.finisher, counted)
+    message = np.frombuffer(release.to_bytes(), dtype=np.uint8)
+    channel.send(study.finisher, "release", pack({"lost": lost}, {"release": message, "counters": counters}))
+
+
+def one_counter(table: SealedTable, public: PublicCounters) -> Cells:
+    """The counters of the parties of each row added up, and no longer recognizable for those who made them."""
+    if table.counters is None or table.counters.shape[1] % public.bytes_per_counter:
+        raise malformed("its rows have no counters")
+    each = table.counters.shape[1] // public.bytes_per_counter
+    counters = table.counters.reshape(table.rows * each, public.bytes_per_counter)
+    if each > 1:
+        counters = public.sum_groups(counters, np.repeat(np.arange(table.rows, dtype=np.uint32), each), table.rows)
+    return public.refresh(counters)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedDecryption:
+    """Decrypts counters; the other parties, who know the same key, help if there are many."""
+
+    channel: Channel = field(repr=False)
+    study: Study
+    private: PrivateCounters = field(repr=False)
+    most: int
+
+    @property
+    def _helping(self) -> list[str]:
+        return [name for name in self.study.names if name != self.study.finisher]
+
+    def __call__(self, counters: Cells) -> Counts:
+        """Decrypt counters."""
+        helping = self._helping if len(counters) >= WORTH_SHARING else []
+        parts = np.array_split(np.arange(len(counters)), len(helping) + 1)
+        for name, part in zip(helping, parts[1:], strict=True):
+            self.channel.send(name, "decrypt", pack({}, {"counters": counters[part]}))
+        found = [self.private.decrypt(counters[parts[0]], self.most)]
+        for name, part in zip(helping, parts[1:], strict=True):
+            _, arrays = unpack(self.channel.receive(name, "decrypted"))
+            counts = arrays.get("counts")
+            if counts is None or counts.shape != part.shape or counts.dtype != np.int64:
+                raise malformed("it does not decrypt what was asked")
+            found.append(counts)
+        return np.concatenate(found)
+
+    def done(self) -> None:
+        """Tell the other parties that nothing more is to be decrypted."""
+        for name in self._helping:
+            self.channel.send(name, "decrypt", pack({"done": True}))
+
+
+def decrypt_for_others(channel: Channel, study: Study, private: PrivateCounters, most: int) -> None:
+    """Decrypt counters for the party that searches, until it has found the release."""
+    while True:
+        facts, arrays = unpack(channel.receive(study.finisher, "decrypt"))
+        if facts.get("done"):
+            return
+        counters = arrays.get("counters")
+        if counters is None:
+            raise malformed("it has no counters")
+        channel.send(study.finisher, "decrypted", pack({}, {"counts": private.decrypt(counters, most)}))

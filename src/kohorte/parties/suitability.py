@@ -1,0 +1,86 @@
+"""Which plans can be computed on encrypted values: refused before the first message, with the reason."""
+
+from __future__ import annotations
+
+from kohorte.errors import InputError
+from kohorte.hierarchies import Builder, Ordering
+from kohorte.metrics import NonUniformEntropySuppression
+from kohorte.models import NTCloseness, OrderedTCloseness, PrivacyModel, SafeHarborRule
+from kohorte.parties.study import Distribution, Protocol, Study
+from kohorte.release.algorithms import is_recoder
+from kohorte.search import search_named
+
+
+def refuse_unsuited(study: Study) -> None:
+    """Refuse a plan that needs the order of values, arithmetic on them, or rows that nobody may see."""
+    plan = study.plan
+    for number, model in enumerate(plan.models, start=1):
+        if reason := _against_model(model, study):
+            raise _refusal(f"models: entry {number}: model {model.name}: {reason}")
+    if is_recoder(plan.search.algorithm):
+        raise _refusal(
+            f"search: {plan.search.algorithm} generalizes each row in its own way, by the order of its values or by "
+            "comparing rows; take optimal or another search for one combination of levels"
+        )
+    if plan.unit.counts_people:
+        raise _refusal(
+            "person: whether two rows of different institutions are about the same person is not known; prepare "
+            "tables with one row per person, and state person: none"
+        )
+    if plan.decorrelate is not None:
+        raise _refusal("decorrelate: compares single rows, which nobody has in plain text before the release")
+    _refuse_counting(study)
+    _refuse_hierarchies(study)
+
+
+def _against_model(model: PrivacyModel, study: Study) -> str:
+    if isinstance(model, OrderedTCloseness):
+        return "needs the order of the values, which encryption hides; t-closeness_equal and _hierarchical do not"
+    if isinstance(model, SafeHarborRule):
+        return "looks at single values; check it on the table of each party before the study"
+    if model.population_source is not None:
+        return "compares the rows with a population, which would have to be shown to others"
+    if study.protocol is Protocol.C and isinstance(model, NTCloseness):
+        return "compares classes with their neighbours, whose values protocol C hides; protocols A and B can do it"
+    return ""
+
+
+def _refuse_counting(study: Study) -> None:
+    """Refuse what needs the values of single classes, if only their counters are known."""
+    plan = study.plan
+    if study.protocol is not Protocol.C and not study.dummies:
+        return
+    if isinstance(plan.metric, NonUniformEntropySuppression) and plan.suppression_limit > 0:
+        raise _refusal(
+            "metric: non_uniform_entropy_suppression needs the values of suppressed rows, which counters and dummy "
+            "rows hide; take non_uniform_entropy, or suppression_limit: 0"
+        )
+    if search_named(plan.search.algorithm).suppresses_k_or_none:
+        raise _refusal(
+            f"search: {plan.search.algorithm} chooses classes by their values, which counters and dummy rows hide"
+        )
+
+
+def _refuse_hierarchies(study: Study) -> None:
+    if study.distribution is Distribution.VERTICAL:
+        return
+    for name in study.plan.attributes:
+        builder = study.plan.attributes[name].hierarchy
+        if builder is not None and not divisible(builder):
+            raise _refusal(
+                f"attributes: {name}: this hierarchy is made from the values of all parties together, which nobody "
+                "knows; list its values or bounds in the plan"
+            )
+
+
+def divisible(builder: Builder) -> bool:
+    """Whether each party can build its part of a hierarchy by itself, and all parts fit together.
+
+    The labels of an ordering with groups depend on all values, unless the plan lists them. A redaction without a
+    length is divisible, too: the parties agree on the length of the longest value.
+    """
+    return not isinstance(builder, Ordering) or builder.independent or not builder.fanouts
+
+
+def _refusal(reason: str) -> InputError:
+    return InputError(f"the plan cannot be computed between parties: {reason}", code="study-unsuited")

@@ -1,0 +1,73 @@
+"""Take part in a run: the role of one member, from the first message to the signed release."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from kohorte.parties.joint import JointRelease, Signer, certified, countersigned
+from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.secrets import Secrets
+from kohorte.parties.study import HELPER, Protocol, Study
+from kohorte.parties.suitability import refuse_unsuited
+from kohorte.parties.transport.channel import Channel
+from kohorte.progress import ProgressCallback
+
+
+def take_part(
+    channel: Channel,
+    study: Study,
+    signer: Signer,
+    *,
+    name: str,
+    frame: pl.DataFrame | None,
+    progress: ProgressCallback | None = None,
+) -> JointRelease | None:
+    """Play the role of a member of a study; return the release if this member gets it.
+
+    `frame` is the member's own table; the helper has none.
+    """
+    refuse_unsuited(study)
+    if name == HELPER:
+        _help(channel, study, progress)
+        return countersigned(channel, study, signer, name, None)
+    assert frame is not None, "a party has a table"
+    secrets, opened = _play(channel, study, name, frame, progress)
+    try:
+        if opened is None:
+            return countersigned(channel, study, signer, name, secrets)
+        return certified(channel, study, secrets, signer, opened)
+    finally:
+        secrets.wipe()
+
+
+def _help(channel: Channel, study: Study, progress: ProgressCallback | None) -> None:
+    """Play the helper; only the protocol of the study is imported."""
+    if study.protocol is Protocol.B:
+        from kohorte.parties.roles import protocol_b
+
+        protocol_b.helper(channel, study, progress)
+    else:
+        from kohorte.parties.roles import protocol_c
+
+        protocol_c.helper(channel, study)
+
+
+def _play(
+    channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None
+) -> tuple[Secrets, OpenedRelease | None]:
+    """Play a party; only the protocol of the study is imported."""
+    if study.protocol is Protocol.A and study.dummies:
+        from kohorte.parties.roles import protocol_a_counted
+
+        return protocol_a_counted.party(channel, study, name, frame, progress)
+    if study.protocol is Protocol.A:
+        from kohorte.parties.roles import protocol_a
+
+        return protocol_a.party(channel, study, name, frame, progress)
+    if study.protocol is Protocol.B:
+        from kohorte.parties.roles import protocol_b
+
+        return protocol_b.party(channel, study, name, frame)
+    from kohorte.parties.roles import protocol_c
+
+    return protocol_c.party(channel, study, name, frame, progress)

@@ -1,0 +1,249 @@
+"""Every protocol gives the release that pooling all rows would give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import kohorte as ko
+from kohorte.errors import InputError, NoSolution
+from support.joint_studies import rows_of, run_study, written_study
+
+PARTIES = ("clinic-a", "clinic-b", "clinic-c")
+COLUMNS = {"clinic-a": ["age", "note"], "clinic-b": ["zip", "sex"], "clinic-c": ["town", "diagnosis"]}
+PLAN: dict[str, Any] = {
+    "kohorte": 1,
+    "attributes": {
+        "name": {"role": "identifying"},
+        "age": {
+            "role": "quasi-identifying",
+            "hierarchy": {"intervals": {"lower": 0, "upper": 100, "widths": [10, 50]}},
+        },
+        "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}},
+        "sex": {"role": "quasi-identifying"},
+        "town": {
+            "role": "quasi-identifying",
+            "hierarchy": {"tree": {"Bayern": ["München", "Würzburg"], "Sachsen": ["Dresden", "Görlitz"]}},
+        },
+        "diagnosis": {"role": "sensitive"},
+        "note": {"role": "insensitive"},
+    },
+    "models": [{"model": "k-anonymity", "k": 3}],
+    "suppression_limit": 0.1,
+}
+TREE = {"tree": {"lung": ["asthma", "COPD"], "heart": ["infarction", "angina"]}}
+
+
+def patients(rows: int, seed: int) -> pl.DataFrame:
+    """Random patients with missing values and umlauts."""
+    draw = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "name": [f"Patient {number}" for number in range(rows)],
+            "age": draw.integers(20, 60, rows).astype(str),
+            "zip": draw.choice(["81667", "81675", "8167", "97070", "1067"], rows),
+            "sex": draw.choice(["m", "f", "d"], rows, p=[0.5, 0.45, 0.05]),
+            "town": draw.choice(["München", "Würzburg", "Dresden", "Görlitz"], rows),
+            "diagnosis": draw.choice(["asthma", "COPD", "infarction", "angina"], rows),
+            "note": [f"n{number % 7}" for number in range(rows)],
+        }
+    )
+    absent = pl.Series(draw.random(rows) < 0.05)
+    return frame.with_columns(pl.when(absent).then(None).otherwise(pl.col("town")).alias("town"))
+
+
+def divided(frame: pl.DataFrame, distribution: str) -> dict[str, pl.DataFrame]:
+    """The tables of three parties."""
+    if distribution == "horizontal":
+        return {name: frame[number::3] for number, name in enumerate(PARTIES)}
+    numbered = frame.with_row_index("TID").with_columns(pl.format("P{}", "TID").alias("TID"))
+    return {name: numbered.select("TID", *own).sample(fraction=1, shuffle=True) for name, own in COLUMNS.items()}
+
+
+def study_of(folder: Path, protocol: str, distribution: str, plan: dict[str, Any] = PLAN, **more: Any) -> Any:
+    """A study of three parties."""
+    if distribution == "vertical":
+        more |= {"identifier": "TID", "parties": {name: {"columns": own} for name, own in COLUMNS.items()}}
+    return written_study(folder, plan, protocol=protocol, distribution=distribution, **more)
+
+
+def assert_as_pooled(folder: Path, protocol: str, distribution: str, plan: dict[str, Any], seed: int) -> None:
+    """Compare the release of a study with that of all rows in one table."""
+    frame = patients(90, seed)
+    study = study_of(folder, protocol, distribution, plan)
+    pooled = ko.anonymize(frame, study.plan)
+    releases = run_study(study, divided(frame, distribution))
+    names = [name for name in frame.columns if name != "name"]
+    for party in PARTIES:
+        release = releases[party]
+        assert release is not None
+        figures = release.figures
+        assert figures["levels"] == pooled.levels
+        assert figures["cost"] == pytest.approx(pooled.cost)
+        assert (figures["suppressed"], figures["classes"]) == (pooled.suppressed, pooled.classes)
+        assert rows_of(release.frame, names) == rows_of(pooled.data, names)
+
+
+@pytest.mark.parametrize("distribution", ["horizontal", "vertical"])
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_the_joint_release_is_that_of_all_rows_in_one_table(protocol: str, distribution: str, tmp_path: Path) -> None:
+    for seed in range(2):
+        assert_as_pooled(tmp_path / str(seed), protocol, distribution, PLAN, seed)
+
+
+MODELS = [
+    {"model": "l-diversity_distinct", "attribute": "diagnosis", "l": 2},
+    {"model": "l-diversity_entropy", "attribute": "diagnosis", "l": 2},
+    {"model": "l-diversity_recursive", "attribute": "diagnosis", "c": 4, "l": 2},
+    {"model": "t-closeness_equal", "attribute": "diagnosis", "t": 0.4},
+    {"model": "t-closeness_hierarchical", "attribute": "diagnosis", "t": 0.4},
+    {"model": "alpha-k-anonymity", "attribute": "diagnosis", "alpha": 0.7, "k": 3},
+    {"model": "delta-disclosure", "attribute": "diagnosis", "delta": 2.0},
+    {"model": "beta-likeness_basic", "attribute": "diagnosis", "beta": 2.0},
+    {"model": "average-risk", "threshold": 0.3},
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model["model"]))
+@pytest.mark.parametrize("protocol", ["B", "C"])
+def test_models_see_the_same_classes_under_encryption(protocol: str, model: dict[str, Any], tmp_path: Path) -> None:
+    diagnosis = {"role": "sensitive", "hierarchy": TREE}
+    plan = {
+        **PLAN,
+        "attributes": {**PLAN["attributes"], "diagnosis": diagnosis},
+        "models": [{"model": "k-anonymity", "k": 2}, model],
+        "suppression_limit": 0.2,
+    }
+    assert_as_pooled(tmp_path, protocol, "horizontal", plan, 5)
+
+
+@pytest.mark.parametrize(
+    "metric", ["height", "precision", "precision_monotone", "aecs", "discernibility", "entropy", "non_uniform_entropy"]
+)
+@pytest.mark.parametrize("protocol", ["B", "C"])
+def test_metrics_need_no_value(protocol: str, metric: str, tmp_path: Path) -> None:
+    assert_as_pooled(tmp_path, protocol, "vertical", {**PLAN, "metric": {"metric": metric}}, 7)
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+@pytest.mark.parametrize("missing", ["suppress", "category"])
+def test_missing_values_are_treated_as_in_one_table(protocol: str, missing: str, tmp_path: Path) -> None:
+    assert_as_pooled(tmp_path, protocol, "horizontal", {**PLAN, "missing": missing, "suppression_limit": 0.2}, 11)
+
+
+HYBRID = {
+    "distribution": "hybrid",
+    "identifier": "TID",
+    "parties": {
+        "clinic-a": {"group": "north", "columns": ["age", "note", "zip"]},
+        "lab-a": {"group": "north", "columns": ["sex", "town", "diagnosis"]},
+        "clinic-b": {"group": "south", "columns": ["age", "note", "zip", "sex"]},
+        "lab-b": {"group": "south", "columns": ["town", "diagnosis"]},
+    },
+}
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_groups_of_parties_that_divide_their_columns_are_joined_and_then_appended(
+    protocol: str, tmp_path: Path
+) -> None:
+    frame = patients(90, 3)
+    study = written_study(tmp_path, PLAN, protocol=protocol, **HYBRID)
+    numbered = frame.with_row_index("TID").with_columns(pl.col("TID").cast(pl.String))
+    halves = {"north": numbered[:40], "south": numbered[40:]}
+    tables = {
+        name: halves[entry["group"]].select("TID", *entry["columns"]).sample(fraction=1, shuffle=True)
+        for name, entry in HYBRID["parties"].items()  # type: ignore[attr-defined]
+    }
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, tables)["lab-b"]
+    assert release is not None
+    names = [name for name in frame.columns if name != "name"]
+    assert rows_of(release.frame, names) == rows_of(pooled.data, names)
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_people_who_are_not_at_all_parties_are_left_out_and_counted(protocol: str, tmp_path: Path) -> None:
+    frame = patients(90, 4)
+    study = study_of(tmp_path, protocol, "vertical")
+    tables = divided(frame, "vertical")
+    ids = [f"P{number}" for number in range(5)]
+    tables["clinic-a"] = tables["clinic-a"].filter(~pl.col("TID").is_in(ids))
+    pooled = ko.anonymize(frame[5:], study.plan)
+    release = run_study(study, tables)["clinic-b"]
+    assert release is not None
+    names = [name for name in frame.columns if name != "name"]
+    assert rows_of(release.frame, names) == rows_of(pooled.data, names)
+    joint = release.certificate.facts["joint"]
+    assert joint["people_not_at_all_parties"] == {"clinic-a": 0, "clinic-b": 5, "clinic-c": 5}  # type: ignore[index]
+    assert "clinic-b: 5 rows were left out" in release.certificate.to_text()
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_only_the_party_that_the_study_names_gets_the_release(protocol: str, tmp_path: Path) -> None:
+    study = study_of(tmp_path, protocol, "horizontal", result="clinic-b", parties={"clinic-a": {}, "clinic-b": {}})
+    frame = patients(60, 1)
+    releases = run_study(study, {"clinic-a": frame[:25], "clinic-b": frame[25:]})
+    assert [name for name, release in releases.items() if release is not None] == ["clinic-b"]
+    release = releases["clinic-b"]
+    assert release is not None
+    joint: Any = release.certificate.facts["joint"]
+    assert [entry["name"] for entry in joint["signatures"]] == [
+        "clinic-b",
+        *(n for n in study.members if n != "clinic-b"),
+    ]
+    assert (joint["protocol"], joint["study_sha256"]) == (protocol, study.fingerprint())
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_a_plan_that_nothing_satisfies_ends_the_run_at_all_parties(protocol: str, tmp_path: Path) -> None:
+    plan = {**PLAN, "models": [{"model": "k-anonymity", "k": 3}, {"model": "average-risk", "threshold": 0.001}]}
+    study = study_of(tmp_path, protocol, "horizontal", plan)
+    with pytest.raises(NoSolution):
+        run_study(study, divided(patients(30, 1), "horizontal"))
+
+
+def test_a_value_that_a_hierarchy_lacks_ends_the_run_and_is_not_shown(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "B", "horizontal")
+    tables = divided(patients(30, 1), "horizontal")
+    tables["clinic-b"] = tables["clinic-b"].with_columns(town=pl.lit("Atlantis"))
+    with pytest.raises(InputError) as refused:
+        run_study(study, tables)
+    assert refused.value.code == "value-not-in-hierarchy"
+    assert "Atlantis" not in str(refused.value)
+
+
+def test_what_was_written_is_what_was_certified(tmp_path: Path) -> None:
+    study = study_of(tmp_path, "B", "horizontal")
+    release = run_study(study, divided(patients(60, 2), "horizontal"))["clinic-c"]
+    assert release is not None
+    release.write(tmp_path / "release.csv")
+    assert ko.verify(ko.read_table(tmp_path / "release.csv").frame, study.plan).satisfied
+    assert (tmp_path / "release.certificate.json").exists()
+
+
+@pytest.mark.parametrize("distribution", ["horizontal", "vertical"])
+def test_protocol_a_with_dummy_rows_gives_the_same_release(distribution: str, tmp_path: Path) -> None:
+    frame = patients(60, 8)
+    study = study_of(tmp_path, "A", distribution, dummies=0.3)
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, divided(frame, distribution))["clinic-b"]
+    assert release is not None
+    names = [name for name in frame.columns if name != "name"]
+    assert rows_of(release.frame, names) == rows_of(pooled.data, names)
+
+
+def test_paillier_counts_as_elgamal_does(tmp_path: Path) -> None:
+    frame = patients(20, 9)
+    study = study_of(
+        tmp_path, "C", "horizontal", counters="paillier", parties={"clinic-a": {}, "clinic-b": {}}, dummies=0.1
+    )
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, {"clinic-a": frame[:10], "clinic-b": frame[10:]})["clinic-a"]
+    assert release is not None
+    names = [name for name in frame.columns if name != "name"]
+    assert rows_of(release.frame, names) == rows_of(pooled.data, names)

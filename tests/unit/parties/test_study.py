@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kohorte.errors import InputError
+from kohorte.parties.study import Study
+from kohorte.parties.suitability import refuse_unsuited
+from support.joint_studies import written_study
+
+PLAN: dict[str, Any] = {
+    "kohorte": 1,
+    "attributes": {
+        "id": {"role": "identifying"},
+        "age": {"role": "quasi-identifying"},
+        "sex": {"role": "quasi-identifying"},
+        "diagnosis": {"role": "sensitive"},
+    },
+    "models": [{"model": "k-anonymity", "k": 2}],
+}
+VERTICAL: dict[str, Any] = {
+    "distribution": "vertical",
+    "identifier": "id",
+    "parties": {"clinic-a": {"columns": ["age"]}, "clinic-b": {"columns": ["sex", "diagnosis"]}},
+}
+
+
+def test_a_study_knows_who_brings_what_and_who_opens_the_release(tmp_path: Path) -> None:
+    study = written_study(tmp_path, PLAN, **VERTICAL, result="clinic-b")
+    assert study.columns_of("clinic-b") == ("sex", "diagnosis")
+    assert (study.finisher, study.receivers) == ("clinic-b", ("clinic-b",))
+    assert list(study.members) == ["clinic-a", "clinic-b", "helper"]
+
+
+def test_the_hash_of_a_study_changes_with_whatever_was_agreed(tmp_path: Path) -> None:
+    first = written_study(tmp_path / "a", PLAN).fingerprint()
+    assert written_study(tmp_path / "b", PLAN).fingerprint() == first
+    other_plan = {**PLAN, "models": [{"model": "k-anonymity", "k": 3}]}
+    other = [
+        written_study(tmp_path / "c", other_plan),
+        written_study(tmp_path / "d", PLAN, result="clinic-a"),
+        written_study(tmp_path / "e", PLAN, parties={"clinic-a": {}, "clinic-b": {}}),
+    ]
+    assert len({first, *(study.fingerprint() for study in other)}) == 4
+
+
+def test_the_hash_of_a_study_changes_with_the_content_of_a_hierarchy_file(tmp_path: Path) -> None:
+    plan = {
+        **PLAN,
+        "attributes": {**PLAN["attributes"], "sex": {"role": "quasi-identifying", "hierarchy": {"csv": "s.csv"}}},
+    }
+    found = []
+    for labels in ("m;*\nf;*\n", "m;*\nf;*\nd;*\n"):
+        (tmp_path / "s.csv").write_text(labels, encoding="utf-8")
+        found.append(written_study(tmp_path, plan).fingerprint())
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"protocol": "D"}, "study-option"),
+        ({"parties": {"clinic-a": {}}}, "study-parties"),
+        ({"parties": {"clinic-a": {}, "helper": {}}}, "study-name"),
+        ({"parties": {"clinic-a": {}, "../b": {}}}, "study-name"),
+        ({"parties": {"clinic-a": {"port": 1}, "clinic-b": {}}}, "study-unknown-key"),
+        ({"parties": {"clinic-a": {"address": "a"}, "clinic-b": {}}}, "study-address"),
+        ({"parties": {"clinic-a": {"certificate": "sha256:1"}, "clinic-b": {}}}, "study-certificate"),
+        ({"protocol": "A", "helper": {}}, "study-helper"),
+        ({"result": "clinic-x"}, "study-result"),
+        ({"dummies": 0.5}, "study-dummies"),
+        ({"dummies": -1, "protocol": "C"}, "study-dummies"),
+        ({"identifier": "id"}, "study-columns"),
+        ({**VERTICAL, "identifier": None}, "study-identifier"),
+        ({**VERTICAL, "identifier": "age"}, "study-identifier"),
+        (
+            {**VERTICAL, "parties": {"clinic-a": {"columns": ["age"]}, "clinic-b": {"columns": ["sex"]}}},
+            "study-columns",
+        ),
+        (
+            {**VERTICAL, "parties": {"a": {"columns": ["age", "sex"]}, "b": {"columns": ["sex", "diagnosis"]}}},
+            "study-columns",
+        ),
+        ({"pregeneralize": "no"}, "study-option"),
+        ({"plans": "plan.yaml"}, "study-unknown-key"),
+    ],
+)
+def test_a_study_that_makes_no_sense_is_refused(change: dict[str, Any], code: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        written_study(tmp_path, PLAN, **change)
+    assert refused.value.code == code
+
+
+def test_a_study_whose_hierarchy_file_is_missing_is_refused(tmp_path: Path) -> None:
+    attributes = {**PLAN["attributes"], "sex": {"role": "quasi-identifying", "hierarchy": {"csv": "nowhere.csv"}}}
+    with pytest.raises(InputError, match="this file of the plan cannot be read"):
+        written_study(tmp_path, {**PLAN, "attributes": attributes})
+
+
+def test_a_study_without_a_helper_is_refused_unless_the_protocol_is_a(tmp_path: Path) -> None:
+    written_study(tmp_path, PLAN)
+    text = (tmp_path / "study.yaml").read_text(encoding="utf-8").replace("helper: {}\n", "")
+    (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="needs a helper"):
+        Study.from_yaml(tmp_path / "study.yaml")
+
+
+@pytest.mark.parametrize(
+    ("change", "study", "words"),
+    [
+        ({"models": [{"model": "t-closeness_ordered", "attribute": "diagnosis", "t": 0.2}]}, {}, "order of the values"),
+        (
+            {"models": [{"model": "delta-presence", "minimum": 0, "maximum": 0.5, "population": "p.csv"}]},
+            {},
+            "population",
+        ),
+        ({"search": {"algorithm": "mondrian"}}, {}, "each row in its own way"),
+        ({"person": "id"}, {}, "one row per person"),
+        ({"search": {"algorithm": "datafly"}}, {"protocol": "C"}, "datafly"),
+        (
+            {"metric": {"metric": "non_uniform_entropy_suppression"}, "suppression_limit": 0.1},
+            {"protocol": "C"},
+            "suppressed rows",
+        ),
+        (
+            {"models": [{"model": "n-t-closeness", "attribute": "diagnosis", "n": 3, "t": 0.2}]},
+            {"protocol": "C"},
+            "neighbours",
+        ),
+        (
+            {
+                "attributes": {
+                    **PLAN["attributes"],
+                    "age": {"role": "quasi-identifying", "hierarchy": {"ordering": {"fanouts": [2]}}},
+                }
+            },
+            {},
+            "values of all parties",
+        ),
+    ],
+)
+def test_a_plan_that_needs_values_is_refused_with_the_reason(
+    change: dict[str, Any], study: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "p.csv").write_text("age,sex\n1,m\n", encoding="utf-8")
+    written = written_study(tmp_path, {**PLAN, **change}, **study)
+    with pytest.raises(InputError, match=words) as refused:
+        refuse_unsuited(written)
+    assert refused.value.code == "study-unsuited"
+
+
+def test_the_same_plan_is_accepted_where_it_can_be_computed(tmp_path: Path) -> None:
+    ordering = {"role": "quasi-identifying", "hierarchy": {"ordering": {"fanouts": [2]}}}
+    plan = {**PLAN, "attributes": {**PLAN["attributes"], "age": ordering}}
+    refuse_unsuited(written_study(tmp_path, plan, **VERTICAL))  # one party alone has all values
+    closeness = {**PLAN, "models": [{"model": "n-t-closeness", "attribute": "diagnosis", "n": 3, "t": 0.2}]}
+    refuse_unsuited(written_study(tmp_path, closeness))
