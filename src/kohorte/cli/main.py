@@ -22,7 +22,7 @@ from kohorte.errors import InternalError, KohorteError
 
 VERBS = (
     "demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms",
-    "survey", "series", "query", "serve", "worker", "user", "audit", "service",
+    "survey", "series", "query", "party", "serve", "worker", "user", "audit", "service",
 )  # fmt: skip
 
 INTERRUPTED = 130
