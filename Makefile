@@ -9,6 +9,8 @@ FILES := $(shell find src/kohorte -type f ! -name '*.pyc' ! -name '*.so' | LC_AL
 STAMP := $(VENV)/.installed-$(FILES)
 SOURCES := src tests testbed benchmarks
 WORKERS ?= 2
+# Compiled modules are kept, also where the environment says otherwise: tests start many processes that read them.
+unexport PYTHONDONTWRITEBYTECODE
 # Workers get neighbouring tests, so that fixtures of modules are made once, and take over from each other at the end.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
@@ -29,13 +31,14 @@ demo: setup
 	$(BIN)/kohorte demo --force
 
 # Within ten minutes on two cores: everything but the tests marked slow, and a few on the NumPy kernels.
-test: check native-test postgresql
+test: setup
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check native-test postgresql
 	$(PYTEST) -m "not slow"
 	@$(MAKE) --no-print-directory reference-smoke
 
-# What needs longer: the tests marked slow, and the suite on the NumPy kernels.
+# What needs longer: the tests marked slow, properties with all examples, and the suite on the NumPy kernels.
 test-long: setup postgresql
-	$(PYTEST) -m slow
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough
 	@$(MAKE) --no-print-directory reference-test
 
 # The twins are compared call by call in tests/unit/kernels; this shows that whole releases work on the NumPy kernels.
@@ -73,7 +76,7 @@ check-native: setup
 native-test: setup
 	@if command -v c++ >/dev/null && command -v cmake >/dev/null; then \
 	  cmake -S native -B build/tests -DKOHORTE_TESTS=ON >/dev/null && cmake --build build/tests --parallel 2 && \
-	  ctest --test-dir build/tests --output-on-failure; \
+	  ctest --test-dir build/tests --parallel 2 --output-on-failure; \
 	else echo "no C++ compiler or cmake: the C++ tests are left out"; fi
 
 # The tests of the service start a PostgreSQL of their own; this makes sure that there is one to start.

@@ -9,8 +9,11 @@ from hypothesis import settings
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-settings.register_profile("kohorte", deadline=None, print_blob=True)
-settings.load_profile("kohorte")
+from support.examples import THOROUGH  # noqa: E402 - the path comes first
+
+settings.register_profile("thorough", max_examples=THOROUGH, deadline=None, print_blob=True)
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=THOROUGH // 2)
+settings.load_profile("quick")
 
 # A shell ignores interrupts for what it runs in the background, and processes inherit that: the tests send some.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.errors import InternalError, ProtocolError
 from kohorte.parties.ciphers.counters import COUNTERS
+from support.examples import examples
 
 KEYS = {scheme.name: scheme.derived(b"the secret of the group, always the same") for scheme in COUNTERS}
 
@@ -25,7 +26,7 @@ def groups(*values):
 
 
 @pytest.mark.parametrize("name", KEYS)
-@settings(max_examples=5)
+@examples(5)
 @given(st.lists(st.integers(0, 3000) | st.integers(0, 2**20), max_size=6))
 def test_counts_come_back(name, values):
     key = KEYS[name]
@@ -38,7 +39,7 @@ def test_counts_come_back(name, values):
 
 
 @pytest.mark.parametrize("name", KEYS)
-@settings(max_examples=5)
+@examples(5)
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 3)), max_size=12))
 def test_sums_of_groups_are_the_sums_of_the_counts(name, cells):
     key = KEYS[name]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.engines import ENGINES, Engine, LocalEngine, PersonSetsEngine
@@ -33,6 +33,7 @@ from kohorte.sources import (
     encode,
 )
 from support import oracle
+from support.examples import examples
 from support.strategies import DIAGNOSIS, INCOME, guarded_tables, tables
 from support.tables import SUBSET, Row, SmallTable, flat_levels
 
@@ -138,7 +139,7 @@ def check_engine(make: Callable[[EncodedTable], Engine], table: SmallTable, tupl
 
 
 @every_pair
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(table=st.one_of(tables(weighted=False, most_attributes=2), guarded_tables(*MODELS)))
 def test_an_engine_counts_the_tuples_of_a_source_as_one_counts_rows(engine, kind, table):
     if engine is PersonSetsEngine:
@@ -148,7 +149,7 @@ def test_an_engine_counts_the_tuples_of_a_source_as_one_counts_rows(engine, kind
 
 
 @every_source
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(table=guarded_tables(*MODELS))
 def test_a_source_counts_its_tuples_in_two_ways(kind, table):
     columns = list(table.frame.columns)
@@ -165,7 +166,7 @@ def test_a_source_counts_its_tuples_in_two_ways(kind, table):
 
 
 @every_source
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(data=st.data())
 def test_a_source_writes_what_each_tuple_shows(kind, data):
     table = data.draw(tables(weighted=False))

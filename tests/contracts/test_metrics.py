@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kohorte.engines import engine_for
@@ -16,6 +16,7 @@ from kohorte.models import DistinctLDiversity, KAnonymity
 from kohorte.recoding import Cells, Recoding, RecodingProblem
 from kohorte.search import Goal
 from support import oracle
+from support.examples import examples
 from support.problems import evaluator_of
 from support.strategies import DIAGNOSIS, guarded_tables, limits, questions
 from support.tables import Secret, SmallTable, flat_levels
@@ -71,7 +72,7 @@ class Known:
 
 
 @every_metric
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions())
 def test_parts_add_up_to_a_lower_bound_of_every_solution(metric, question):
     known = Known(question, metric)
@@ -84,7 +85,7 @@ def test_parts_add_up_to_a_lower_bound_of_every_solution(metric, question):
 
 
 @every_metric
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions())
 def test_the_floor_of_a_node_is_a_lower_bound_of_all_its_generalizations(metric, question):
     known = Known(question, metric)
@@ -99,7 +100,7 @@ def test_the_floor_of_a_node_is_a_lower_bound_of_all_its_generalizations(metric,
 
 
 @every_metric
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions(most_attributes=2))
 def test_bounds_raised_by_suppressed_rows_stay_lower_bounds(metric, question):
     """What finer nodes say by their floor and coarser ones by their suppressed rows, together, is still true."""
@@ -117,7 +118,7 @@ def test_bounds_raised_by_suppressed_rows_stay_lower_bounds(metric, question):
 
 
 @every_metric
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions())
 def test_bounds_rise_with_the_suppressed_rows_and_are_the_same_for_arrays(metric, question):
     known = Known(question, metric)
@@ -131,7 +132,7 @@ def test_bounds_rise_with_the_suppressed_rows_and_are_the_same_for_arrays(metric
 
 
 @every_metric
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions())
 def test_no_solution_of_a_cost_suppresses_more_rows_than_the_metric_says(metric, question):
     known = Known(question, metric)
@@ -140,7 +141,7 @@ def test_no_solution_of_a_cost_suppresses_more_rows_than_the_metric_says(metric,
 
 
 @every_metric
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions())
 def test_a_monotone_metric_never_falls_with_generalization(metric, question):
     known = Known(question, metric)
@@ -174,7 +175,7 @@ def test_metrics_claim_to_be_monotone_where_the_literature_says_so(metric, witho
 
 
 @every_metric
-@settings(max_examples=40)
+@examples(40)
 @given(question=questions())
 def test_every_node_costs_what_the_definition_says(metric, question):
     """The oracle computes classes, suppression and cost cell by cell from the definitions."""
@@ -217,7 +218,7 @@ def test_an_unknown_metric_is_refused_with_the_nearest_name(name, hint):
 
 
 @every_metric
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_what_suppressed_rows_add_to_the_parts_never_shrinks_at_finer_nodes_where_the_metric_says_so(metric, data):
     """The optimal search adds it to the bounds of all finer nodes; every model here is monotone with suppression."""
@@ -262,7 +263,7 @@ def recoded_node(table, problem, evaluator, node):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_a_node_costs_the_same_when_it_is_seen_as_a_recoding(name, data):
     diverse = DistinctLDiversity(attribute=DIAGNOSIS, l=2)

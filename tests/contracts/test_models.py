@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte.models
@@ -39,6 +39,7 @@ from kohorte.models import (
 from kohorte.search import search_named
 from kohorte.sources import Missing
 from support import model_oracle
+from support.examples import examples
 from support.problems import evaluator_of, problem_of
 from support.strategies import DIAGNOSIS, INCOME, RANDOM_MODELS, STAGE, guarded_tables, limits
 from support.tables import POPULATION, SUBSET, SmallTable, classes_table, flat_levels, tree_levels
@@ -84,7 +85,7 @@ OF_THEIR_OWN = {"population-uniqueness"}
 
 every_example = pytest.mark.parametrize("model", [m for models in EXAMPLES.values() for m in models], ids=repr)
 every_kind = pytest.mark.parametrize("kind", RANDOM_MODELS, ids=lambda kind: kind.name)
-few = settings(max_examples=20)
+few = examples(20)
 
 
 def test_every_model_has_an_example_random_parameters_and_an_oracle():
@@ -119,7 +120,7 @@ def asked(data, kind, **options):
 
 
 @every_kind
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_verdicts_are_those_of_the_definition(kind, data):
     model, table = asked(data, kind)
@@ -134,7 +135,7 @@ def test_verdicts_are_those_of_the_definition(kind, data):
         assert model.holds(groups) == model_oracle.holds_for_all(table, node, model.to_dict(), everything)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_what_is_kept_with_several_models_is_what_their_definitions_say(data):
     models = data.draw(st.lists(st.one_of(*RANDOM_MODELS.values()), min_size=1, max_size=3))
@@ -287,7 +288,7 @@ def check_evaluations(models, table, limit):
 
 
 @every_kind
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_no_finer_node_keeps_a_row_that_a_model_says_is_gone(kind, data):
     model, table = asked(data, kind)
@@ -295,7 +296,7 @@ def test_no_finer_node_keeps_a_row_that_a_model_says_is_gone(kind, data):
     check_evaluations([model], table, data.draw(limits(table)))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(data=st.data())
 def test_no_finer_node_keeps_a_row_that_several_models_say_is_gone(data):
     models = data.draw(st.lists(st.one_of(*RANDOM_MODELS.values()), min_size=2, max_size=4))
@@ -304,7 +305,7 @@ def test_no_finer_node_keeps_a_row_that_several_models_say_is_gone(data):
     check_evaluations(models, table, data.draw(limits(table)))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(data=st.data())
 def test_searches_that_rest_on_these_bounds_find_the_optimum(data):
     models = data.draw(st.lists(st.one_of(*RANDOM_MODELS.values()), min_size=1, max_size=3))
@@ -510,7 +511,7 @@ def holds_with(model, groups, **parameters):
 
 
 @pytest.mark.parametrize("kind", STRENGTHS, ids=lambda kind: kind.name)
-@settings(max_examples=30)
+@examples(30)
 @given(data=st.data())
 def test_what_is_reached_is_the_strongest_parameter(kind, data):
     model, table = asked(data, kind, missing=(Missing.CATEGORY,))
@@ -529,7 +530,7 @@ def test_what_is_reached_is_the_strongest_parameter(kind, data):
         assert (reached - getattr(model, strength.parameter)) * strength.step >= -1e-9
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_what_delta_presence_reaches_are_the_narrowest_bounds(data):
     model, table = asked(data, DeltaPresence, missing=(Missing.CATEGORY,))

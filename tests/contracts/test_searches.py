@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.errors import InputError, NoSolution
@@ -17,6 +17,7 @@ from kohorte.models import KAnonymity, PrivacyModel
 from kohorte.search import SEARCHES, Exhaustive, search_named
 from kohorte.search.base import OutOfTime
 from support import oracle
+from support.examples import examples
 from support.problems import problem_of
 from support.strategies import questions
 from support.tables import SmallTable, flat_levels
@@ -117,7 +118,7 @@ def finds_a_solution_or_none(name, problem, truth):
 
 
 @every_metric
-@settings(max_examples=60)
+@examples(60)
 @given(question=questions())
 def test_searches_agree_with_exhaustive_search(metric, question):
     truth = Exhaustive().run(make_problem(question, metric))
@@ -128,7 +129,7 @@ def test_searches_agree_with_exhaustive_search(metric, question):
 
 
 @every_metric
-@settings(max_examples=40)
+@examples(40)
 @given(question=questions())
 def test_searches_agree_where_the_model_is_not_monotone(metric, question):
     models = [OddClasses(least=question[1])]
@@ -138,7 +139,7 @@ def test_searches_agree_where_the_model_is_not_monotone(metric, question):
 
 
 @every_metric
-@settings(max_examples=40)
+@examples(40)
 @given(question=questions())
 def test_searches_agree_where_a_monotone_model_meets_one_that_is_not(metric, question):
     models = [KAnonymity(k=question[1]), OddClasses()]
@@ -161,7 +162,7 @@ def test_searches_agree_on_larger_lattices(metric, share):
 
 
 @every_metric
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions())
 def test_exhaustive_search_finds_the_optimum_of_the_oracle(metric, question):
     """The oracle knows nothing of the package; ties are broken by height, then by levels from left to right."""
@@ -223,7 +224,7 @@ def watched(problem):
 
 
 @pytest.mark.parametrize("metric", ["height", "non_uniform_entropy", "discernibility_monotone"])
-@settings(max_examples=60)
+@examples(60)
 @given(question=questions())
 def test_no_search_of_a_random_question_counts_a_node_twice(metric, question):
     for name in NAMES:
@@ -234,7 +235,7 @@ def test_no_search_of_a_random_question_counts_a_node_twice(metric, question):
             assert set(counted.values()) == {1}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(question=questions())
 def test_two_phase_flash_is_basic_flash_where_models_and_metric_are_monotone(question):
     problems = [make_problem(question, "non_uniform_entropy") for _ in range(2)]
@@ -244,7 +245,7 @@ def test_two_phase_flash_is_basic_flash_where_models_and_metric_are_monotone(que
     assert results[0] == results[1]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(question=questions(missing=()))  # rows that are always suppressed would be a monotone part
 def test_two_phase_flash_counts_as_many_nodes_as_depth_first_flash_where_nothing_is_monotone(question):
     runs = [
@@ -385,7 +386,7 @@ def test_every_search_says_whether_it_is_optimal_and_what_it_costs(search):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=10)
+@examples(10)
 def test_a_search_gives_the_same_answer_and_the_same_checks_every_time(seed):
     question = random_question(seed, k=3, share=0.05, attributes=3, rows=60)
     runs = [search_named("optimal").run(make_problem(question, "discernibility")) for _ in range(2)]
@@ -394,7 +395,7 @@ def test_a_search_gives_the_same_answer_and_the_same_checks_every_time(seed):
 
 @pytest.mark.parametrize("threads", [2, 4, 8])
 @pytest.mark.parametrize("metric", ["loss", "aecs", "non_uniform_entropy", "entropy"])
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions(), stop=st.integers(1, 6))
 def test_a_search_with_threads_that_is_stopped_claims_nothing_that_is_not_proven(threads, metric, question, stop):
     truth = Exhaustive().run(make_problem(question, metric))
@@ -417,7 +418,7 @@ def test_a_search_with_threads_that_is_stopped_claims_nothing_that_is_not_proven
 
 
 @pytest.mark.parametrize("threads", [2, 5])
-@settings(max_examples=25)
+@examples(25)
 @given(question=questions())
 def test_the_answer_is_the_same_for_any_number_of_threads(threads, question):
     cases = [("optimal", "discernibility"), ("optimal", "entropy"), ("exhaustive", "loss")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.models import (
@@ -25,6 +25,7 @@ from kohorte.models import (
     SafeHarborRule,
 )
 from kohorte.models.strictness import DIRECTIONS, at_least_as_strict
+from support.examples import examples
 from support.problems import evaluator_of
 from support.strategies import DIAGNOSIS, INCOME, RANDOM_MODELS, guarded_tables
 
@@ -36,7 +37,7 @@ def test_every_kind_of_model_says_in_which_direction_it_becomes_stricter() -> No
 
 
 @pytest.mark.parametrize("kind", RANDOM_MODELS, ids=lambda kind: kind.name)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_adding_what_a_stricter_model_implies_changes_no_release(kind, data) -> None:
     required = data.draw(RANDOM_MODELS[kind])

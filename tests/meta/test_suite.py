@@ -6,6 +6,10 @@ import re
 import tomllib
 from pathlib import Path
 
+from hypothesis import settings
+
+from support.examples import FEWEST, THOROUGH, examples
+
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 PYTEST = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
@@ -20,9 +24,20 @@ def recipe(target: str) -> list[str]:
 
 
 def test_both_commands_together_run_every_test_on_the_compiled_kernels() -> None:
-    assert recipe("test")[0] == '$(PYTEST) -m "not slow"'
-    assert recipe("test-long")[0] == "$(PYTEST) -m slow"
-    assert recipe("quick") == ['$(PYTEST) -m "not slow"']
+    checks, tests, smoke = recipe("test")
+    assert checks.endswith(" check native-test postgresql")
+    assert tests == '$(PYTEST) -m "not slow"'
+    assert smoke.endswith(" reference-smoke")
+    assert recipe("test-long")[0] == '$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough'
+    assert recipe("quick") == [tests]
+
+
+def test_properties_get_half_of_their_examples_until_the_long_tests() -> None:
+    quick, thorough = (settings.get_profile(name).max_examples for name in ("quick", "thorough"))
+    assert (quick, thorough) == (THOROUGH // 2, THOROUGH)
+    now = settings.default.max_examples
+    assert examples(60).max_examples == 60 * now // THOROUGH
+    assert examples(1).max_examples == FEWEST
 
 
 def test_no_setting_leaves_a_test_out() -> None:

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kohorte.engines import engine_for
@@ -13,6 +13,7 @@ from kohorte.metrics import metric_named
 from kohorte.models import DistinctLDiversity, KAnonymity
 from kohorte.recoding import MinGenCells, MuArgus, MuArgusComplete, RecodingProblem
 from kohorte.search import Exhaustive, Goal, Options
+from support.examples import examples
 from support.problems import problem_of
 from support.strategies import DIAGNOSIS, guarded_tables, questions, tables
 
@@ -71,7 +72,7 @@ def check_optimum(table, metric, model, satisfied):
 
 
 @every_metric
-@settings(max_examples=60)
+@examples(60)
 @given(table=tables(most_rows=6, missing=()), k=st.integers(1, 4))
 def test_mingen_on_cells_finds_the_cheapest_of_all_partitions_that_are_k_anonymous(metric, table, k):
     check_optimum(table, metric, KAnonymity(k=k), lambda block: len(block) >= k)
@@ -81,7 +82,7 @@ DIVERSE = DistinctLDiversity(DIAGNOSIS, l=2)
 
 
 @every_metric
-@settings(max_examples=60)
+@examples(60)
 @given(table=guarded_tables(DIVERSE, most_rows=6, missing=()), least=st.integers(1, 3))
 def test_mingen_on_cells_finds_the_cheapest_of_all_partitions_that_are_l_diverse(metric, table, least):
     diagnoses = dict(table.secrets)[DIAGNOSIS].values
@@ -94,7 +95,7 @@ def test_mingen_on_cells_finds_the_cheapest_of_all_partitions_that_are_l_diverse
 
 
 @every_metric
-@settings(max_examples=60)
+@examples(60)
 @given(table=tables(most_rows=9), k=st.integers(1, 4))
 def test_mingen_on_cells_is_never_worse_than_the_best_node(metric, table, k):
     models = [KAnonymity(k=k)]
@@ -108,7 +109,7 @@ def shown_rows(recoding):
     return list(zip(*(column.shown(recoding.kept).to_list() for column in recoding.columns), strict=True))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(question=questions(most_rows=25, most_attributes=4))
 def test_the_complete_mu_argus_is_always_k_anonymous(question):
     table, k, limit = question
@@ -125,7 +126,7 @@ def test_the_complete_mu_argus_is_always_k_anonymous(question):
     assert len(table.rows) - sum(classes.values()) <= limit
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(question=questions(most_rows=25, most_attributes=4, missing=()), data=st.data())
 def test_after_mu_argus_no_combination_that_it_tests_is_shown_by_fewer_than_k_rows(question, data):
     table, k, _ = question
@@ -139,7 +140,7 @@ def test_after_mu_argus_no_combination_that_it_tests_is_shown_by_fewer_than_k_ro
                 assert all(count >= k for pair, count in pairs.items() if "*" not in pair)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(question=questions(most_rows=25, most_attributes=4))
 def test_mu_argus_without_time_is_k_anonymous_where_it_is_the_complete_one(question):
     table, k, limit = question

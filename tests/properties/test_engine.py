@@ -4,12 +4,13 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.engines import LocalEngine
 from kohorte.sources import FrameSource, Missing
 from support import oracle
+from support.examples import examples
 from support.strategies import tables
 from support.tables import SmallTable
 
@@ -122,7 +123,7 @@ def test_the_applied_table_has_the_classes_of_the_node(data):
     assert all(got == want for got, want, keeps in zip(applied.rows(), wanted, kept, strict=True) if keeps)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(tables(weighted=False, missing=()))
 def test_a_table_of_excluded_rows_alone_has_no_classes(table):
     empty = SmallTable(table.levels, ((None,) * len(table.levels),) * 3, missing=Missing.SUPPRESS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.dp.noise.exact import ExactTable
@@ -21,6 +21,7 @@ from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.dp.schema.typed import typed_table
 from kohorte.dp.sql.parse import parse_query
 from kohorte.dp.sql.plan import QueryPlan
+from support.examples import examples
 from support.questions import AGGREGATES, metadata
 
 ROWS = st.fixed_dictionaries(
@@ -55,7 +56,7 @@ def vectors(frame: pl.DataFrame, plan: QueryPlan, told: QueryMetadata) -> dict[M
     return ExactTable(typed_table(frame, told), plan, told).measure(parts)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     others=PEOPLE,
     person=st.lists(ROWS, min_size=1, max_size=6),
@@ -78,7 +79,7 @@ def test_one_person_changes_every_measurement_by_at_most_its_sensitivity(
         assert math.hypot(*changes) <= euclidean_sensitivity(part, told, grouped=bool(keys)) + 1e-9
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(others=PEOPLE, person=st.lists(ROWS, min_size=1, max_size=6), most=st.integers(1, 3))
 def test_one_person_changes_the_values_of_a_quantile_by_at_most_so_many_rows(
     others: list[list[dict[str, object]]], person: list[dict[str, object]], most: int

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import HealthCheck, assume, event, given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.series import SeriesRelease
+from support.examples import examples
 
 Value = str | None
 Person = tuple[Value, ...]
@@ -233,7 +234,7 @@ def by_arrival(tags: list[int], releases: list[Shown]) -> list[list[int]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_every_release_of_any_growing_table_hides_everybody_among_k(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -269,7 +270,7 @@ def _shows_the_truth(case: Case, shown: Shown) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@examples(25, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_equal_rows_are_counted_as_often_as_they_occur(case: Case) -> None:
     """Without a tag many rows are equal in all columns; none is lost or doubled from table to table."""

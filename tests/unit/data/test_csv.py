@@ -4,12 +4,13 @@ import io
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.data import Formulas, read_csv, write_csv
 from kohorte.data.csv import CsvTable
 from kohorte.errors import InputError
+from support.examples import examples
 from support.work import counted_calls
 
 
@@ -282,7 +283,7 @@ TABLES = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     table=TABLES,
     separator=st.sampled_from([",", ";", "\t", "|", " "]),
@@ -297,7 +298,7 @@ def test_any_text_survives_a_round_trip(table: list[tuple[str | None, ...]], sep
     assert written(back.frame, separator=separator, newline=newline) == data
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(names=st.lists(UGLY.filter(bool), min_size=1, max_size=4, unique=True))
 def test_any_name_survives_a_round_trip(names: list[str]) -> None:
     frame = pl.DataFrame({name: ["x"] for name in names})

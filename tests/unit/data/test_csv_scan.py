@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.kernels.csv_scan_reference import CsvScan, csv_scan
+from support.examples import examples
 
 
 def scan(text: str, separator: str = ",", fields: int = 0) -> CsvScan:
@@ -73,13 +74,13 @@ def obvious(text: str, fields: int) -> CsvScan:
     )
 
 
-@settings(max_examples=1500, deadline=None)
+@examples(1500)
 @given(text=st.text(alphabet='a,;"\r\n', max_size=30), fields=st.integers(0, 3))
 def test_the_scan_agrees_with_the_obvious_way_on_any_text(text: str, fields: int) -> None:
     assert scan(text, fields=fields) == obvious(text, fields)
 
 
-@settings(max_examples=1000, deadline=None)
+@examples(1000)
 @given(pieces=st.lists(st.sampled_from(["x", "", '"x"', '"a,\n""b"', ",", "\n", "\r\n", '""', "ä"]), max_size=20))
 def test_the_scan_agrees_with_the_obvious_way_on_nearly_sound_files(pieces: list[str]) -> None:
     text = "".join(pieces)

@@ -10,12 +10,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.data import parquet_footer
 from kohorte.data.parquet_footer import UnpackedSize, unpacked_size
 from kohorte.errors import InputError
+from support.examples import examples
 
 TABLE = pa.table({"a": [1, 2, 3] * 1000, "b": ["x", "yy", None] * 1000})
 
@@ -109,7 +110,7 @@ def test_what_is_no_parquet_file_is_refused(data: bytes) -> None:
 DATA = written(TABLE, row_group_size=1500)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.integers(0, len(DATA) - 1), st.integers(0, 255), st.booleans())
 def test_a_damaged_file_is_measured_or_refused_but_never_a_surprise(at: int, byte: int, cut: bool) -> None:
     damaged = DATA[:at] if cut else DATA[:at] + bytes([byte]) + DATA[at + 1 :]

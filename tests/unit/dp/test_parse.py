@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kohorte.dp.sql.parse import parse_query
@@ -22,6 +22,7 @@ from kohorte.dp.sql.plan import (
     QueryPlan,
 )
 from kohorte.errors import InputError
+from support.examples import examples
 from support.questions import metadata
 
 TOLD = metadata(identifying=["name"], columns={"name": {"datatype": "text"}, **metadata().to_dict()["columns"]})
@@ -314,7 +315,7 @@ def parsed(sql: str) -> tuple[QueryPlan | None, str]:
         return None, refusal.message
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(WORDS, max_size=25).map(" ".join) | st.text(max_size=40))
 @example("SELECT COUNT(*) FROM PRIORI WHERE")
 @example("SELECT COUNT(*) FROM PRIORI ORDER BY")

@@ -6,10 +6,11 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.kernels import Cutter, cuts_reference
+from support.examples import examples
 
 try:
     from kohorte.kernels import _native as native
@@ -140,7 +141,7 @@ def tasks(draw):
     return task, draw(st.integers(0, 2**32 - 1))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(tasks())
 def test_cutters_agree_with_plain_python_round_by_round(task):
     task, seed = task
@@ -153,7 +154,7 @@ def test_cutters_agree_with_plain_python_round_by_round(task):
             assert cutter.ids().dtype == np.uint32
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(tasks(), st.data())
 def test_cutters_agree_on_many_regions_with_attempts_of_their_own(task, data):
     task, _ = task

@@ -4,11 +4,12 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.kernels import Ristretto, points_reference
 from kohorte.parties.ciphers.libsodium import addresses
+from support.examples import examples
 from support.ristretto_vectors import (
     EQUAL_HASHES,
     HASHED_TEXTS,
@@ -109,7 +110,7 @@ def test_wrong_use_is_a_value_error(points):
             wrong()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 2, 63, 64, 65, 200]), st.sampled_from([1, 2, 7, 300]))
 def test_compiled_loops_and_their_twin_give_the_same_answers(seed, count, groups):
     native = pytest.importorskip("kohorte.kernels._native", reason="no compiled kernels").Ristretto(**addresses())

@@ -5,11 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kohorte import kernels
 from kohorte.kernels import split_sets_reference
+from support.examples import examples
 
 BOTH = [pytest.param(split_sets_reference.SplitSets, id="reference")]
 if kernels.KERNELS == "native":
@@ -106,7 +107,7 @@ def test_neighbours_cost_what_they_cost(kernel, seed):
 
 
 @both_kernels
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=seeds)
 def test_the_best_of_all_sets_is_found_and_ties_have_an_order(kernel, seed):
     task = Task(seed)

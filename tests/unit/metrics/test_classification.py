@@ -5,13 +5,14 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.metrics import Classification, metric_named
 from kohorte.models import DistinctLDiversity, EqualTCloseness, KAnonymity
 from kohorte.search import SEARCHES, Exhaustive, Optimal, search_named
+from support.examples import examples
 from support.model_oracle import classes as classes_of
 from support.model_oracle import kept_classes
 from support.problems import evaluator_of, problem_of
@@ -68,7 +69,7 @@ class TestByHand:
         assert release.to_dict()["metric"] == "classification"
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 def test_costs_bounds_and_floors_hold_at_all_nodes(data):
     diverse = DistinctLDiversity(attribute=DIAGNOSIS, l=2)
@@ -98,7 +99,7 @@ def test_costs_bounds_and_floors_hold_at_all_nodes(data):
                 assert found[node].cost <= found[other].cost
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 def test_every_search_that_takes_the_metric_agrees_with_exhaustive_search(data):
     diverse = DistinctLDiversity(attribute=DIAGNOSIS, l=2)

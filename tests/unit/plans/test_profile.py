@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.data import Role
 from kohorte.plans.profile import profile
 from kohorte.plans.proposal import Proposal, propose
+from support.examples import examples
 
 
 def test_identifiers_are_suspected_by_name_and_by_content() -> None:
@@ -55,7 +56,7 @@ numbers = st.one_of(
 )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(numbers, min_size=5, max_size=30))
 def test_the_first_plan_of_any_numbers_knows_them_all(values: list[str | None]) -> None:
     frame = pl.DataFrame({"q": pl.Series(values, dtype=pl.String), "sex": ["f"] * len(values)})

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.hierarchies import CsvFile, Tree
 from kohorte.metrics import PLAIN_METRICS
 from kohorte.models import KAnonymity, RecursiveLDiversity
+from support.examples import examples
 from support.shown_cells import QUASIS
 
 EVERY_METRIC = [*(metric.name for metric in PLAIN_METRICS), {"metric": "classification", "attribute": "disease"}]
@@ -113,7 +114,7 @@ def tables(draw):
 
 
 @pytest.mark.parametrize("metric", EVERY_METRIC, ids=str)
-@settings(max_examples=15)
+@examples(15)
 @given(frame=tables(), k=st.integers(1, 3), limit=st.sampled_from([0.0, 0.1, 0.3, 0.6]), missing=st.booleans())
 def test_local_recoding_is_never_worse_than_one_optimal_search_by_the_metric_of_the_plan(
     metric, frame, k, limit, missing
@@ -138,7 +139,7 @@ def test_local_recoding_is_never_worse_than_one_optimal_search_by_the_metric_of_
     assert all(set(entry["levels"]) == names for entry in passes)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(frame=tables(), k=st.integers(1, 3), limit=st.sampled_from([0.0, 0.2, 0.5, 1.0]))
 def test_cell_suppression_shows_the_value_or_a_star(frame, k, limit):
     options = {"k": k, "hierarchies": {name: QUASIS[name].builder for name in QUASIS}, "suppression_limit": limit}
@@ -149,7 +150,7 @@ def test_cell_suppression_shows_the_value_or_a_star(frame, k, limit):
             assert shown in (original, "*")
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(frame=tables(), k=st.integers(2, 3))
 def test_without_hierarchies_cell_suppression_is_local_recoding(frame, k):
     options = {"k": k, "hierarchies": {name: QUASIS[name].builder for name in QUASIS}, "suppression_limit": 0.2}

@@ -6,12 +6,13 @@ from typing import ClassVar
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.hierarchies import Dates, Intervals, Ordering, Redaction, Tree
 from kohorte.models import KAnonymity
+from support.examples import examples
 from support.model_oracle import CONDITIONS, Seen
 from support.shown_cells import NASTY, QUASIS
 
@@ -111,7 +112,7 @@ class TestPublishedTables:
 
 
 class TestBounds:
-    @settings(max_examples=40)
+    @examples(40)
     @given(
         rows=st.integers(1, 3).flatmap(
             lambda d: st.lists(st.tuples(*[st.integers(0, 6)] * d), min_size=4, max_size=60)
@@ -124,7 +125,7 @@ class TestBounds:
         assert max(classes(release).values()) <= 2 * d * (k - 1) + m
         assert release.recoding.facts["largest_region"] <= 2 * d * (k - 1) + m
 
-    @settings(max_examples=40)
+    @examples(40)
     @given(
         rows=st.integers(1, 3).flatmap(
             lambda d: st.lists(st.tuples(*[st.integers(0, 5)] * d), min_size=4, max_size=60)
@@ -137,7 +138,7 @@ class TestBounds:
         assert facts["regions"] >= len(rows) / (2 * k - 1)
         assert facts["rows_per_region_and_k"] < 2
 
-    @settings(max_examples=30)
+    @examples(30)
     @given(seed=st.integers(0, 10**6), rows=st.integers(4, 80), k=st.integers(1, 4), d=st.integers(1, 3))
     def test_continuous_data_have_relaxed_classes_of_2k_minus_1_rows_at_most(self, seed, rows, k, d):
         """No two rows agree in anything, so that regions are the classes of the release."""
@@ -172,7 +173,7 @@ def holds(entries, secrets, table):
     return all(CONDITIONS[entry["model"]](seen, entry) for entry in entries)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 def test_a_strict_region_is_cut_as_long_as_both_parts_satisfy_the_models(data):
     """By brute force: no class that is left has any cut whose parts hold."""
@@ -201,7 +202,7 @@ def test_a_strict_region_is_cut_as_long_as_both_parts_satisfy_the_models(data):
                 assert not all(part and holds(entries, part, secrets) for part in parts)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.data())
 def test_every_relaxed_class_satisfies_its_models(data):
     rows = data.draw(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), min_size=4, max_size=20))
@@ -335,7 +336,7 @@ class TestMinimumLevel:
         assert shown(["u", "u", "u", "s"], hierarchies=job, minimum=1, k=3) == ["B"] * 4
 
     @BOTH
-    @settings(max_examples=25)
+    @examples(25)
     @given(data=st.data())
     def test_no_cell_tells_apart_what_the_minimum_level_does_not(self, algorithm, data):
         name = data.draw(st.sampled_from(["age", "comma", "tag", "grade", "job"]))
@@ -416,7 +417,7 @@ class TestWidestAttribute:
             cells = recode(pl.DataFrame(columns), k=2, weights={"x": 0.1, "y": 0.3}).data
             assert cells[names[0]][0] != cells[names[0]][2]
 
-    @settings(max_examples=60)
+    @examples(60)
     @given(st.data())
     def test_the_first_cut_is_that_of_the_published_rule(self, data):
         """An oracle in fractions: the widest normalized range among the attributes that can be cut at all."""

@@ -6,7 +6,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -14,6 +14,7 @@ from kohorte.hierarchies import Dates, Intervals, Tree
 from kohorte.models import DeltaPresence, KAnonymity, KMap
 from kohorte.recoding import RECODERS
 from kohorte.search import SEARCHES
+from support.examples import examples
 from support.shown_cells import QUASIS, STAR
 
 NAMES = ("age", "job", "sex")
@@ -86,7 +87,7 @@ def test_every_recoding_respects_it(name, minimum):
 
 
 @pytest.mark.parametrize("metric", ["loss", "precision", "discernibility"])
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_the_optimum_is_that_of_the_whole_lattice_above_it(metric, data):
     """All nodes of the plan without a minimum_level, less those below it: the best of them is the answer."""

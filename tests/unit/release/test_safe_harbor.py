@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -18,6 +18,7 @@ from kohorte.plans.safe_harbor_proposal import safe_harbor_profile
 from kohorte.release.preparation import encode_problem
 from kohorte.release.safe_harbor import problems, refuse_unsafe
 from kohorte.sources import FrameSource
+from support.examples import examples
 
 QUASI = "quasi-identifying"
 
@@ -143,7 +144,7 @@ CELLS = st.sampled_from(
 )
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=25),
     name=st.sampled_from(["x", "age", "zip", "birth_year", "visit_date"]),

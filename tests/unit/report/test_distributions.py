@@ -7,10 +7,11 @@ from datetime import date, timedelta
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kohorte.report.distributions import MISSING, STARRED, Distribution, comparable, distribution
+from support.examples import examples
 
 VALUES = st.sampled_from([*"abcdefghijklmnopqrst", None, "*"])
 WORDS = st.lists(VALUES, max_size=120)
@@ -35,7 +36,7 @@ def check(found: Distribution, columns: list[list[object]], least: int) -> None:
         ]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(WORDS, min_size=1, max_size=2), st.integers(2, 9))
 def test_no_value_of_a_small_group_is_named_and_none_follows_by_subtraction(columns, least: int) -> None:
     found = distribution([pl.Series("x", column, dtype=pl.String) for column in columns], least=least)
@@ -50,7 +51,7 @@ def test_no_value_of_a_small_group_is_named_and_none_follows_by_subtraction(colu
 ONE_MISSING_AFTERWARDS = [[None, 0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6], [None]]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(NUMBERS, min_size=1, max_size=2), st.integers(2, 9), st.booleans())
 @example(columns=ONE_MISSING_AFTERWARDS, least=2, as_words=False)
 def test_ranges_of_numbers_hold_no_small_group(columns, least: int, as_words: bool) -> None:
@@ -59,7 +60,7 @@ def test_ranges_of_numbers_hold_no_small_group(columns, least: int, as_words: bo
     check(found, columns, least)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.integers(0, 40_000), max_size=120), st.integers(2, 9))
 def test_ranges_of_dates_hold_no_small_group(days: list[int], least: int) -> None:
     dates = [date(1910, 1, 1) + timedelta(day) for day in days]

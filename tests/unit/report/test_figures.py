@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -17,6 +17,7 @@ from kohorte.report.contributions import contributions, information_kept
 from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
 from kohorte.report.write import fitting_size
 from kohorte.risks.shown.table import ShownTable
+from support.examples import examples
 
 SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=60)
 
@@ -33,7 +34,7 @@ def test_joined_ranges_hold_all_rows_and_no_small_number(tables: list[list[int]]
     assert all(one.high is not None and one.high < later.low for one, later in pairwise(found))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SIZES)
 def test_the_intervals_of_risk_are_ranges_of_class_sizes(sizes: list[int]) -> None:
     frame = pl.DataFrame({"a": [place for place, size in enumerate(sizes) for _ in range(size)]})

@@ -19,6 +19,7 @@ from kohorte.models import KAnonymity
 from kohorte.release.verification import ModelVerdict
 from kohorte.report.rounding import STEPS, Figures
 from kohorte.report.rows_as_bars import row_bar, row_pair
+from support.examples import examples
 
 PUBLIC = Figures(5, exact=False)
 INSIDE = Figures(5, exact=True)
@@ -48,7 +49,7 @@ def test_counts_are_rounded_shares_for_the_public(rows: int, of: int, said: str)
     assert INSIDE.count(rows, of) == f"{rows:,}"
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(3, 1200), st.integers(5, 12))
 def test_neither_a_share_nor_the_difference_of_two_tells_a_small_count(of: int, least: int) -> None:
     figures = Figures(least, exact=False)
@@ -188,7 +189,7 @@ def test_tables_that_differ_in_small_groups_alone_have_the_same_public_report(la
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, phases=(Phase.generate,))
+@examples(60, phases=(Phase.generate,))
 @given(*PAIRS)
 def test_many_tables_that_differ_in_small_groups_alone_have_the_same_public_report(large, small, released, at) -> None:
     check(large, small, released, at)

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.models import KAnonymity
 from kohorte.risks import compare_risks
 from kohorte.risks.distribution import LOWER_ENDS
+from support.examples import examples
 
 NAMES = ("a", "b", "c")
 PLAN = ko.Plan(
@@ -30,7 +31,7 @@ def kept(rows):
     return [row for row in rows if row != ("*", "*", "*")]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables, st.sampled_from([0.05, 0.2, 0.25, 0.5, 1.0]))
 def test_the_prosecutor_by_definition(rows, threshold):
     prosecutor = ko.risk(frame(rows), PLAN, threshold=threshold).attackers.prosecutor
@@ -47,7 +48,7 @@ def test_the_prosecutor_by_definition(rows, threshold):
     assert prosecutor.rows_above_threshold == sum(risk > threshold for risk in risks)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables)
 def test_suppressed_rows_are_stated_and_in_no_class(rows):
     profile = ko.risk(frame(rows), PLAN)
@@ -58,7 +59,7 @@ def test_suppressed_rows_are_stated_and_in_no_class(rows):
     assert profile.uniqueness.sample_uniques == list(sizes.values()).count(1)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables)
 def test_the_distribution_by_definition(rows):
     profile = ko.risk(frame(rows), PLAN)
@@ -72,7 +73,7 @@ def test_the_distribution_by_definition(rows):
     assert sum(interval.rows for interval in profile.distribution) == len(percents)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables, st.integers(0, 30), st.randoms(use_true_random=False))
 def test_with_a_table_of_the_population_everything_is_counted(rows, more, random):
     rows = [row for row in rows if "*" not in row]
@@ -163,7 +164,7 @@ def test_the_names_of_appendix_e():
     assert inside["[10,12.5)"] == 1
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables)
 def test_the_riskiest_rows_come_first_and_have_numbers_only(rows):
     profile = ko.risk(frame(rows), PLAN)

@@ -6,11 +6,12 @@ from math import prod
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.models import KAnonymity
+from support.examples import examples
 
 NAMES = ("a", "b", "c", "d")
 PLAN = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in NAMES}, models=[KAnonymity(2)])
@@ -45,7 +46,7 @@ def minimal(rows, largest):
     }
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables, st.integers(1, 4))
 def test_minimal_sample_uniques_are_those_of_brute_force(rows, largest):
     found = profile(rows, largest)
@@ -72,7 +73,7 @@ def test_minimal_sample_uniques_are_those_of_brute_force(rows, largest):
         assert risky.score == scores[risky.row - 1]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables)
 def test_distinction_and_separation_by_definition(rows):
     expected = minimal(rows, 4)

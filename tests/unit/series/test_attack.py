@@ -7,10 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
+from support.examples import examples
 
 K = 3
 PEOPLE = st.lists(
@@ -68,7 +69,7 @@ def candidates(shown: list[Shown], *, person: str, same_arrival: bool) -> int:
 
 
 @pytest.mark.parametrize("arrivals", ["unknown", "known"])
-@settings(max_examples=25)
+@examples(25)
 @given(people=PEOPLE, steps=st.lists(st.integers(1, 25), min_size=1, max_size=4))
 def test_whoever_recognises_rows_finds_at_least_k_for_everybody(
     arrivals: str, people: list[tuple[int, str, str]], steps: list[int]

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.series.domain.regions import Regions
 from support.boxes import deviation_of_positions, deviations, generalizations, is_finer, painted, refined, sides, whole
+from support.examples import examples
 
 
 @st.composite
@@ -120,7 +121,7 @@ class TestManyRegions:
         twice = Regions(regions.lows[again], regions.highs[again])
         assert not twice.disjoint()
 
-    @settings(max_examples=10)
+    @examples(10)
     @given(st.integers(0, 1000))
     def test_no_regions_share_nothing(self, seed):
         nothing = Regions(np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))

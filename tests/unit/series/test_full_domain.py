@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -25,6 +25,7 @@ from kohorte.series.drafting.level_search import Candidates
 from kohorte.series.drafting.level_table import LevelTable
 from kohorte.series.drafting.levels import Levels
 from kohorte.series.memory.record import Record
+from support.examples import examples
 from support.growing import patients
 
 TREE = {"left": ["a", "b"], "right": ["c", "d"]}
@@ -408,7 +409,7 @@ def labels_of(series: ko.Series, frame: pl.DataFrame, number: int) -> Iterator[t
 CASES = (growing_tables(), MODELS, st.sampled_from([0.0, 0.2, 0.5]), st.booleans())
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(*CASES)
 def test_releases_are_the_best_admissible_ones_and_keep_all_promises(
     tables: list[list[Row]], models: Sequence[dict[str, object]], limit: float, known: bool
@@ -417,7 +418,7 @@ def test_releases_are_the_best_admissible_ones_and_keep_all_promises(
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@examples(150)
 @given(*CASES)
 def test_many_more_releases_are_the_best_and_keep_all_promises(
     tables: list[list[Row]], models: Sequence[dict[str, object]], limit: float, known: bool
@@ -488,7 +489,7 @@ def searches(draw: st.DrawFn) -> tuple[list[Row], list[bool], Node]:
     return rows, before, (draw(st.integers(0, 2)), draw(st.integers(0, 3)))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(searches(), MODELS, st.sampled_from(METRICS), st.sampled_from([0.0, 0.3, 0.6]), st.booleans())
 def test_the_search_finds_what_counting_every_node_finds(
     case: tuple[list[Row], list[bool], Node],
@@ -668,7 +669,7 @@ def grown_series(folder: Path, seed: int) -> None:
     assert [entry.loss for entry in series.history] == pytest.approx(losses)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_a_healthy_series_is_verified_however_many_values_come_later(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -23,6 +23,7 @@ from kohorte.series.status.missing_rows import Demands, wanted_splits
 from kohorte.series.status.status import SeriesStatus
 from kohorte.series.target.target import Target
 from kohorte.series.target.target_distance import TargetDistance
+from support.examples import examples
 from support.growing import SETTINGS, patients
 from support.growing import plan as patients_plan
 
@@ -232,7 +233,7 @@ TARGET = Target(BOXES, np.zeros(4), 10)
 ROWS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 4), st.sampled_from("abc")), min_size=4, max_size=40)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(rows=ROWS, k=st.integers(2, 4), distinct=st.integers(1, 2), steered=st.booleans(), which=st.integers(0, 100))
 def test_the_rows_that_are_asked_for_bring_the_split_and_one_less_does_not(
     rows: list[tuple[int, int, str]], k: int, distinct: int, steered: bool, which: int

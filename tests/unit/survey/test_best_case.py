@@ -7,11 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.survey.estimators.best_case import _cells_in_use, best_case
+from support.examples import examples
 from support.surveys import of, solved_in_this_process, surveys
 
 MARGINS = [((2, 2), (3, 1)), ((3, 2), (2, 2, 1)), ((1, 1, 1), (2, 1)), ((3, 3), (2, 2, 2)), ((3, 2), (4, 1), (3, 2))]
@@ -44,7 +45,7 @@ def test_the_best_case_is_the_best_of_all_tables(margins: tuple[tuple[int, ...],
     assert (found.singles, found.exact) == (fewest_singles(margins), True)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(surveys(3, 4), st.integers(1, 40))
 def test_the_best_case_is_no_worse_than_the_worst(survey: ko.Survey, people: int) -> None:
     with solved_in_this_process():

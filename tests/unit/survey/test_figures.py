@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -22,6 +22,7 @@ from kohorte.survey.estimators.published import (
     truncated_margins,
 )
 from kohorte.survey.estimators.simulation import _interval, _student, simulate
+from support.examples import examples
 from support.surveys import cells, frequencies, of, skewed, surveys
 from support.work import counted_calls
 
@@ -113,7 +114,7 @@ def test_the_expectation_is_within_its_error_of_the_true_one(survey: ko.Survey, 
     assert found.error <= people * 2e-12
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(surveys(3, 4), st.sampled_from([1001, 1500, 20_000, 10**8]), st.sampled_from([2**9, 2**12, 2**16]))
 def test_a_grid_of_logarithms_is_within_its_error_of_the_true_probability(
     survey: ko.Survey, people: int, points: int

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.data import strict_yaml
 from kohorte.survey import JUDGES, merging_forbidden_in
 from kohorte.survey.words import proposals_in_words
+from support.examples import examples
 
 TEXT = """\
 people: 40
@@ -29,7 +30,7 @@ def forbidding(survey: ko.Survey, *names: str) -> ko.Survey:
     return ko.Survey({name: {**entry, "merge": name not in names} for name, entry in questions.items()}, survey.people)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.sampled_from(JUDGES), st.sampled_from([0.5, 5, 20]), st.sets(st.sampled_from(["sex", "age", "school"])))
 def test_no_proposal_changes_a_question_that_forbids_merging(by: str, percent: float, names: set[str]) -> None:
     survey = forbidding(loaded(TEXT), *names)

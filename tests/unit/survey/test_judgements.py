@@ -7,12 +7,13 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.survey import JUDGES, Coefficient, Figure
 from kohorte.survey.words import estimate_in_words, proposals_in_words
+from support.examples import examples
 from support.surveys import of, solved_in_this_process, surveys
 
 COEFFICIENTS = ("OR", "FG", "RT", "RR")
@@ -47,7 +48,7 @@ def test_a_judgement_that_is_not_known_is_refused_by_an_estimate_too() -> None:
     assert caught.value.code == "survey-estimator"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(surveys(3, 4), st.integers(1, 40))
 def test_no_figure_says_that_more_people_are_at_risk_than_take_part(survey: ko.Survey, people: int) -> None:
     with solved_in_this_process():

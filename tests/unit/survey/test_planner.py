@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -18,6 +18,7 @@ from kohorte.survey.estimators.published import ESTIMATORS
 from kohorte.survey.estimators.worst_case import worst_case_bound
 from kohorte.survey.planning.merging import partitions_of
 from kohorte.survey.planning.more_people import least_people
+from support.examples import examples
 from support.surveys import of, partitions, skewed, surveys
 from support.work import counted_calls
 
@@ -57,7 +58,7 @@ def least_losses(survey: ko.Survey, people: int, percent: float, by: str) -> dic
     return found
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(surveys(3, 4), st.integers(5, 60), st.sampled_from([5, 20, 40]), st.sampled_from(JUDGES))
 def test_proposals_lose_as_little_as_any_merge_of_neighbours(
     survey: ko.Survey, people: int, percent: float, by: str
@@ -84,7 +85,7 @@ def test_no_proposal_is_dominated_by_another(survey: ko.Survey, people: int, per
         assert not (one.lost_bits < other.lost_bits - HUNDREDTH and one.changes <= other.changes and here <= there)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(surveys(2, 3), st.integers(1, 30), st.sampled_from([10, 25, 60]), st.sampled_from(JUDGES))
 def test_the_least_number_of_people_is_the_first_that_reaches_the_percentage(
     survey: ko.Survey, people: int, percent: float, by: str

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -20,6 +20,7 @@ from kohorte.errors import EngineError
 from kohorte.survey.estimators.integer_program import singles_if_right, solve
 from kohorte.survey.estimators.tables import singles_of_a_table, sparse_table
 from kohorte.survey.estimators.worst_case import margins_in_people, upper_bound, worst_case
+from support.examples import examples
 from support.surveys import of, solved_in_this_process
 
 Margins = tuple[tuple[int, ...], ...]
@@ -61,7 +62,7 @@ def survey_with(margins: Margins) -> ko.Survey:
     return of(*([Fraction(count, sum(block)) for count in block] for block in margins))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(small_margins())
 def test_the_worst_case_of_a_tiny_survey_is_that_of_all_tables(margins: Margins) -> None:
     wanted = most_singles(margins)
@@ -72,7 +73,7 @@ def test_the_worst_case_of_a_tiny_survey_is_that_of_all_tables(margins: Margins)
     assert found.singles == found.at_least == wanted
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(small_margins())
 def test_the_integer_program_finds_the_most_of_all_tables(margins: Margins) -> None:
     wanted = most_singles(margins)

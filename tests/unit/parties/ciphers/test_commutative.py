@@ -1,18 +1,19 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.errors import ProtocolError
 from kohorte.parties.ciphers.commutative import CommutativeKey
 from kohorte.parties.ciphers.ristretto import hash_to_group
 from support import ristretto_oracle as oracle
+from support.examples import examples
 from support.ristretto_vectors import NOT_POINTS
 
 TEXTS = st.lists(st.binary(max_size=8), min_size=1, max_size=5)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(TEXTS, st.permutations(range(3)), st.permutations(range(3)))
 def test_layers_of_three_parties_go_on_and_come_off_in_any_order(texts, on, off):
     keys = [CommutativeKey.random() for _ in range(3)]

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.errors import InputError, InternalError, ProtocolError
 from kohorte.parties.ciphers.deterministic import ColumnCipher
+from support.examples import examples
 
 CELLS = st.lists(st.none() | st.text(max_size=10), max_size=12)
 LENGTH = 40
@@ -91,7 +92,7 @@ def test_the_library_and_the_oracle_give_the_published_ciphertexts(key, associat
     assert AESSIV(unhex(key)).encrypt(unhex(plain), associated).hex() == expected
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(CELLS)
 def test_cells_are_encrypted_as_the_standard_says_and_come_back(cells):
     key = secrets.token_bytes(64)

@@ -6,13 +6,14 @@ import secrets
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.errors import InternalError, ProtocolError
 from kohorte.parties.ciphers import ristretto
 from kohorte.parties.ciphers.libsodium import ristretto as loops
 from support import ristretto_oracle as oracle
+from support.examples import examples
 from support.ristretto_vectors import HASHED_TEXTS, MULTIPLES_OF_THE_GENERATOR, NOT_POINTS
 
 SCALARS = st.integers(1, oracle.ORDER - 1)
@@ -49,7 +50,7 @@ def test_another_key_gives_other_points_and_no_texts_give_no_points():
     assert ristretto.hash_to_group([], b"key").shape == (0, 32)
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(SCALARS, SCALARS)
 def test_products_sums_and_differences_are_those_of_plain_python(one, other):
     base = ristretto.multiply_base(ristretto.scalars_of([one, other]))
@@ -60,7 +61,7 @@ def test_products_sums_and_differences_are_those_of_plain_python(one, other):
     assert ristretto.subtract(total, base[1:]).tobytes() == base[0].tobytes()
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(st.lists(st.integers(0, 4), max_size=12))
 def test_sums_of_groups_are_those_of_plain_python(group_of):
     given_points = some_points(len(group_of))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kohorte as ko
@@ -16,6 +16,7 @@ from kohorte.release.telling.compared_losses import losses_between
 from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
 from kohorte.release.telling.losses import Group, of_values
 from kohorte.sources import DuckDbSource
+from support.examples import examples
 from support.minority import minority, plan_for
 
 QUASI = ko.Attribute("quasi-identifying")
@@ -119,7 +120,7 @@ def test_two_tables_tell_the_same_losses_as_the_release_itself(changed) -> None:
 ROWS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("xyz"), st.sampled_from("pqr")), min_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(ROWS, st.integers(2, 4))
 def test_lost_values_and_suppressed_groups_are_those_of_a_plain_count(rows: list[tuple[str, str, str]], k: int) -> None:
     frame = pl.DataFrame(rows, schema=["one", "two", "s"], orient="row")

@@ -11,12 +11,13 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from kohorte.errors import EngineError, InputError
 from kohorte.service import vault as vault_module
 from kohorte.service.vault import CHUNK, MAGIC, Content, Vault
+from support.examples import examples
 
 HEAD = len(MAGIC) + 80 + 24  # magic, id of the key and sealed key, header of the stream
 OVERHEAD = 17
@@ -54,7 +55,7 @@ def test_what_was_locked_comes_back(vault: Vault, size: int) -> None:
     assert vault.path(writer.name).stat().st_size == HEAD + size + chunks * OVERHEAD
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces=st.lists(st.binary(max_size=40), max_size=8))
 def test_it_does_not_matter_in_which_pieces_it_came(vault: Vault, small_chunks: int, pieces: list[bytes]) -> None:
     with vault.writing() as writer:
