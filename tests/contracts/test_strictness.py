@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from math import log
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,9 +30,11 @@ from kohorte.models import (
     PopulationUniqueness,
     RecursiveLDiversity,
     SafeHarborRule,
+    model_from_dict,
 )
 from kohorte.models.strictness import DIRECTIONS, at_least_as_strict
 from support.examples import examples
+from support.people_oracle import CONDITIONS, Seen
 from support.problems import evaluator_of
 from support.strategies import DIAGNOSIS, INCOME, RANDOM_MODELS, guarded_tables
 
@@ -90,3 +99,76 @@ def test_a_stricter_model_is_recognised_and_the_reverse_is_not(stricter, require
 )
 def test_models_that_cannot_be_compared_are_not_as_strict(one, other) -> None:
     assert not at_least_as_strict(one, other)
+
+
+# People, of whom each may have several values
+
+
+def enhanced_likeness(seen: Seen, model: dict) -> bool:
+    """Cao and Karras 2012: the basic condition, and an upper limit for values that are frequent in the table."""
+    return CONDITIONS["beta-likeness_basic"](seen, model) and all(
+        count / seen.people <= -log(seen.table[value] / seen.table_people) * q + q + 1e-12
+        for value, count in seen.holders.items()
+        for q in (seen.table[value] / seen.table_people,)
+    )
+
+
+OF_ONE = {"attribute": DIAGNOSIS}
+PARAMETERS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "k-anonymity": {"k": (2, 3, 4, 5)},
+    "l-diversity_distinct": {"l": (2, 3, 4)},
+    "l-diversity_entropy": {"l": (1.2, 2, 2.5, 3)},
+    "l-diversity_recursive": {"c": (0.5, 1, 2), "l": (2, 3)},
+    "alpha-k-anonymity": {"alpha": (0.3, 0.4, 0.5, 0.7, 1), "k": (1, 2, 4)},
+    "t-closeness_equal": {"t": (0.1, 0.3, 0.5)},
+    "beta-likeness_basic": {"beta": (0.5, 1, 2)},
+    "beta-likeness_enhanced": {"beta": (0.5, 1, 2)},
+    "delta-disclosure": {"delta": (0.5, 1, 3)},
+}
+ORACLE: dict[str, Callable[[Seen, dict], bool]] = {**CONDITIONS, "beta-likeness_enhanced": enhanced_likeness}
+
+
+def any_model(chance: random.Random) -> dict[str, Any]:
+    name = chance.choice(list(PARAMETERS))
+    own = {} if name == "k-anonymity" else OF_ONE
+    return {"model": name, **own, **{key: chance.choice(several) for key, several in PARAMETERS[name].items()}}
+
+
+def any_class(chance: random.Random) -> Seen:
+    """A class of people with one or more values each, in a table of more people."""
+    table = [{chance.choice("uvwx") for _ in range(chance.choice((1, 1, 2, 3)))} for _ in range(chance.randint(2, 12))]
+    own = chance.sample(table, chance.randint(1, len(table)))
+    counted = [Counter(value for values in people for value in values) for people in (own, table)]
+    return Seen(len(own), counted[0], len(table), counted[1])
+
+
+def test_what_a_stricter_model_implies_also_holds_for_people_with_several_values() -> None:
+    """An oracle in plain Python judges random classes of people by both models."""
+    chance, implied = random.Random(7), Counter[tuple[str, str]]()
+    for _ in range(12_000):
+        given, required = any_model(chance), any_model(chance)
+        if not at_least_as_strict(model_from_dict(given), model_from_dict(required)):
+            continue
+        for seen in (any_class(chance) for _ in range(4)):
+            if ORACLE[given["model"]](seen, given):
+                assert ORACLE[required["model"]](seen, required), (given, required, seen)
+                implied[given["model"], required["model"]] += 1
+    assert {pair for pair in implied if pair[0] != pair[1]} == {
+        *((name, "k-anonymity") for name in PARAMETERS if "diversity" in name or "alpha" in name),
+        ("l-diversity_entropy", "l-diversity_distinct"),
+        ("l-diversity_recursive", "l-diversity_distinct"),
+        ("alpha-k-anonymity", "l-diversity_distinct"),
+        ("beta-likeness_enhanced", "beta-likeness_basic"),
+    }
+    assert {pair[0] for pair in implied if pair[0] == pair[1]} == {*PARAMETERS}
+
+
+def test_classes_of_k_people_imply_an_average_risk_in_which_a_person_counts_in_each_class() -> None:
+    chance = random.Random(3)
+    for _ in range(300):
+        k, threshold = chance.randint(2, 6), chance.choice((0.1, 0.2, 0.25, 0.3, 0.5))
+        sizes = [k + chance.randint(0, 3) for _ in range(chance.randint(1, 5))]
+        if at_least_as_strict(KAnonymity(k), AverageRisk(threshold)):
+            assert Fraction(len(sizes), sum(sizes)) <= Fraction(str(threshold))
+        else:
+            assert Fraction(1, k) > Fraction(str(threshold))

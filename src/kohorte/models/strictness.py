@@ -2,6 +2,9 @@
 
 A model is at least as strict as another one if every release that satisfies the first also satisfies the second. This
 is decided by proof only. Models that cannot be compared are not as strict, in neither direction.
+
+Both models count the same unit, rows or people. Rows and people are not compared here: a class of k rows can be about a
+single person.
 """
 
 from __future__ import annotations
@@ -81,6 +84,12 @@ def at_least_as_strict(given: PrivacyModel, required: PrivacyModel) -> bool:
     Models of the same kind are compared by their parameters. Of different kinds, only these follow from each other: a
     model whose classes have at least k rows implies k-anonymity, and an average risk of 1 / k; a model whose classes
     have at least l values implies distinct l-diversity; enhanced beta-likeness implies the basic kind.
+
+    All of it also holds where people are counted, and a person may have several values. A class of a model of
+    l-diversity has at least l people: l - 1 do not have the most frequent value, and somebody has it. With alpha, each
+    value has at least one person and at most the share alpha of them, so there are n >= L = ceil(1 / alpha) people, and
+    at least L values, as everybody has one. Of n people at least n - floor(alpha * n) do not have the most frequent
+    value; this is L - 1 for n = L, and never decreases with n, as distinct l-diversity asks for.
     """
     return _same_kind(given, required) or _implied(given, required)
 

@@ -20,8 +20,10 @@ from kohorte.models.populations.population import PopulationModel
 from kohorte.models.sensitive import SensitiveModel
 from kohorte.models.strictness import at_least_as_strict
 from kohorte.plans import Plan
+from kohorte.plans.person import Person
 
 RELEASES = "releases"
+STATED, COUNTED = "stated", "counted"
 ANY = "(any)"
 """Stands for a column that a required model does not name."""
 
@@ -35,15 +37,25 @@ class Breach(NamedTuple):
 
 @dataclass(frozen=True)
 class ReleaseTerms:
-    """What the rules look at of a project that releases a table."""
+    """What the rules look at of a project that releases a table.
+
+    `person` says whom a row is about, or that every row is another person; None if the plan does not say it.
+    """
 
     roles: Mapping[str, Role]
     models: tuple[PrivacyModel, ...]
+    person: Person | None = None
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
         """Return the terms of a plan."""
-        return cls({name: attribute.role for name, attribute in plan.attributes.items()}, tuple(plan.models))
+        roles = {name: attribute.role for name, attribute in plan.attributes.items()}
+        return cls(roles, tuple(plan.models), plan.person)
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether the models count people, not rows."""
+        return self.person is not None and not self.person.rows_are_people
 
 
 Terms: TypeAlias = ReleaseTerms | Budget
@@ -106,10 +118,12 @@ def _with_subset_of(given: PrivacyModel, required: PrivacyModel) -> PrivacyModel
 class HouseRules:
     """The rules of a service; None means that a rule does not apply.
 
-    `least_k`: the fewest rows of a class of a release. `largest_epsilon`, `largest_delta`: the largest budget of a
-    project for one researcher. `dataset_epsilon`, `dataset_delta`: the most that all people together may spend on one
-    dataset in all projects. `required_models`: models that every release must satisfy. `second_approver`: what leaves
-    only after a second person has approved it.
+    `least_k`: the fewest rows of a class of a release, or people, if the plan counts people. `people`: a release says
+    whom a row is about, or that every row is another person (`stated`); or its models count people (`counted`), so that
+    `least_k` and `required_models` are certainly about people. `largest_epsilon`, `largest_delta`: the largest budget
+    of a project for one researcher. `dataset_epsilon`, `dataset_delta`: the most that all people together may spend on
+    one dataset in all projects. `required_models`: models that every release must satisfy. `second_approver`: what
+    leaves only after a second person has approved it.
     """
 
     least_k: int | None = 2
@@ -119,6 +133,7 @@ class HouseRules:
     dataset_delta: float | None = 1e-3
     required_models: tuple[RequiredModel, ...] = ()
     second_approver: str | None = None
+    people: str | None = None
 
     def __post_init__(self) -> None:
         k: object = self.least_k
@@ -132,6 +147,8 @@ class HouseRules:
                 object.__setattr__(self, name, checked_delta(delta, what=f"rules: {name}", code="service-settings"))
         if self.second_approver not in (None, RELEASES):
             raise _wrong(f"second_approver is {RELEASES}, or null")
+        if self.people not in (None, STATED, COUNTED):
+            raise _wrong(f"people is {STATED} or {COUNTED}, or null")
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
@@ -167,10 +184,15 @@ class HouseRules:
         return self._of_budget(terms) if isinstance(terms, Budget) else self._of_release(terms)
 
     def _of_release(self, terms: ReleaseTerms) -> Iterator[Breach]:
+        if self.people == COUNTED and not terms.counts_people:
+            yield Breach("people", "the models must count people: say with person whom a row is about")
+        if self.people == STATED and terms.person is None:
+            yield Breach("people", "say with person whom a row is about, or with none that every row is another person")
         smallest = max((model.smallest_class for model in terms.models), default=1)
         if self.least_k is not None and smallest < self.least_k:
+            unit = "people" if terms.counts_people else "rows"
             yield Breach(
-                "least_k", f"every class needs at least {self.least_k:,} rows; the models ask for {smallest:,}"
+                "least_k", f"every class needs at least {self.least_k:,} {unit}; the models ask for {smallest:,}"
             )
         for required in self.required_models:
             if (reason := required.lacking(terms)) is not None:

@@ -65,6 +65,7 @@ def by(rule: str) -> tuple[int, str, str]:
     ("rules", "config", "rule"),
     [
         ({"least_k": 6}, release(5), "least_k"),
+        ({"people": "stated"}, release(5), "people"),
         ({"required_models": [{"model": "l-diversity_distinct", "l": 3}]}, release(5), "required_models"),
         ({"largest_epsilon": 1}, interactive(2), "largest_epsilon"),
         ({"largest_delta": 1e-7}, interactive(1, 1e-6), "largest_delta"),
@@ -102,6 +103,10 @@ def test_a_stricter_rule_holds_for_releases_that_were_made_before(
             for part in ("csv", "preview"):
                 assert refusal(stricter.get(f"{project}/{part}", headers=person.headers)) == by("least_k")
             assert stricter.get(f"{project}/certificate", headers=person.headers).status_code == 200
+    stated = f"{API}/projects/{create(release(5, person='none')).json()['project_id']}"
+    with serving(service, people="stated") as people:
+        assert people.get(f"{stated}/csv", headers=researcher.headers).status_code == 200
+        assert refusal(people.get(f"{project}/csv", headers=researcher.headers)) == by("people")
 
 
 def test_a_stricter_rule_holds_for_projects_that_answered_before(

@@ -12,6 +12,7 @@ from kohorte.data import Role
 from kohorte.dp import Budget
 from kohorte.errors import KohorteError
 from kohorte.models import model_from_dict
+from kohorte.plans.person import as_person
 from kohorte.service.context import Service
 from kohorte.service.house_rules import Breach, ReleaseTerms, Terms
 from kohorte.service.integrity import marks
@@ -49,7 +50,8 @@ def terms_of_project(service: Service, project: Row[Any]) -> Terms:
             **{key: parameters[key] for key in ("epsilon", "delta", "composition") if _given(parameters, key)}
         )
     roles = {entry["attribute_name"]: Role(entry["attribute_type"]) for entry in summary["attributes"]}
-    return ReleaseTerms(roles, tuple(model_from_dict(_entry(model)) for model in models))
+    person = as_person(summary.get("person"))
+    return ReleaseTerms(roles, tuple(model_from_dict(_entry(model)) for model in models), person)
 
 
 def refuse_broken(service: Service, project: Row[Any]) -> None:

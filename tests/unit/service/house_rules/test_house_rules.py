@@ -61,6 +61,7 @@ def test_rules_are_shown_as_they_are_written() -> None:
         "dataset_delta": 1e-6,
         "required_models": [FIVE, {"model": "l-diversity_distinct", "l": 2}],
         "second_approver": "releases",
+        "people": "counted",
     }
     assert HouseRules.from_dict(written).to_dict() == written
     assert HouseRules.from_dict({}) == HouseRules()

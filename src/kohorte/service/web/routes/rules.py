@@ -15,7 +15,7 @@ router = APIRouter(tags=["rules"])
 class RulesAnswer(BaseModel):
     """The rules of the house; null means that a rule does not apply."""
 
-    least_k: Annotated[int | None, Field(description="The fewest rows of a class of a release")]
+    least_k: Annotated[int | None, Field(description="The fewest rows of a class of a release, or people")]
     largest_epsilon: Annotated[float | None, Field(description="The largest epsilon of a project for each researcher")]
     largest_delta: Annotated[float | None, Field(description="The largest delta of a project for each researcher")]
     dataset_epsilon: Annotated[
@@ -30,6 +30,10 @@ class RulesAnswer(BaseModel):
     ]
     second_approver: Annotated[
         str | None, Field(description="`releases`: a release leaves after a second person has approved it")
+    ]
+    people: Annotated[
+        str | None,
+        Field(description="`stated`: a release says whom its rows are about; `counted`: its models count people"),
     ]
 
 
