@@ -1,8 +1,16 @@
 """Dummy rows, which hide how often values and combinations occur from a member that sees only ciphertexts.
 
-A dummy row must not be told from a real one by how rare it is. A copy of a real row is never alone, and a row of
-random values nearly always is; so some dummy rows are copies, and some are copies in which something was exchanged with
-another row, in the proportion in which real rows are alone.
+A dummy row must not be told from a real one by how rare it is, or by how unlike all others. Therefore a combination of
+many rows gets copies, in the same proportion as all others; combinations of few rows are joined by new combinations of
+as many rows. A new combination is an existing one in which some values were drawn again, each from rows that agree in
+other columns; so many that it is as far from the nearest combination as real ones are. A value that only one
+combination has is replaced by an invented one, which belongs to the same groups of the hierarchy; nobody ever sees it.
+
+Source
+    Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
+    Universität München, 2015, section 4.4.5, asks for dummy rows and leaves open how to make them. Drawing single
+    values again, given the others: Geman and Geman, Stochastic Relaxation, Gibbs Distributions, and the Bayesian
+    Restoration of Images, IEEE Transactions on Pattern Analysis and Machine Intelligence 6(6), 1984.
 """
 
 from __future__ import annotations
@@ -11,19 +19,27 @@ import hashlib
 import hmac
 import math
 import secrets as random
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kohorte.kernels.arrays import Counts
+from kohorte.kernels.arrays import Codes, Counts
 from kohorte.parties.integration import random_order
 from kohorte.parties.own_table import LabelledColumn, OwnTable
+from kohorte.parties.sealed import MISSING, STAR
 
-LONGEST_IDENTIFIER = 24
-"""An identifier of a dummy row is no longer than this."""
+LONGEST_TEXT = 24
+"""Identifiers of dummy rows and invented values are no longer than this, in bytes."""
 
-HALF = 0.5
+MANY = 2.0
+"""A combination is copied if so many copies of it are expected, and otherwise joined by new ones."""
+
+TRIES = 4
+"""How often a new combination is made again if it exists already."""
+
+Rows = NDArray[np.uint32]
 
 
 def number_of(share: float, rows: int) -> int:
@@ -32,65 +48,144 @@ def number_of(share: float, rows: int) -> int:
 
 
 def with_local_dummies(own: OwnTable, share: float) -> OwnTable:
-    """Add dummy rows to a table of whole rows."""
-    count, rows = number_of(share, own.rows), own.rows
-    draw = np.random.Generator(np.random.PCG64(random.randbits(128)))
-    first = draw.integers(rows, size=count)
+    """Add dummy rows to a table of whole rows; their number differs a little from the share."""
+    draw = _generator()
     codes = np.stack([column.codes for column in own.columns.values()], axis=1)
-    changed = _one_exchanged(codes, first, draw)
-    alone, new = _alone(codes), _new_and_alone(codes, changed)
-    exchanged = draw.random(count) < _share_to_exchange(alone, new, share)
-    chosen = np.where(exchanged[:, None], changed, codes[first])
-    columns = {
-        name: replace(column, codes=np.concatenate([column.codes, chosen[:, number]]).astype(np.uint32))
-        for number, (name, column) in enumerate(own.columns.items())
-    }
-    return OwnTable(columns, own.identifiers)
+    combinations, sizes = np.unique(codes, axis=0, return_counts=True)
+    many = sizes * share >= MANY
+    copies = np.where(many, np.floor(sizes * share + draw.random(len(sizes))), 0).astype(np.int64)
+    few = np.flatnonzero(~many)
+    wanted = math.floor(share * float(sizes[few].sum()) + draw.random())
+    sources = _of_as_many_rows(few, sizes, wanted, draw)
+    like = Like(combinations)
+    made = like.new(combinations[sources], draw)
+    table = _Inventing(own, combinations)
+    dummies = np.concatenate(
+        [np.repeat(combinations, copies, axis=0), np.repeat(table.invented(made), sizes[sources], axis=0)]
+    )
+    return table.with_rows(dummies)
 
 
-def _one_exchanged(
-    codes: np.ndarray[tuple[int, int], np.dtype[np.uint32]], rows: Counts, draw: np.random.Generator
-) -> np.ndarray[tuple[int, int], np.dtype[np.uint32]]:
-    """These rows, with one value of a similar row in each: a neighbour in a sorted order that differs."""
-    order = np.lexsort(codes[:, draw.permutation(codes.shape[1])].T)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    step = draw.integers(1, 4, size=len(rows)) * draw.choice([-1, 1], size=len(rows))
-    other = codes[order[(place[rows] + step) % len(order)]]
-    changed = codes[rows].copy()
-    differs = other != changed
-    score = np.where(differs, draw.random(differs.shape), -1.0)
-    column = score.argmax(axis=1)
-    at = np.arange(len(rows))
-    changed[at, column] = other[at, column]
-    return changed
+def _of_as_many_rows(few: Counts, sizes: Counts, wanted: int, draw: np.random.Generator) -> Counts:
+    """Combinations of few rows, drawn at random until they have as many rows as are wanted."""
+    if not len(few) or not wanted:
+        return few[:0]
+    drawn = few[draw.integers(len(few), size=wanted)]
+    return drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), wanted)) + 1]
 
 
-def _alone(codes: np.ndarray[tuple[int, int], np.dtype[np.uint32]]) -> float:
-    """The share of rows that no other row equals."""
-    _, counts = np.unique(codes, axis=0, return_counts=True)
-    return float((counts == 1).sum() / max(1, len(codes)))
+@dataclass(frozen=True, eq=False)
+class Like:
+    """Makes combinations like given ones."""
+
+    combinations: Rows
+
+    def new(self, sources: Rows, draw: np.random.Generator) -> Rows:
+        """Combinations near the sources that do not exist yet, as far as they can be found."""
+        made = sources.copy()
+        known = {row.tobytes() for row in self.combinations}
+        open_ = np.arange(len(made))
+        distances = self._distances(draw)
+        for _ in range(TRIES):
+            changes = draw.choice(distances, size=len(open_)) if len(distances) else np.ones(len(open_), dtype=np.int64)
+            made[open_] = self._drawn_again(sources[open_], changes, draw)
+            again = []
+            for place in open_.tolist():
+                key = made[place].tobytes()
+                if key in known:
+                    again.append(place)
+                known.add(key)
+            open_ = np.array(again, dtype=np.int64)
+            if not len(open_):
+                break
+        return made
+
+    def _distances(self, draw: np.random.Generator) -> Counts:
+        """For each combination, in how many columns it differs from the nearest other one, as far as it was found."""
+        rows, width = self.combinations.shape
+        if rows < 2:
+            return np.empty(0, dtype=np.int64)
+        nearest = np.full(rows, width)
+        for _ in range(2 * width):
+            order = np.lexsort(self.combinations[:, draw.permutation(width)].T)
+            differ = (self.combinations[order[1:]] != self.combinations[order[:-1]]).sum(axis=1)
+            nearest[order[1:]] = np.minimum(nearest[order[1:]], differ)
+            nearest[order[:-1]] = np.minimum(nearest[order[:-1]], differ)
+        return nearest.astype(np.int64)
+
+    def _drawn_again(self, sources: Rows, changes: Counts, draw: np.random.Generator) -> Rows:
+        """The sources with values of so many columns drawn again."""
+        made, width = sources.copy(), self.combinations.shape[1]
+        columns = draw.random(made.shape).argsort(axis=1)
+        for step in range(int(changes.max(initial=0))):
+            for column in range(width):
+                which = np.flatnonzero((changes > step) & (columns[:, step] == column))
+                if len(which):
+                    made[which, column] = self._value_of_neighbour(made[which], column, draw)
+        return made
+
+    def _value_of_neighbour(self, rows: Rows, column: int, draw: np.random.Generator) -> Codes:
+        """A value of this column for each row, from a combination that agrees with it in other columns."""
+        others = [other for other in draw.permutation(self.combinations.shape[1]).tolist() if other != column]
+        whole = np.concatenate([self.combinations, rows])
+        tie = draw.random(len(whole))
+        order = np.lexsort([tie, *whole[:, others[::-1]].T]) if others else np.argsort(tie)
+        existing = order < len(self.combinations)
+        places = np.flatnonzero(existing)
+        position = np.empty(len(whole), dtype=np.int64)
+        position[order] = np.arange(len(whole))
+        after = np.searchsorted(places, position[len(self.combinations) :])
+        step = draw.integers(-2, 2, size=len(rows))
+        chosen = order[places[np.clip(after + step, 0, len(places) - 1)]]
+        drawn: Codes = self.combinations[chosen, column]
+        return drawn
 
 
-def _new_and_alone(
-    codes: np.ndarray[tuple[int, int], np.dtype[np.uint32]], others: np.ndarray[tuple[int, int], np.dtype[np.uint32]]
-) -> float:
-    """The share of other rows that would be alone among all."""
-    _, of, counts = np.unique(np.concatenate([codes, others]), axis=0, return_inverse=True, return_counts=True)
-    return float((counts[of.reshape(-1)[len(codes) :]] == 1).mean()) if len(others) else 0.0
+class _Inventing:
+    """A table that gets dummy rows, and values that were invented for them."""
+
+    def __init__(self, own: OwnTable, rows: Rows) -> None:
+        self._own = own
+        self._columns = list(own.columns.values())
+        self._sources: list[list[int]] = [[] for _ in self._columns]
+        self._private = [
+            np.bincount(rows[:, place], minlength=len(column.levels)) == 1 for place, column in enumerate(self._columns)
+        ]
+
+    def invented(self, made: Rows) -> Rows:
+        """These rows with an invented value wherever only one of the given rows has the value."""
+        found = made.copy()
+        for place, column in enumerate(self._columns):
+            values = made[:, place]
+            mine = np.flatnonzero(self._private[place][values] & (column.levels[values, 0] != MISSING))
+            start = len(column.levels) + len(self._sources[place])
+            found[mine, place] = np.arange(start, start + len(mine))
+            self._sources[place] += values[mine].tolist()
+        return found
+
+    def with_rows(self, dummies: Rows, identifiers: Sequence[str] = ()) -> OwnTable:
+        """The table with these rows behind its own."""
+        columns = {
+            name: _with_values(column, self._sources[place], dummies[:, place])
+            for place, (name, column) in enumerate(self._own.columns.items())
+        }
+        known = self._own.identifiers
+        return OwnTable(columns, None if known is None else (*known, *identifiers))
 
 
-def _share_to_exchange(alone: float, new: float, share: float) -> float:
-    """The share of dummy rows that are not plain copies, so that as many of them are alone as of the real rows.
-
-    A real row stays alone if it is not copied; it is copied (1 - x) * share times on average.
-    """
-    if not new:
-        return HALF
-    found = min(1.0, alone / new)
-    for _ in range(20):
-        found = min(1.0, alone * math.exp(-(1.0 - found) * share) / new)
-    return found
+def _with_values(column: LabelledColumn, sources: Sequence[int], codes: Codes) -> LabelledColumn:
+    """The column with more rows, and with values that were invented like others: same groups, another text."""
+    every = np.concatenate([column.codes, codes]).astype(np.uint32)
+    if not sources:
+        return replace(column, codes=every)
+    levels = column.levels[list(sources)].copy()
+    texts = tuple(f"\0{random.token_hex(10)}" for _ in sources)
+    fresh = np.arange(len(column.texts), len(column.texts) + len(texts), dtype=np.uint32)
+    as_value = levels == levels[:, :1]  # levels that show the value itself
+    as_value |= (levels.shape[1] == 2) & (levels < STAR)  # a value, and how it is counted
+    levels = np.where(as_value, fresh[:, None], levels)
+    shares = None if column.shares is None else np.concatenate([column.shares, column.shares[list(sources)]])
+    return LabelledColumn(every, np.concatenate([column.levels, levels]), (*column.texts, *texts), shares)
 
 
 # Dummy rows whose columns are at several parties: all parties take them from the same people
@@ -99,22 +194,24 @@ def _share_to_exchange(alone: float, new: float, share: float) -> float:
 def with_joined_dummies(own: OwnTable, count: int, *, key: bytes, parties: Sequence[str], name: str) -> OwnTable:
     """Add dummy rows whose parts the parties of a group choose alike, by the identifiers of people.
 
-    Half of them are copies of one person; in the others, one party takes the values of another person.
+    Half of them are copies of one person; in the others, one party, which all choose alike, takes the values of another
+    person. A value that only one row has is replaced by an invented one.
     """
     assert own.identifiers is not None, "the rows have identifiers"
+    codes = np.stack([column.codes for column in own.columns.values()], axis=1)
     order = np.array([_number(key, f"person {identifier}") for identifier in own.identifiers], dtype=np.uint64)
     place = np.argsort(order)
-    chosen = np.empty(count, dtype=np.int64)
-    for number in range(count):
-        other = _number(key, f"other {number}")
-        exchanged = other % 2 and parties[other // 2 % len(parties)] == name
-        at = np.searchsorted(order[place], np.uint64(_number(key, f"{'second' if exchanged else 'first'} {number}")))
-        chosen[number] = place[at % len(place)]
-    columns = {
-        column: replace(labelled, codes=np.concatenate([labelled.codes, labelled.codes[chosen]]))
-        for column, labelled in own.columns.items()
-    }
-    return OwnTable(columns, (*own.identifiers, *(f"\0dummy {number}" for number in range(count))))
+    turns = [_number(key, f"changed {number}") for number in range(count)]
+    changed = [turn % 2 == 1 and parties[turn // 2 % len(parties)] == name for turn in turns]
+    persons = [f"{'another' if change else 'copy'} {number}" for number, change in enumerate(changed)]
+    drawn = np.array([_number(key, person) for person in persons], dtype=np.uint64)
+    dummies = codes[place[np.searchsorted(order[place], drawn) % len(place)]]
+    table = _Inventing(own, codes)
+    return table.with_rows(table.invented(dummies), [f"\0dummy {number}" for number in range(count)])
+
+
+def _generator() -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(random.randbits(128)))
 
 
 def _number(key: bytes, text: str) -> int:
@@ -124,8 +221,6 @@ def _number(key: bytes, text: str) -> int:
 def shuffled(own: OwnTable, counts: Counts) -> tuple[OwnTable, Counts]:
     """The rows and their counters in one random order."""
     rows = random_order(own.rows)
-    columns: Mapping[str, LabelledColumn] = {
-        name: replace(column, codes=column.codes[rows]) for name, column in own.columns.items()
-    }
+    columns = {name: replace(column, codes=column.codes[rows]) for name, column in own.columns.items()}
     identifiers = None if own.identifiers is None else tuple(own.identifiers[row] for row in rows.tolist())
     return OwnTable(columns, identifiers), counts[rows]

@@ -63,15 +63,13 @@ def party(
         public = _joint_key(channel, secrets, share)
         told = secrets.exchange(channel, "lengths", longest_values(frame, study, name))
         own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))
-        told = secrets.exchange(channel, "rows", {"rows": own.rows})
-        rows = {other: int(facts["rows"]) for other, facts in told.items()}
-        mixed, counts = mixed_with_dummies(own, study, secrets, rows)
+        mixed, counts, most = mixed_with_dummies(channel, own, study, secrets)
         table = hashed(mixed, secrets)
         counted = SealedTable(table.columns, table.identifiers, public.encrypt(counts))
         held = encrypt_in_circle(channel, ring, keys, counted, public.refresh)
     with timing("integrate"):
         parts = integrate_in_circle(channel, study, ring, held)
-    opening = Opening(channel, study, ring, share, sum(rows.values()))
+    opening = Opening(channel, study, ring, share, most)
     if parts is not None:
         _answer(channel, study, opening, keys, _whole(study, parts, public), parts.lost(study))
     elif name != study.finisher:

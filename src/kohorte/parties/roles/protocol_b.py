@@ -20,7 +20,7 @@ import polars as pl
 
 from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.deterministic import ColumnCipher
-from kohorte.parties.dummies import LONGEST_IDENTIFIER
+from kohorte.parties.dummies import LONGEST_TEXT
 from kohorte.parties.integration import permuted
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.roles.integrating import integrate
@@ -75,7 +75,9 @@ def prepared(
     own = own_table(frame, study, secrets.name, lengths=agreed_lengths(told, {}))
     longest = {column: labelled.longest for column, labelled in own.columns.items()}
     if own.identifiers is not None:
-        longest[IDENTIFIER] = max(LONGEST_IDENTIFIER, *(len(identifier.encode()) for identifier in own.identifiers))
+        longest[IDENTIFIER] = max(len(identifier.encode()) for identifier in own.identifiers)
+    if study.dummies:
+        longest = {column: max(length, LONGEST_TEXT) for column, length in longest.items()}
     told = secrets.exchange(channel, "labels", longest)
     lengths = agreed_lengths(told, {})
     return own, {

@@ -13,6 +13,9 @@ Leaves open
     A helper that colludes with a party learns all rows. Classes that are equal at two combinations have equal
     counters, so the party that decrypts them can follow a class. The helper knows the plan: if nothing may be
     suppressed, a class of the released combination that has fewer rows than the models ask for can only be dummy rows.
+    Dummy rows blur how often values and combinations occur. They are no perfect disguise: a helper that compares all
+    columns of a row with all others can guess better than by chance which rows are dummy rows, above all if rows are
+    joined.
     With the metric loss, the shares of labels are not encrypted, and a label with a share of its own is known.
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
@@ -31,7 +34,12 @@ from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters, PublicCo
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead
-from kohorte.parties.dummies import number_of, shuffled, with_joined_dummies, with_local_dummies
+from kohorte.parties.dummies import (
+    number_of,
+    shuffled,
+    with_joined_dummies,
+    with_local_dummies,
+)
 from kohorte.parties.integration import permuted
 from kohorte.parties.own_table import OwnTable
 from kohorte.parties.roles.integrating import integrate
@@ -58,16 +66,14 @@ def party(
         secrets = agree(channel, study, name)
         private = _agreed_counters(channel, study, secrets)
         own, ciphers = prepared(channel, study, secrets, frame)
-        told = secrets.exchange(channel, "rows", {"rows": own.rows})
-        rows = {other: int(facts["rows"]) for other, facts in told.items()}
-        mixed, counts = mixed_with_dummies(own, study, secrets, rows)
+        mixed, counts, most = mixed_with_dummies(channel, own, study, secrets)
         table = sealed(mixed, ciphers)
         counted = SealedTable(table.columns, table.identifiers, private.public.encrypt(counts))
         channel.send(HELPER, "table", permuted(counted).to_bytes())
     if name != study.finisher:
-        decrypt_for_others(channel, study, private, sum(rows.values()))
+        decrypt_for_others(channel, study, private, most)
         return secrets, None
-    decrypt = SharedDecryption(channel, study, private, sum(rows.values()))
+    decrypt = SharedDecryption(channel, study, private, most)
     lead = Lead(channel, study.plan, HELPER, decrypt)
     with timing("anonymize"):
         found = lead.search(progress)
@@ -93,22 +99,32 @@ def scheme_of(study: Study) -> type[PrivateCounters]:
     return next(scheme for scheme in COUNTERS if scheme.name == study.counters)
 
 
-def mixed_with_dummies(own: OwnTable, study: Study, secrets: Secrets, rows: dict[str, int]) -> tuple[OwnTable, Counts]:
-    """One's own rows and dummy rows in random order, and the counter of each: 1 for a real row.
+def mixed_with_dummies(channel: Channel, own: OwnTable, study: Study, secrets: Secrets) -> tuple[OwnTable, Counts, int]:
+    """One's own rows and dummy rows in random order, the counter of each (1 for a real row), and the most people.
 
     If rows are joined, only the first party of a group counts them.
     """
+    told = secrets.exchange(channel, "rows", {"rows": own.rows})
+    try:
+        rows = {other: int(facts["rows"]) for other, facts in told.items()}
+    except (KeyError, TypeError, ValueError):
+        raise malformed("it does not say how many rows there are") from None
     if not study.joins:
         mixed, counting = with_local_dummies(own, study.dummies), True
     else:
         group, names = next((group, names) for group, names in study.groups().items() if secrets.name in names)
-        number = number_of(study.dummies, max(rows[name] for name in names))
-        key = secrets.column_key("dummies", group)
-        mixed = with_joined_dummies(own, number, key=key, parties=names, name=secrets.name)
+        most = max(rows[name] for name in names)
+        mixed = with_joined_dummies(
+            own,
+            number_of(study.dummies, most),
+            key=secrets.column_key("dummies", group),
+            parties=names,
+            name=secrets.name,
+        )
         counting = secrets.name == names[0]
     counts = np.zeros(mixed.rows, dtype=np.int64)
     counts[: own.rows] = int(counting)
-    return shuffled(mixed, counts)
+    return *shuffled(mixed, counts), sum(rows.values())
 
 
 def helper(channel: Channel, study: Study) -> None:
