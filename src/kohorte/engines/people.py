@@ -181,7 +181,7 @@ class PeopleEngine:
             people = np.bincount(class_of, weights=np.where(origin == number, sizes, 0)).astype(np.int64)
         else:
             among = (origin == 0) | (origin == number)
-            people = different_people(class_of[among], persons[among], int(class_of.max()) + 1)
+            people = different_people(class_of[among], persons[among], int(class_of.max(initial=0)) + 1)
         return Population(people[:count], int(np.count_nonzero(people[count:])))
 
     def _groups(self, rows: Rows, node: Node, first: Codes, sizes: Counts, people: Counts) -> Groups:

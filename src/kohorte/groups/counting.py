@@ -6,12 +6,13 @@ import numpy as np
 
 from kohorte.groups.histogram import Domain, Histogram
 from kohorte.kernels.arrays import Codes, Counts
+from kohorte.kernels.distinct import distinct_numbers
 
 
 def different_people(group_of: Codes | Counts, persons: Codes | Counts, groups: int) -> Counts:
     """The number of different people in each group."""
     width = int(persons.max(initial=0)) + 1
-    pairs = np.unique(group_of.astype(np.int64) * width + persons)
+    pairs = distinct_numbers(group_of.astype(np.int64) * width + persons)
     return np.bincount(pairs // width, minlength=groups)
 
 

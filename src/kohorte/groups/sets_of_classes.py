@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from kohorte.kernels.arrays import Codes, Counts
+from kohorte.kernels.distinct import distinct_numbers
 
 MASK = (1 << 32) - 1
 
@@ -22,7 +23,7 @@ def person_sets(
     """
     owners, items = persons.astype(np.int64), class_of.astype(np.int64)
     if links is None:
-        pairs = np.unique(owners << 32 | items)
+        pairs = distinct_numbers(owners << 32 | items)
         owners, items = pairs >> 32, pairs & MASK
     else:
         ties = links.astype(np.int64)
@@ -30,7 +31,7 @@ def person_sets(
         counts = np.bincount(of, weights=weights).astype(np.int64)
         _, rows = np.unique((pairs & MASK) << 32 | counts, return_inverse=True)
         of_tie = _signatures(pairs >> 32, rows, int(ties.max(initial=0)) + 1)
-        tied = np.unique(ties << 32 | owners)
+        tied = distinct_numbers(ties << 32 | owners)
         owners, items = tied & MASK, of_tie[tied >> 32]
     found = _signatures(owners, items, people)
     present = found >= 0
@@ -55,8 +56,7 @@ def _signatures(owners: Counts, items: Counts, count: int) -> Counts:
     used = 0
     for begin, end in pairwise(bounds):
         step = by_rank[begin:end]
-        pairs = np.stack([found[owners[step]], items[step]], axis=1)
-        distinct, numbers = np.unique(pairs, axis=0, return_inverse=True)
-        found[owners[step]] = used + numbers.reshape(-1)
-        used += len(distinct)
+        pairs, numbers = np.unique((found[owners[step]] + 1) << 32 | items[step], return_inverse=True)
+        found[owners[step]] = used + numbers
+        used += len(pairs)
     return found

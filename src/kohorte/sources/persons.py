@@ -11,6 +11,7 @@ import polars as pl
 from kohorte.errors import InputError
 from kohorte.groups import Domain, Groups, different_people, people_with_values, rows_with_values
 from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.kernels.distinct import distinct_numbers
 from kohorte.sources.base import TableSource, Tuples
 from kohorte.sources.sensitive import SensitiveColumn
 
@@ -39,7 +40,7 @@ class Persons:
         found = {}
         for column in columns:
             width = len(column.domain.overall)
-            pairs = np.unique(self.codes.astype(np.int64) * width + column.codes)
+            pairs = distinct_numbers(self.codes.astype(np.int64) * width + column.codes)
             overall = np.bincount(pairs % width, minlength=width)
             found[column.name] = replace(column.domain, overall=overall, people=self.count)
         return replace(self, domains=found)
@@ -81,7 +82,7 @@ def _number(
         parts = [pl.DataFrame([own.text(name) for name in columns]) for own in (tuples, *others)]
         every = pl.concat(parts).select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
         own, *rest = np.split(every.astype(np.uint32), np.cumsum([part.height for part in parts])[:-1])
-        return own, rest, len(np.unique(own))
+        return own, rest, len(distinct_numbers(own))
     numbers = np.zeros(len(tuples.counts), dtype=np.int64)
     for name in columns:
         position = tuples.columns.index(name)
@@ -92,8 +93,8 @@ def _number(
 
 def _refuse_shared(links: Codes, persons: Codes) -> None:
     """Refuse a column that ties rows together, but rows of different people."""
-    pairs = np.unique(links.astype(np.int64) << 32 | persons.astype(np.int64)) >> 32
-    several = len(pairs) - len(np.unique(pairs))
+    pairs = distinct_numbers(links.astype(np.int64) << 32 | persons.astype(np.int64)) >> 32
+    several = len(pairs) - len(distinct_numbers(pairs))
     if several:
         raise InputError(
             f"linked_by ties rows of different people together ({several:,} times); name a column whose values belong "
