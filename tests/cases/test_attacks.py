@@ -208,4 +208,4 @@ class TestSweeney:
         assert attack.people_hurt == int((sample["people"] == 1).sum())
         assert attack.facts["rows_that_fit_somebody"] == 3_000
         exact = ko.risk(sample.select(*self.KEYS, "diagnosis"), self.PLAN, population=town.select(self.KEYS))
-        assert exact.uniqueness.rows_unique_in_population == attack.people_hurt
+        assert exact.uniqueness.unique_in_both == attack.people_hurt

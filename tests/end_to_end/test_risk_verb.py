@@ -252,3 +252,70 @@ def test_nothing_that_is_said_is_a_value(folder: Path, run: Run) -> None:
 def test_the_function_is_found_in_whatever_order_modules_are_imported(script: str) -> None:
     found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert found.stdout == "True\n"
+
+
+class TestPeople:
+    """A plan with `person`: the command counts people wherever it can know them."""
+
+    PLAN = (
+        "kohorte: 1\n"
+        "attributes:\n"
+        "  patient: {role: identifying}\n"
+        "  ward: {role: quasi-identifying}\n"
+        "models: [{model: k-anonymity, k: 2}]\n"
+        "person: patient\n"
+    )
+
+    @pytest.fixture
+    def ward(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        rows = [*(("p", "a"),) * 10, *((f"q{number}", "b") for number in range(3)), ("p", "b")]
+        table = pl.DataFrame(rows, schema=["patient", "ward"], orient="row")
+        table.write_csv("stays.csv")
+        table.drop("patient").reverse().write_csv("release.csv")
+        Path("plan.yaml").write_text(self.PLAN, encoding="utf-8")
+
+    @pytest.mark.usefixtures("ward")
+    def test_a_raw_table_is_counted_in_people(self, run: Run) -> None:
+        ran = run("risk", "stays.csv", "--plan", "plan.yaml", "--rows", "1")
+        assert ran.out.startswith("14 rows of 4 people, 0 suppressed; 2 classes, the smallest with 1 person\n")
+        assert "unique people: 1 (25 %) has a row that nobody else has" in ran.out
+        assert "people are alike if they have a row that shows the same in ward" in ran.out
+        assert "1 person can be singled out by at most 1 attribute" in ran.out
+        assert "open:" not in ran.out
+
+    @pytest.mark.usefixtures("ward")
+    def test_a_release_needs_its_original(self, run: Run) -> None:
+        alone = run("risk", "release.csv", "--plan", "plan.yaml")
+        assert "open: the figures count rows, not people" in alone.out
+        assert run("risk", "release.csv", "--plan", "plan.yaml", "--json").json["people_not_counted"] is True
+        known = run("risk", "release.csv", "--plan", "plan.yaml", "--original", "stays.csv", "--json").json
+        assert (known["unit"], known["people"], known["smallest_class"]) == ("people", 4, 1)
+        assert "people_not_counted" not in known
+
+    @pytest.mark.usefixtures("ward")
+    def test_a_comparison_finds_the_people_of_the_release_in_the_table(self, run: Run) -> None:
+        ran = run("risk", "stays.csv", "--plan", "plan.yaml", "--compare", "release.csv", "--report", "report.html")
+        assert ran.code == 0
+        lines = {line.split("  ")[0]: line.split()[-2:] for line in ran.out.splitlines()}
+        assert lines["unique people"] == ["1", "1"]
+        assert "14 rows of 4 people" in Path("report.html").read_text(encoding="utf-8")
+
+    @pytest.mark.usefixtures("ward")
+    def test_another_table_is_not_taken_for_the_original(self, run: Run) -> None:
+        ko.read_table("stays.csv").frame.head(13).write_csv("other.csv")
+        ran = run("risk", "release.csv", "--plan", "plan.yaml", "--original", "other.csv", "--json")
+        assert (ran.code, ran.json["error"]) == (2, "people-unclear")
+        ran = run("risk", "other.csv", "--plan", "plan.yaml", "--compare", "release.csv")
+        assert "rows above threshold" in ran.out
+        assert "open: the figures count rows, not people" in ran.out
+
+    @pytest.mark.usefixtures("ward")
+    def test_people_are_judged_by_all_rows_if_the_plan_says_so(self, run: Run) -> None:
+        Path("plan.yaml").write_text(
+            self.PLAN.replace("person: patient", "person: {column: patient, attacker_knows: all_rows}"),
+            encoding="utf-8",
+        )
+        ran = run("risk", "stays.csv", "--plan", "plan.yaml")
+        assert "2 classes, the smallest group with the same set of them: 1 person" in ran.out
+        assert "people are alike if all their rows together show the same in ward" in ran.out

@@ -15,7 +15,7 @@ from kohorte.in_words import PEOPLE
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON
 from kohorte.release.shown_people import LINK, ShownPeople
-from kohorte.release.telling.one_person import rows_of_one_person
+from kohorte.release.telling.one_person import RowsOfOnePerson, rows_of_one_person
 from kohorte.risks.shown.table import ShownTable, checked_table
 from kohorte.risks.shown.whom import class_of_original, persons_of_original, released_rows
 from kohorte.sources import COUNT
@@ -34,14 +34,8 @@ def rows_of_one_person_attack(frame: object, plan: Plan, original: object) -> At
         Ganta, Kasiviswanathan and Smith, Composition Attacks and Auxiliary Information in Data Privacy, KDD 2008, for
         the intersection of the values of several classes; here the classes are those of one release.
     """
-    unit = plan.unit
-    if not unit.counts_people:
-        raise InputError("the plan does not say with person whom a row is about", code="attack-no-person")
     table = checked_table(frame, plan)
-    decorrelated = plan.decorrelated_attributes
-    names = tuple(name for name in plan.names(Role.SENSITIVE) if name in table.columns and name not in decorrelated)
-    people = _people(table, released_rows(original, plan), plan, names)
-    found = rows_of_one_person(people, plan, names)
+    found = all_rows_known(table, plan, original)
     return Attack(
         name=ROWS_OF_ONE_PERSON,
         people_hurt=found.people_hurt,
@@ -53,6 +47,15 @@ def rows_of_one_person_attack(frame: object, plan: Plan, original: object) -> At
         unit=PEOPLE.many,
         people_tried=found.people,
     )
+
+
+def all_rows_known(table: pl.DataFrame, plan: Plan, original: object) -> RowsOfOnePerson:
+    """Count whom the attack hurts, in a released table whose columns fit the plan."""
+    if not plan.unit.counts_people:
+        raise InputError("the plan does not say with person whom a row is about", code="attack-no-person")
+    decorrelated = plan.decorrelated_attributes
+    names = tuple(name for name in plan.names(Role.SENSITIVE) if name in table.columns and name not in decorrelated)
+    return rows_of_one_person(_people(table, released_rows(original, plan), plan, names), plan, names)
 
 
 def _people(table: pl.DataFrame, original: pl.DataFrame, plan: Plan, sensitive: Sequence[str]) -> ShownPeople:

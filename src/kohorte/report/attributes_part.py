@@ -16,10 +16,11 @@ from kohorte.pages.charts.axis import ceiling
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.release.telling.compared_losses import at_one_level
 from kohorte.release.words import levels_in_words
-from kohorte.report.contributions import Contribution, information_kept, recoded_information_kept
-from kohorte.report.distributions import Distribution, comparable, distribution
 from kohorte.report.facts import Facts, Measured
-from kohorte.report.rows_as_bars import row_bar, row_pair
+from kohorte.report.figures.alike_words import NOT_COUNTED
+from kohorte.report.figures.bars import share_bar, share_pair
+from kohorte.report.figures.contributions import Contribution, information_kept, recoded_information_kept
+from kohorte.report.figures.distributions import Distribution, comparable, distribution
 
 MOST_SETS = 10
 SPREAD = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
@@ -50,8 +51,7 @@ class Contributions:
             "contributions",
             f"How far the average risk falls if an attribute is left out{self.when}",
             f"The average risk is {self.risk} with all attributes; beside a bar is the risk without this one. A long "
-            f"bar means: this attribute makes people recognizable, and generalizing it helps the most. Suppressed "
-            f"{self.facts.unit.many} are not counted.",
+            f"bar means: this attribute makes people recognizable, and generalizing it helps the most. {NOT_COUNTED}",
         )
         highest = min(1.0, ceiling(self.facts.figures.drawn(self._now, self.side.kept)))
         scale = Scale(highest, "fall of the average risk, in percentage points", _points)
@@ -65,7 +65,7 @@ class Contributions:
             [
                 one.attribute,
                 count(one.values) if one.values < FEW else figures.number(one.values),
-                figures.share(one.separation, kept // 2),  # a row changes it twice as much as a share of rows
+                figures.share(one.separation, kept // 2),  # one row or person changes it twice as much as a share
                 self._singled_out(one),
                 figures.count(one.uniques_without, kept),
             ]
@@ -88,11 +88,11 @@ class Contributions:
 
     def _singled_out(self, one: Contribution) -> str:
         """The share of the scores of special uniques; rounded like a share of those rows."""
-        figures, rows = self.facts.figures, self.side.profile.special_uniques.rows
+        figures, rows = self.facts.figures, self.side.profile.special_uniques.count
         if not rows:
             return "none"
         told = figures.exact or figures.step(rows) is not None
-        return figures.share(one.singles_out, rows) if told else "not told: few rows"
+        return figures.share(one.singles_out, rows) if told else f"not told: few {self.facts.unit.many}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,13 +166,13 @@ class AttributesPart:
     def _side(self, side: Measured, name: str, when: str) -> tuple[Drawing, bool]:
         found = self._distribution([side], name)
         rows = side.frame.height
-        bars = [row_bar(part.label, part.rows[0], rows, self.facts.figures) for part in found.parts]
+        bars = [share_bar(part.label, part.rows[0], rows, self.facts.row_figures) for part in found.parts]
         return horizontal_bars(self._heading(found, when), bars, scale=self._scale), bool(bars)
 
     def _both(self, before: Measured, after: Measured, name: str) -> tuple[Drawing, bool]:
         found = self._distribution([before, after], name)
         rows = (before.frame.height, after.frame.height)
-        pairs = [row_pair(part.label, part.rows, rows, self.facts.figures) for part in found.parts]
+        pairs = [share_pair(part.label, part.rows, rows, self.facts.row_figures) for part in found.parts]
         heading = self._heading(found, ", before and after")
         return paired_bars(heading, pairs, names=("before", "after"), scale=self._scale), bool(pairs)
 

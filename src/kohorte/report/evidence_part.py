@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kohorte.in_words import ROWS, Unit
 from kohorte.release import versions
 from kohorte.release.certificate import ALWAYS_OPEN, FileFacts
-from kohorte.release.words import with_parameters
+from kohorte.release.words import unit_named, with_parameters
 from kohorte.report.facts import Facts
+from kohorte.report.figures.rounding import Figures
 
 NOT_STATED = "not stated"
 
@@ -22,18 +24,33 @@ class EvidencePart:
     @property
     def models(self) -> list[list[str]]:
         """The verdict of each model, counted again from the rows; empty if they could not be checked."""
-        facts, found = self.facts, self.facts.verification
+        found = self.facts.verification
         if found is None:
             return []
         return [
             [
                 with_parameters(model.name, model.parameters),
                 "holds" if model.satisfied else "FAILS",
-                facts.figures.reached(model, found.rows),
-                facts.figures.count(model.failing_rows, found.rows),
+                self._judged.reached(model, self._everyone),
+                self._judged.count(min(model.failing_rows, self._everyone), self._everyone),
             ]
             for model in found.models
         ]
+
+    @property
+    def judged(self) -> Unit:
+        """What the models count, which is people only if the verification knows whom the rows are about."""
+        found = self.facts.verification
+        return ROWS if found is None else unit_named(found.unit)
+
+    @property
+    def _judged(self) -> Figures:
+        return replace(self.facts.figures, unit=self.judged)
+
+    @property
+    def _everyone(self) -> int:
+        found = self.facts.verification
+        return 0 if found is None else found.rows if found.people is None else found.people
 
     @property
     def columns(self) -> list[list[str]]:

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
-from kohorte.attacks import Attack, homogeneity_attack
+from kohorte.attacks import Attack
+from kohorte.attacks.homogeneity import attack_by_homogeneity
+from kohorte.attacks.rows_of_one_person import all_rows_known
+from kohorte.attacks.tables.attacked import AttackedTable
 from kohorte.data import TableFile, as_text, to_polars, without_quotes
 from kohorte.errors import InputError, nearest
-from kohorte.in_words import ROWS, Unit
+from kohorte.in_words import Unit
+from kohorte.kernels.arrays import Counts
 from kohorte.plans import Plan
 from kohorte.plans.parts import About
 from kohorte.plans.population import flagged_rows, without_flag
@@ -21,12 +26,14 @@ from kohorte.release.certificate import FileFacts, table_warnings
 from kohorte.release.telling.compared_losses import losses_between
 from kohorte.release.telling.formulas import file_points
 from kohorte.release.telling.losses import ColumnLoss, all_starred
+from kohorte.release.telling.one_person import RowsOfOnePerson
 from kohorte.release.verification import verify_source
-from kohorte.report.contributions import Contribution, contributions
-from kohorte.report.rounding import LEAST, Figures
+from kohorte.report.figures.alike_words import WORDS, AlikeWords
+from kohorte.report.figures.contributions import Contribution, contributions
+from kohorte.report.figures.rounding import LEAST, Figures
 from kohorte.report.view import View
 from kohorte.risks import RiskProfile
-from kohorte.risks.shown.table import ShownTable
+from kohorte.risks.shown.table import checked_table
 from kohorte.sources import FrameSource
 
 
@@ -56,8 +63,8 @@ class Measured:
 
     @property
     def kept(self) -> int:
-        """The rows that are not suppressed."""
-        return self.profile.rows - self.profile.suppressed
+        """The rows that are not suppressed, or the people who have one: what the figures of risk are shares of."""
+        return self.profile.counted
 
     @cached_property
     def suppressed_rows(self) -> pl.Series:
@@ -65,15 +72,16 @@ class Measured:
         names = list(self.profile.quasi_identifiers)
         return pl.DataFrame([as_text(self.frame[name]) for name in names]).select(all_starred(names)).to_series()
 
-    @cached_property
-    def shown(self) -> ShownTable:
-        """The classes of the table."""
-        return self.profile.shown
+    @property
+    def by_size(self) -> tuple[Counts, Counts]:
+        """The sizes of the groups who look alike, and how many rows or people are at their highest risk in each."""
+        groups = self.profile.alike
+        return groups.sizes, groups.at_highest(np.asarray(1 / np.maximum(groups.sizes, 1), dtype=np.float64))
 
     @cached_property
     def contributions(self) -> tuple[Contribution, ...]:
         """What each quasi-identifier contributes."""
-        return contributions(self.shown, self.profile)
+        return contributions(self.profile)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +89,10 @@ class Facts:
     """All facts of a report.
 
     Without `after` it is about one table, raw or released. `made` is the release of `after`, if it was just made;
-    `original` is the table of which a part is released. The internal view lists `listed` rows at the highest risk.
-    `plan_sha256` replaces the plan's own hash if readers see only a part of the plan. `about` says what the release is
-    for, before what the plan states; `certificate_sha256` is the hash of its certificate, if there is one.
+    `original` is the table of which a part is released, or that says whom the rows of a release are about. The internal
+    view lists `listed` rows at the highest risk. `plan_sha256` replaces the plan's own hash if readers see only a part
+    of the plan. `about` says what the release is for, before what the plan states; `certificate_sha256` is the hash of
+    its certificate, if there is one.
     """
 
     plan: Plan
@@ -115,7 +124,7 @@ class Facts:
 
     @property
     def threshold(self) -> float:
-        """The highest accepted risk of a row."""
+        """The highest accepted risk of a row or person."""
         return self.judged.profile.attackers.threshold
 
     @property
@@ -125,7 +134,12 @@ class Facts:
 
     @property
     def figures(self) -> Figures:
-        """How counts are written."""
+        """How figures of risk are written."""
+        return Figures(self.least, exact=self.internal, unit=self.unit)
+
+    @property
+    def row_figures(self) -> Figures:
+        """How figures are written that always count rows: values, and what is suppressed."""
         return Figures(self.least, exact=self.internal)
 
     @cached_property
@@ -148,8 +162,32 @@ class Facts:
 
     @property
     def unit(self) -> Unit:
-        """What the figures of risk count, whatever the models count."""
-        return ROWS
+        """What the figures of risk count, before and after: rows or people."""
+        return self.judged.profile.unit
+
+    @property
+    def words(self) -> AlikeWords:
+        """Sentences about who looks alike."""
+        return WORDS[self.judged.profile.judged_by]
+
+    @property
+    def whom(self) -> pl.DataFrame | None:
+        """The table that says whom the judged rows are about; None if the plan counts rows, or it is unknown."""
+        known = (self.original, self.table.frame)
+        needed = set(self.plan.unit.needed_columns)
+        return next((frame for frame in known if frame is not None and needed and needed <= set(frame.columns)), None)
+
+    @cached_property
+    def one_person(self) -> RowsOfOnePerson | None:
+        """Whom an attacker hurts who knows all rows of a person; None if the plan counts rows, or it is unknown."""
+        if self.made is not None:
+            return self.made.rows_of_one_person
+        if self.whom is None or self.whom is self.judged.frame:
+            return None
+        try:
+            return all_rows_known(checked_table(self.judged.frame, self.plan), self.plan, self.whom)
+        except InputError:
+            return None
 
     @cached_property
     def losses(self) -> tuple[ColumnLoss, ...] | None:
@@ -173,9 +211,17 @@ class Facts:
 
     @cached_property
     def homogeneity(self) -> Attack | None:
-        """The homogeneity attack on the assessed table; None without sensitive attributes."""
+        """The homogeneity attack on the assessed table; None without sensitive attributes.
+
+        It counts people if it is known whom the rows, and their sensitive values, are about; otherwise rows.
+        """
         try:
-            return homogeneity_attack(self.judged.frame, self.plan)
+            attacked = AttackedTable.of(self.judged.frame, self.plan, original=self.whom)
+            return attack_by_homogeneity(attacked)
+        except InputError:
+            pass
+        try:
+            return attack_by_homogeneity(AttackedTable.of(self.judged.frame, self.plan).in_rows())
         except InputError:
             return None
 
@@ -202,7 +248,8 @@ def _verified(facts: Facts) -> Verification:
         rows = FrameSource(to_polars(made.data)[0])
         return verify_source(rows, facts.plan, made.populations, levels=made.levels, people=made.people)
     original = facts.table.frame if facts.original is None else facts.original
-    return verify(facts.judged.frame, facts.plan, population=None if facts.plan.subset is None else original)
+    needed = facts.plan.subset is not None or (facts.whom is not None and facts.whom is not facts.judged.frame)
+    return verify(facts.judged.frame, facts.plan, population=original if needed else None)
 
 
 def rows_to_release(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from kohorte.pages import beside, page
 from kohorte.report.attributes_part import AttributesPart
 from kohorte.report.evidence_part import EvidencePart
 from kohorte.report.facts import Facts
+from kohorte.report.one_person_part import OnePersonPart
 from kohorte.report.questions_part import answers
 from kohorte.report.risk_part import RiskPart
 from kohorte.report.suppression_part import SuppressionPart
@@ -23,6 +24,7 @@ def to_html(facts: Facts) -> str:
         figures=facts.figures,
         verdict=verdict(facts),
         risk=RiskPart(facts),
+        one_person=OnePersonPart(facts),
         answers=answers(facts),
         attributes=AttributesPart(facts),
         suppression=SuppressionPart(facts),

@@ -24,10 +24,10 @@ def _singling_out(facts: Facts) -> str:
     if profile.smallest_class is None:
         return "No: every row is suppressed, so all look alike."
     if profile.uniqueness.sample_uniques:
-        alone = facts.figures.of_rows(profile.uniqueness.sample_uniques, facts.judged.kept)
-        return f"Yes: {alone} are the only ones of their kind."
-    smallest = facts.figures.size(profile.smallest_class)
-    return f"Not by the quasi-identifiers: no row is the only one of its kind. The smallest class has {smallest}."
+        alone = facts.figures.of_all(profile.uniqueness.sample_uniques, facts.judged.kept)
+        return f"Yes: {alone} {facts.words.unique}."
+    smallest, nobody = facts.figures.size(profile.smallest_class), facts.words.none_unique
+    return f"Not by the quasi-identifiers: {nobody[0].lower()}{nobody[1:]}. The {facts.words.smallest} has {smallest}."
 
 
 def _linkability(facts: Facts) -> str:
@@ -35,7 +35,7 @@ def _linkability(facts: Facts) -> str:
     if not highest:
         return "Not by the quasi-identifiers: every row is suppressed."
     return (
-        "The highest probability that a row is matched with the right entry of a list of people is "
+        f"The highest probability that a {facts.unit.one} is matched with the right entry of a list of people is "
         f"{facts.figures.highest(highest)}. Two releases about the same people are not compared here; use kohorte "
         "attack."
     )
@@ -47,6 +47,6 @@ def _inference(facts: Facts) -> str:
         return "Not measured: the table has no sensitive attribute of the plan."
     rest = "kohorte attack also counts what is only likely, or follows from other knowledge of the attacker."
     if attack.people_hurt:
-        hurt = facts.figures.of_rows(attack.people_hurt, attack.rows_tried)
-        return f"Yes: a sensitive value of {hurt} is known, because all rows that look alike share it. {rest}"
-    return f"No person's sensitive value is certain: in no class do all rows share it. {rest}"
+        hurt = facts.figures.hurt(attack)
+        return f"Yes: a sensitive value of {hurt} is known, because all {attack.unit} that look alike share it. {rest}"
+    return f"No person's sensitive value is certain: in no class do all {attack.unit} share it. {rest}"

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kohorte.in_words import count, percent
+from kohorte.in_words import PEOPLE, count, percent
 from kohorte.pages import Bar, Drawing, Heading, horizontal_bars, paired_bars, shares_of
 from kohorte.report.facts import Facts, Measured
-from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
-from kohorte.report.rounding import LEAST
-from kohorte.report.rows_as_bars import row_bar, row_pair
+from kohorte.report.figures.alike_words import NOT_COUNTED
+from kohorte.report.figures.bars import share_bar, share_pair
+from kohorte.report.figures.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
+from kohorte.report.figures.rounding import LEAST
 from kohorte.risks.attackers import Attacker
 from kohorte.risks.uniqueness import Uniqueness
 
@@ -36,11 +37,11 @@ class RiskPart:
         return [
             [
                 name,
-                figures.share(attacker.success_rate, attacker.rows),
+                figures.share(attacker.success_rate, attacker.count),
                 figures.highest(attacker.highest_risk),
-                figures.count(attacker.rows_at_highest_risk, attacker.rows),
-                figures.share(attacker.average_risk, attacker.rows),
-                figures.count(attacker.rows_above_threshold, attacker.rows),
+                figures.count(attacker.at_highest_risk, attacker.count),
+                figures.share(attacker.average_risk, attacker.count),
+                figures.count(attacker.above_threshold, attacker.count),
             ]
             for name, attacker in self.attackers
         ]
@@ -49,29 +50,19 @@ class RiskPart:
 
     @cached_property
     def spread(self) -> list[Drawing]:
-        """Charts: internally before and after; publicly the assessed table, without small numbers of rows."""
+        """Charts: internally before and after; publicly the assessed table, without small numbers."""
         facts = self.facts
         sides = facts.sides if facts.internal else (facts.judged,)
-        sizes = class_sizes([side.shown.sizes for side in sides])
+        sizes = class_sizes([side.by_size for side in sides], facts.unit)
         ranges = sizes if facts.internal else joined(small_classes_as_one(sizes, LEAST), facts.least)
         if not ranges or not facts.judged.profile.classes:
             return []
         by_risk = risk_intervals([side.profile for side in sides]) if facts.internal else ranges
-        marked = len(sides) == 1 and any(one.rows[0] and one.reaches_above(facts.threshold) for one in by_risk)
+        marked = len(sides) == 1 and any(one.counts[0] and one.reaches_above(facts.threshold) for one in by_risk)
         red = _marks(facts.threshold) if marked else ""
-        one, many = facts.unit.one, facts.unit.many
-        counts = f"Suppressed {many} are not counted."
-        spread = Heading(
-            "risk",
-            f"{many.capitalize()} by their risk",
-            f"A {one} that looks like n - 1 others is at risk 1 / n. {counts} {red}",
-        )
-        classes = Heading(
-            "classes",
-            f"{many.capitalize()} by the size of their class",
-            f"A class is a group of {many} that look alike in all quasi-identifiers. Larger is better hidden. "
-            f"{counts} {red}",
-        )
+        many, words = facts.unit.many, facts.words
+        spread = Heading("risk", f"{many.capitalize()} by their risk", f"{words.risk} {NOT_COUNTED} {red}")
+        classes = Heading("classes", words.by_size, f"{words.size} Larger is better hidden. {NOT_COUNTED} {red}")
         return [
             _drawn(heading, some, label, [side.kept for side in sides], facts)
             for heading, some, label in ((spread, by_risk, Range.risk), (classes, ranges, Range.size))
@@ -86,15 +77,17 @@ class RiskPart:
             return []
         figures, many = self.facts.figures, self.facts.unit.many
         measured: dict[str, Callable[[Measured, Attacker], str]] = {
-            "smallest class": lambda side, _: figures.size(side.profile.smallest_class),
+            self.facts.words.smallest: lambda side, _: figures.size(side.profile.smallest_class),
             "highest risk": lambda _, attacker: figures.highest(attacker.highest_risk),
             "average risk": lambda side, attacker: figures.share(attacker.average_risk, side.kept),
-            f"{many} above the threshold": lambda side, attacker: figures.part(
-                attacker.rows_above_threshold, side.kept
-            ),
+            f"{many} above the threshold": lambda side, attacker: figures.part(attacker.above_threshold, side.kept),
             f"unique {many}": lambda side, _: figures.part(side.profile.uniqueness.sample_uniques, side.kept),
-            f"suppressed {many}": lambda side, _: count(side.profile.suppressed),
+            "suppressed rows": lambda side, _: count(side.profile.suppressed),
         }
+        if self.facts.unit is PEOPLE:
+            measured["people whose rows are all suppressed"] = lambda side, _: count(
+                side.profile.people_losing_all_rows
+            )
         return [
             [name, *(measure(side, side.profile.attackers.prosecutor) for side in self.facts.sides)]
             for name, measure in measured.items()
@@ -104,13 +97,17 @@ class RiskPart:
 
     @property
     def uniqueness(self) -> Uniqueness:
-        """The uniqueness of the rows of the judged table."""
+        """The uniqueness of the rows or people of the judged table."""
         return self.facts.judged.profile.uniqueness
 
     @property
-    def unique_rows(self) -> str:
-        """The number of unique rows."""
-        return self.facts.figures.part(self.uniqueness.sample_uniques, self.facts.judged.kept)
+    def unique(self) -> str:
+        """Who is unique in the table, as a sentence."""
+        words, found = self.facts.words, self.uniqueness.sample_uniques
+        if not found:
+            return f"{words.none_unique} in the table."
+        some = self.facts.figures.part(found, self.facts.judged.kept)
+        return f"Of {words.whole}, {some} {words.unique} in the table."
 
     @property
     def unique_people(self) -> str:
@@ -139,12 +136,12 @@ def _marks(threshold: float) -> str:
 def _drawn(
     heading: Heading, ranges: Sequence[Range], label: Callable[[Range], str], kept: Sequence[int], facts: Facts
 ) -> Drawing:
-    filled = [one for one in ranges if any(one.rows)]
-    scale = shares_of(f"the {facts.unit.many} that are not suppressed")
+    filled = [one for one in ranges if any(one.counts)]
+    scale = shares_of(facts.words.whole)
     if len(kept) > 1:
-        pairs = [row_pair(label(one), one.rows, kept, facts.figures) for one in filled]
+        pairs = [share_pair(label(one), one.counts, kept, facts.figures) for one in filled]
         return paired_bars(heading, pairs, names=("before", "after"), scale=scale)
-    bars = [row_bar(label(one), one.rows[0], kept[0], facts.figures) for one in filled]
+    bars = [share_bar(label(one), one.counts[0], kept[0], facts.figures) for one in filled]
     marked = [_marked(bar, one, facts.threshold) for bar, one in zip(bars, filled, strict=True)]
     return horizontal_bars(heading, marked, scale=scale)
 

@@ -9,8 +9,8 @@ from kohorte.data import Role
 from kohorte.in_words import count, percent
 from kohorte.release.telling.loss_words import LEAST_NAMED
 from kohorte.release.telling.losses import ColumnLoss, Group
-from kohorte.report.distributions import MISSING
 from kohorte.report.facts import Facts
+from kohorte.report.figures.distributions import MISSING
 from kohorte.report.verdict import lost_sentences
 
 ROLES = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
@@ -75,4 +75,4 @@ class SuppressionPart:
         if self.facts.internal:
             suppressed = group.rows - group.kept
             return [label, count(group.rows), count(suppressed), percent(group.suppressed_share)]
-        return [label, self.facts.figures.banded(group.suppressed_share, group.rows)]
+        return [label, self.facts.row_figures.banded(group.suppressed_share, group.rows)]

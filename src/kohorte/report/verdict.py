@@ -63,16 +63,19 @@ def _failures(facts: Facts) -> list[str]:
 
 def _open_points(facts: Facts) -> tuple[str, ...]:
     """Why the verdict is amber: the warnings that the command and the certificate have, and what the risk adds."""
-    above = facts.judged.profile.attackers.prosecutor.rows_above_threshold
+    above = facts.judged.profile.attackers.prosecutor.above_threshold
     found = [*facts.warnings]
-    if facts.plan.unit.counts_people:
+    if facts.judged.profile.people_not_counted:
         found.append("the figures of risk in this report count rows, not people")
+    if facts.one_person is not None and facts.one_person.people_hurt and facts.one_person.in_words not in found:
+        found.append(facts.one_person.in_words)
     if above:
         found.append(f"the risk of some {facts.unit.many} is above the threshold of {percent(facts.threshold)}")
     if facts.suspected_problems:
         found.append("a column seems to name people and is not treated as identifying")
     if facts.known_values:
-        found.append(f"a sensitive value of some {facts.unit.many} is known without finding the row")
+        assert facts.homogeneity is not None
+        found.append(f"a sensitive value of some {facts.homogeneity.unit} is known without finding the row")
     return tuple(found)
 
 
@@ -82,10 +85,9 @@ def subject(facts: Facts) -> str:
 
 
 def _sentences(facts: Facts) -> tuple[str, ...]:
-    profile = facts.judged.profile
-    kept = profile.rows - profile.suppressed
+    profile, kept = facts.judged.profile, facts.judged.kept
     attackers = profile.attackers
-    above = attackers.prosecutor.rows_above_threshold
+    above = attackers.prosecutor.above_threshold
     said = [_models(facts)]
     if not kept:
         return (
@@ -94,11 +96,10 @@ def _sentences(facts: Facts) -> tuple[str, ...]:
         )
     if facts.known_values:
         said.append(_known_values(facts))
-    many = facts.figures.of_rows(above, kept)
+    many = facts.figures.of_all(above, kept)
     said.append(
-        f"The highest risk that a row is traced to its person is "
-        f"{facts.figures.highest(attackers.prosecutor.highest_risk)}; {many} {_is(many)} above the threshold of "
-        f"{percent(attackers.threshold)}."
+        f"{facts.words.highest} {facts.figures.highest(attackers.prosecutor.highest_risk)}; {many} {_is(many)} above "
+        f"the threshold of {percent(attackers.threshold)}."
     )
     said += lost_sentences(facts)
     weighted = profile.weighted
@@ -150,10 +151,10 @@ def _meaning(facts: Facts) -> tuple[str, ...]:
     said = []
     if profile.smallest_class is not None:
         finds = _finds(facts, profile.smallest_class)
-        said.append(f"A person who knows these facts about somebody ({names}) and looks for them in the table {finds}.")
+        said.append(f"{facts.words.looks_for} ({names}) and looks for them in the table {finds}.")
     if profile.suppressed:
         said.append(
-            f"{facts.unit.count(profile.suppressed)} of {count(profile.rows)} "
+            f"{count(profile.suppressed, 'row')} of {count(profile.rows)} "
             f"{'is' if profile.suppressed == 1 else 'are'} suppressed: nothing is shown of their quasi-identifiers. No "
             "figure of risk counts them; the charts of values show them as a part of their own."
         )
@@ -167,10 +168,10 @@ def _finds(facts: Facts, smallest: int) -> str:
     """What an attacker finds who looks for a person in the smallest class."""
     if smallest == 1:
         alone = facts.figures.part(facts.judged.profile.uniqueness.sample_uniques, facts.judged.kept)
-        return f"can find that person: {alone} of the rows are the only ones of their kind"
+        return f"can find that person: {alone} of the {facts.unit.many} {facts.words.unique}"
     hidden = not facts.figures.exact and smallest < facts.least
-    fitting = f"{'in the smallest class' if hidden else 'at least'} {facts.figures.size(smallest)}"
-    return f"finds {fitting} that fit equally well, and cannot tell which is the right one"
+    fitting = f"{f'in the {facts.words.smallest}' if hidden else 'at least'} {facts.figures.size(smallest)}"
+    return f"finds {fitting} {facts.words.fits}"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -185,11 +186,12 @@ def _known_values(facts: Facts) -> str:
     assert attack is not None
     names = ", ".join(name for name in facts.plan.names(Role.SENSITIVE) if name in facts.judged.frame.columns)
     if not attack.people_hurt:
-        return f"No person's sensitive value ({names}) is known only because all rows that look alike share it."
-    hurt = facts.figures.of_rows(attack.people_hurt, attack.rows_tried)
+        return (
+            f"No person's sensitive value ({names}) is known only because all {attack.unit} that look alike share it."
+        )
     return (
-        f"A sensitive value ({names}) of {hurt} is known without finding the row, because all rows that look alike "
-        "share it (homogeneity attack)."
+        f"A sensitive value ({names}) of {facts.figures.hurt(attack)} is known without finding the row, because all "
+        f"{attack.unit} that look alike share it (homogeneity attack)."
     )
 
 
@@ -207,7 +209,7 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
             said.append("Make a release with kohorte anonymize and this plan, and read the report of the release.")
         else:
             said.append("Make the release again with this plan; it may have been changed, or made with another plan.")
-    elif facts.judged.profile.attackers.prosecutor.rows_above_threshold:
+    elif facts.judged.profile.attackers.prosecutor.above_threshold:
         said.append("Raise k in the plan, or decide and write down why the risk above the threshold is acceptable.")
     if standing is not Standing.RED:
         said.append(

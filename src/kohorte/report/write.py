@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-
-import polars as pl
 
 from kohorte.data import to_polars
 from kohorte.pages import refuse_page, write_text
@@ -17,6 +14,7 @@ from kohorte.release import Release
 from kohorte.report.facts import Facts, Measured, rows_to_release, view_named
 from kohorte.report.page import to_html
 from kohorte.risks import RiskPolicy, RiskProfile, risk
+from kohorte.risks.comparison import Measure, before_and_after
 
 MOST_SETS = 1_000
 MOST_CELLS = 50_000_000
@@ -53,15 +51,17 @@ def write_report(
     path = Path(path)
     refuse_page(path, needed=plan.files(), force=force)
 
-    def measure(table: pl.DataFrame) -> RiskProfile:
+    def measure(table: object, *, original: object = None, in_rows: bool = False) -> RiskProfile:
         return risk(
             table,
             plan,
+            original=original,
+            in_rows=in_rows,
             population_size=population_size,
             sampling_fraction=sampling_fraction,
             population=population,
             threshold=threshold,
-            largest_set=fitting_size(table.height, len(plan.quasi_identifiers)) if largest_set is None else largest_set,
+            largest_set=_fitting(table, plan) if largest_set is None else largest_set,
             policy=policy,
         )
 
@@ -76,7 +76,7 @@ def report_of(
     release: object = None,
     view: str = "public",
     rows: int = 10,
-    measure: Callable[[pl.DataFrame], RiskProfile] | None = None,
+    measure: Measure | None = None,
 ) -> Facts:
     """Measure a table, and its release if there is one, for a report."""
     shown = view_named(view)
@@ -85,13 +85,20 @@ def report_of(
     after = None if release is None else to_polars(release if made is None else made.data)[0]
     table = original if after is None else rows_to_release(original, plan)
 
-    def measured(some: pl.DataFrame) -> Measured:
-        if measure is not None:
-            return Measured(some, measure(some))
-        return Measured(some, risk(some, plan, largest_set=fitting_size(some.height, len(plan.quasi_identifiers))))
+    def usual(some: object, *, original: object = None, in_rows: bool = False) -> RiskProfile:
+        return risk(some, plan, original=original, in_rows=in_rows, largest_set=_fitting(some, plan))
 
-    both = measured(table), None if after is None else measured(after)
-    return Facts(plan, shown, both[0], after=both[1], made=made, original=original, listed=rows)
+    chosen: Measure = usual if measure is None else measure
+    if after is None:
+        return Facts(plan, shown, Measured(table, chosen(table)), original=original, listed=rows)
+    before, profile = before_and_after(table, after if made is None else made, chosen)
+    sides = Measured(table, before), Measured(after, profile)
+    return Facts(plan, shown, sides[0], after=sides[1], made=made, original=original, listed=rows)
+
+
+def _fitting(table: object, plan: Plan) -> int:
+    rows = table.rows if isinstance(table, Release) else to_polars(table)[0].height
+    return fitting_size(rows, len(plan.quasi_identifiers))
 
 
 def fitting_size(rows: int, attributes: int, largest: int = 4) -> int:

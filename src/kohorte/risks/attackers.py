@@ -6,21 +6,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kohorte.in_words import listed
+from kohorte.in_words import ROWS, Unit, listed
 from kohorte.kernels.arrays import Counts, Floats
 from kohorte.risks.population import UNKNOWN, People
-from kohorte.risks.shown.table import ShownTable
+from kohorte.risks.shown.alike import Alike
 
 EXACT = 1e-12
 """Risks whose relative difference is smaller count as equal."""
+
+COUNTED = ("at_highest_risk", "at_lowest_risk", "above_threshold")
 
 
 @dataclass(frozen=True)
 class Attacker:
     """What an attacker can achieve with the rows that are not suppressed.
 
-    `success_rate` is the share of attempts that find the right person; the risks are those of single rows. All are
-    0 if every row is suppressed. `basis` says how the figures were obtained.
+    `success_rate` is the share of attempts that find the right person. The risks are those of single rows or, where the
+    unit is people, of persons: the risk of a person is the highest of their rows. The same unit is counted by
+    `at_highest_risk`, `at_lowest_risk`, `above_threshold` and `count`, the number of all. All are 0 if every row is
+    suppressed. `basis` says how the figures were obtained.
     """
 
     name: str
@@ -28,24 +32,27 @@ class Attacker:
     highest_risk: float
     average_risk: float
     lowest_risk: float
-    rows_at_highest_risk: int
-    rows_at_lowest_risk: int
-    rows_above_threshold: int
-    rows: int
+    at_highest_risk: int
+    at_lowest_risk: int
+    above_threshold: int
+    count: int
     basis: str
+    unit: Unit = ROWS
 
-    def share(self, rows: int) -> float:
-        """A number of rows as a share of those that are not suppressed."""
-        return rows / self.rows if self.rows else 0.0
+    def share(self, some: int) -> float:
+        """A number of rows or people as a share of those that are not suppressed."""
+        return some / self.count if self.count else 0.0
 
     def to_dict(self) -> dict[str, object]:
-        """The figures as plain data."""
-        shares = {
-            "share_at_highest_risk": self.share(self.rows_at_highest_risk),
-            "share_at_lowest_risk": self.share(self.rows_at_lowest_risk),
-            "share_above_threshold": self.share(self.rows_above_threshold),
+        """The figures as plain data; the keys of counts begin with what is counted."""
+        counted = {name: getattr(self, name) for name in COUNTED}
+        told = {name: value for name, value in vars(self).items() if name not in (*COUNTED, "count", "basis", "unit")}
+        return {
+            **told,
+            **{f"{self.unit.many}_{name}": value for name, value in counted.items()},
+            "basis": self.basis,
+            **{f"share_{name}": self.share(value) for name, value in counted.items()},
         }
-        return {name: value for name, value in vars(self).items() if name != "rows"} | shares
 
 
 @dataclass(frozen=True)
@@ -75,12 +82,13 @@ class Attackers:
         return {"threshold": self.threshold, **{attacker.name: attacker.to_dict() for attacker in three}}
 
 
-def attackers(table: ShownTable, people: People, *, threshold: float) -> Attackers:
+def attackers(table: Alike, people: People, *, threshold: float) -> Attackers:
     """Assess the three attackers.
 
-    The prosecutor knows that a person is in the table: a row in a class of f rows is at risk 1 / f. The journalist does
-    not know it: the risk is 1 / F, where F people of the population look like the row. The marketer wants to find as
-    many people as possible and is assessed by the average alone.
+    The prosecutor knows that a person is in the table: one of f who look alike is at risk 1 / f. The journalist does
+    not know it: the risk is 1 / F, where F people of the population look like them. The marketer wants to find as
+    many people as possible and is assessed by the average alone. Where people are counted, the average is that over
+    all people, each with the highest risk of their rows.
 
     Source
         El Emam, Guide to the De-Identification of Personal Health Information, 2013, chapter 16. The success
@@ -89,11 +97,12 @@ def attackers(table: ShownTable, people: People, *, threshold: float) -> Attacke
     """
     own = np.asarray(1 / np.maximum(table.sizes, 1), dtype=np.float64)
     others = people.risks(table)
-    prosecutor = _attacker("prosecutor", own, table.sizes, threshold, "counted in the table")
-    journalist = _attacker("journalist", others, table.sizes, threshold, people.basis)
-    marketer = _attacker("marketer", others, table.sizes, threshold, people.basis)
-    if people.people is not None and table.classes:
-        by_people = table.classes / int(people.people.sum())
+    by_population = table.at_highest(others)
+    prosecutor = _attacker("prosecutor", own, table.at_highest(own), threshold, "counted in the table", table.unit)
+    journalist = _attacker("journalist", others, by_population, threshold, people.basis, table.unit)
+    marketer = _attacker("marketer", others, by_population, threshold, people.basis, table.unit)
+    if people.people is not None and len(table.sizes):
+        by_people = len(table.sizes) / int(people.people.sum())
         journalist = _with_success(journalist, max(journalist.average_risk, by_people))
     return Attackers(prosecutor, journalist, marketer, threshold, told_apart=people.known)
 
@@ -102,21 +111,23 @@ def _with_success(attacker: Attacker, rate: float) -> Attacker:
     return Attacker(**{**vars(attacker), "success_rate": rate})
 
 
-def _attacker(name: str, risks: Floats, sizes: Counts, threshold: float, basis: str) -> Attacker:
-    rows = int(sizes.sum())
-    if not rows:
-        return Attacker(name, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, basis)
-    average = float(risks @ sizes) / rows
-    highest, lowest = float(risks.max()), float(risks.min())
+def _attacker(name: str, risks: Floats, counts: Counts, threshold: float, basis: str, unit: Unit) -> Attacker:
+    """Assess an attacker; `counts` are those whose risk is that of each group."""
+    everyone = int(counts.sum())
+    if not everyone:
+        return Attacker(name, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, basis, unit)
+    average = float(risks @ counts) / everyone
+    highest, lowest = float(risks[counts > 0].max()), float(risks[counts > 0].min())
     return Attacker(
         name=name,
         success_rate=average,
         highest_risk=highest,
         average_risk=average,
         lowest_risk=lowest,
-        rows_at_highest_risk=int(sizes[risks >= highest * (1 - EXACT)].sum()),
-        rows_at_lowest_risk=int(sizes[risks <= lowest * (1 + EXACT)].sum()),
-        rows_above_threshold=int(sizes[risks > threshold * (1 + EXACT)].sum()),
-        rows=rows,
+        at_highest_risk=int(counts[risks >= highest * (1 - EXACT)].sum()),
+        at_lowest_risk=int(counts[risks <= lowest * (1 + EXACT)].sum()),
+        above_threshold=int(counts[risks > threshold * (1 + EXACT)].sum()),
+        count=everyone,
         basis=basis,
+        unit=unit,
     )

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from kohorte.errors import InputError
-from kohorte.kernels.arrays import Counts
 from kohorte.progress import ProgressCallback, Stage, tell
-from kohorte.risks.shown.table import ShownTable
+from kohorte.risks.shown.alike import Alike
 from kohorte.risks.special_uniques import MinimalUniques, SpecialUniques
 
 MOST_SETS = 100_000
@@ -21,11 +18,15 @@ USUAL_SIZE = 4
 
 @dataclass(frozen=True)
 class AttributeSet:
-    """How well a set of attributes distinguishes rows.
+    """How well a set of attributes distinguishes rows or people.
 
     `distinction` is the number of different combinations of values divided by the number of rows; `separation` is the
     share of pairs of rows that differ. `uniques` counts the unique rows. For `singled_out` of them no smaller set is
     enough: the set is a minimal sample unique.
+
+    Where people are counted, a person counts once in each of their combinations of values: `distinction` divides by
+    these, `separation` is about pairs of them of two different people. `uniques` and `singled_out` count people with a
+    combination that only they have. If people are judged by all their rows, their combination is a set of classes.
 
     Source
         Motwani and Xu, Efficient Algorithms for Masking and Finding Quasi-Identifiers, VLDB 2007.
@@ -43,19 +44,20 @@ class AttributeSet:
 
 
 def attribute_sets(
-    table: ShownTable, largest: int, *, progress: ProgressCallback | None = None
+    table: Alike, names: Sequence[str], largest: int, *, progress: ProgressCallback | None = None
 ) -> tuple[tuple[AttributeSet, ...], SpecialUniques]:
     """Assess all sets of up to `largest` quasi-identifiers, small sets first; 0 assesses none."""
-    largest = checked_size(largest, len(table.names))
-    uniques = MinimalUniques(table, largest)
+    largest = checked_size(largest, len(names))
+    uniques = MinimalUniques(table, names, largest)
     found: list[AttributeSet] = []
-    in_all = _sets(largest, len(table.names))
+    in_all = _sets(largest, len(names))
     for size in range(1, largest + 1):
-        for chosen in combinations(range(len(table.names)), size):
+        for chosen in combinations(range(len(names)), size):
             tell(progress, Stage.COUNTING, "attribute sets", done=len(found), of=in_all, unit="sets")
-            first, sizes = table.by(chosen)
-            singled_out = uniques.add(chosen, first[sizes == 1])
-            found.append(_judged(table, chosen, sizes, singled_out))
+            split = table.split(chosen)
+            own, unique = tuple(names[number] for number in chosen), table.different(split.alone)
+            singled_out = uniques.add(chosen, split.alone)
+            found.append(AttributeSet(own, split.distinction, split.separation, unique, singled_out))
         uniques.next_size()
     return tuple(found), uniques.found()
 
@@ -85,16 +87,3 @@ def feasible_size(attributes: int, largest: int = USUAL_SIZE) -> int:
 
 def _sets(largest: int, attributes: int) -> int:
     return sum(math.comb(attributes, size) for size in range(1, largest + 1))
-
-
-def _judged(table: ShownTable, chosen: Sequence[int], sizes: Counts, singled_out: int) -> AttributeSet:
-    rows = table.kept_rows
-    alike = int((sizes * (sizes - 1)).sum())
-    pairs = rows * (rows - 1)
-    return AttributeSet(
-        attributes=tuple(table.names[number] for number in chosen),
-        distinction=len(sizes) / rows if rows else 0.0,
-        separation=1 - alike / pairs if pairs else 0.0,
-        uniques=int(np.count_nonzero(sizes == 1)),
-        singled_out=singled_out,
-    )

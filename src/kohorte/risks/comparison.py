@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from kohorte.errors import InputError
+from kohorte.in_words import PEOPLE
 from kohorte.risks.profile import RiskProfile
+
+UNCLEAR = ("people-unclear", "attack-too-large")
+"""Why the people of a release cannot be found in the table from which it was made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,30 @@ class RiskComparison:
         }
 
 
+class Measure(Protocol):
+    """Measures a table, as `risk` does with the plan and all other options given."""
+
+    def __call__(self, frame: object, /, *, original: object = None, in_rows: bool = False) -> RiskProfile:
+        """Return the profile of a table or of a `Release`."""
+
+
+def before_and_after(table: object, release: object, measure: Measure) -> tuple[RiskProfile, RiskProfile]:
+    """Measure a table and its release in the same unit.
+
+    People are counted if they are known in both: the table says whom the rows of its release are about. If that is
+    unclear (`people-unclear`), rows are counted in both.
+    """
+    before = measure(table)
+    if before.unit is PEOPLE:
+        try:
+            return before, measure(release, original=table)
+        except InputError as error:
+            if error.code not in UNCLEAR:
+                raise
+        before = measure(table, in_rows=True)
+    return before, measure(release, in_rows=True)
+
+
 def compare_risks(before: RiskProfile, after: RiskProfile) -> RiskComparison:
     """Compare a table and its release by all measures; they must have the same quasi-identifiers."""
     if not all(isinstance(profile, RiskProfile) for profile in (before, after)):
@@ -37,19 +66,28 @@ def compare_risks(before: RiskProfile, after: RiskProfile) -> RiskComparison:
             "the two profiles have different quasi-identifiers, so their figures cannot be compared",
             code="risk-compare",
         )
+    if before.unit is not after.unit:
+        raise InputError(
+            "one profile counts people and the other rows, so their figures cannot be compared; give the original "
+            "table for the release (original=)",
+            code="risk-compare",
+        )
     both = [{**_counts(profile), **profile.measures} for profile in (before, after)]
     figures = tuple((name, both[0][name], both[1][name]) for name in both[0])
     return RiskComparison(before, after, figures)
 
 
 def _counts(profile: RiskProfile) -> dict[str, int | float | None]:
+    many = profile.unit.many
+    whom = {"people": profile.people, "people_losing_all_rows": profile.people_losing_all_rows}
     return {
+        **({} if profile.people is None else whom),
         "rows": profile.rows,
         "suppressed": profile.suppressed,
         "classes": profile.classes,
         "smallest_class": profile.smallest_class,
-        "rows_above_threshold": profile.attackers.prosecutor.rows_above_threshold,
-        "unique_rows": profile.uniqueness.sample_uniques,
-        "special_unique_rows": profile.special_uniques.rows,
+        f"{many}_above_threshold": profile.attackers.prosecutor.above_threshold,
+        f"unique_{many}": profile.uniqueness.sample_uniques,
+        f"special_unique_{many}": profile.special_uniques.count,
         "weighted_risk": None if profile.weighted is None else profile.weighted.risk,
     }

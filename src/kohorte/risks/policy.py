@@ -86,9 +86,10 @@ class RiskPolicy:
         return f"RiskPolicy(weights={dict(self.weights)!r}, limit={self.limit!r})"
 
     def weighted(self, measures: Mapping[str, float | None]) -> WeightedRisk:
-        """The weighted mean of the measures of a profile."""
+        """The weighted mean of the measures of a profile; where it counts people, those of records are of people."""
         parts = []
-        for name, weight in self.weights.items():
+        for given, weight in self.weights.items():
+            name = given if given in measures else given.replace("records", "people")
             figure = measures[name]
             if figure is None and weight:
                 raise InputError(

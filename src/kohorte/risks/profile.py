@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kohorte.errors import InputError
+from kohorte.in_words import PEOPLE, Unit
 from kohorte.kernels.arrays import Floats
 from kohorte.plans.plan import Plan
 from kohorte.plans.search_options import is_number
 from kohorte.progress import ProgressCallback, Stage, tell
+from kohorte.release import Release
 from kohorte.risks.attackers import Attackers, attackers
 from kohorte.risks.attribute_sets import AttributeSet, attribute_sets, checked_size, feasible_size
 from kohorte.risks.distribution import RiskInterval, distribution
 from kohorte.risks.policy import RiskPolicy, WeightedRisk
 from kohorte.risks.population import people_of
 from kohorte.risks.rows import RowRisk, rows_at_highest_risk
+from kohorte.risks.shown.alike import Alike, JudgedBy, alike
 from kohorte.risks.shown.table import ShownTable, checked_table
+from kohorte.risks.shown.whom import shown_people
 from kohorte.risks.special_uniques import SpecialUniques
 from kohorte.risks.suspected import SuspectedIdentifier, suspected_identifiers
 from kohorte.risks.uniqueness import Uniqueness, uniqueness
@@ -25,9 +29,12 @@ from kohorte.risks.uniqueness import Uniqueness, uniqueness
 class RiskProfile:
     """The risk of a table, raw or released.
 
-    All figures count rows; `people_not_counted` is an open point: the plan says that people are to be counted.
-    All figures are about the rows that are not `suppressed`. The profile contains no value of the table, only numbers
-    of rows and names of attributes.
+    `unit` says what the figures count: people, if the plan counts people and it is known whom the rows are about;
+    otherwise rows. The risk of a person is the highest of their rows. `people_not_counted` is an open point: the plan
+    says that people are to be counted, but only rows are known. `rows` and `suppressed` always count rows. `people` is
+    the number of all people; `people_losing_all_rows` have suppressed rows only. Both are None if rows are counted. All
+    other figures are about the rows that are not suppressed. The profile contains no value of the table, only numbers
+    and names of attributes.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -44,11 +51,37 @@ class RiskProfile:
     weighted: WeightedRisk | None
     people_not_counted: bool
     _table: ShownTable = field(repr=False)
+    _groups: Alike = field(repr=False)
     _journalist: Floats = field(repr=False)
+
+    @property
+    def unit(self) -> Unit:
+        """What the figures count: rows or people."""
+        return self._groups.unit
+
+    @property
+    def judged_by(self) -> JudgedBy:
+        """What looks alike: rows; people, by each of their rows; or people, by the set of classes of all their rows."""
+        return self._groups.judged_by
+
+    @property
+    def people(self) -> int | None:
+        """The number of people; None if rows are counted."""
+        return None if self._table.people is None else self._table.people.everybody
+
+    @property
+    def people_losing_all_rows(self) -> int | None:
+        """The number of people of whom every row is suppressed; None if rows are counted."""
+        return None if self.people is None else self.people - self.counted
+
+    @property
+    def counted(self) -> int:
+        """The rows that are not suppressed, or the people who have one: the whole of every share."""
+        return self._groups.count
 
     def riskiest_rows(self, count: int) -> tuple[RowRisk, ...]:
         """The rows at the highest risk, at most `count`."""
-        return rows_at_highest_risk(self._table, self.special_uniques, self._journalist, count)
+        return rows_at_highest_risk(self._table, self._groups, self.special_uniques, self._journalist, count)
 
     @property
     def telling_sets(self) -> tuple[AttributeSet, ...]:
@@ -61,7 +94,10 @@ class RiskProfile:
 
     @property
     def measures(self) -> dict[str, float | None]:
-        """The measures of PRIORI (see policy.py) by name: shares from 0 to 1, None if the population is unknown."""
+        """The measures of PRIORI (see policy.py) by name: shares from 0 to 1, None if the population is unknown.
+
+        Where people are counted, names that say records say people instead.
+        """
         return {**self._success_rates(), **self._re_identification_risk()}
 
     def risk_profile(self) -> dict[str, object]:
@@ -77,6 +113,11 @@ class RiskProfile:
         """The classes that the figures are about."""
         return self._table
 
+    @property
+    def alike(self) -> Alike:
+        """The groups of rows or people that the figures are about."""
+        return self._groups
+
     def to_dict(self, *, rows: int = 0) -> dict[str, object]:
         """The profile as plain data, with up to `rows` rows at the highest risk."""
         return {
@@ -85,6 +126,10 @@ class RiskProfile:
             "suppressed": self.suppressed,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
+            "unit": self.unit.many,
+            "judged_by": self.judged_by,
+            "people": self.people,
+            "people_losing_all_rows": self.people_losing_all_rows,
             **({"people_not_counted": True} if self.people_not_counted else {}),
             "risk_profile": self.risk_profile(),
             "attackers": self.attackers.to_dict(),
@@ -105,6 +150,7 @@ class RiskProfile:
 
     def _re_identification_risk(self) -> dict[str, float | None]:
         prosecutor, journalist = self.attackers.prosecutor, self.attackers.journalist
+        who = "people" if self.unit is PEOPLE else "records"
         return {
             "average_prosecutor_risk": prosecutor.average_risk,
             "estimated_journalist_risk": journalist.highest_risk,
@@ -114,9 +160,9 @@ class RiskProfile:
             "highest_prosecutor_risk": prosecutor.highest_risk,
             "lowest_risk": prosecutor.lowest_risk,
             "population_uniques": self.uniqueness.population_share,
-            "records_affected_by_highest_journalist_risk": journalist.share(journalist.rows_at_highest_risk),
-            "records_affected_by_highest_prosecutor_risk": prosecutor.share(prosecutor.rows_at_highest_risk),
-            "records_affected_by_lowest_risk": prosecutor.share(prosecutor.rows_at_lowest_risk),
+            f"{who}_affected_by_highest_journalist_risk": journalist.share(journalist.at_highest_risk),
+            f"{who}_affected_by_highest_prosecutor_risk": prosecutor.share(prosecutor.at_highest_risk),
+            f"{who}_affected_by_lowest_risk": prosecutor.share(prosecutor.at_lowest_risk),
             "sample_uniques": self.uniqueness.sample_share,
         }
 
@@ -128,12 +174,18 @@ def risk(
     population_size: float | None = None,
     sampling_fraction: float | None = None,
     population: object = None,
+    original: object = None,
     threshold: float = 0.2,
     largest_set: int | None = None,
     policy: RiskPolicy | None = None,
+    in_rows: bool = False,
     progress: ProgressCallback | None = None,
 ) -> RiskProfile:
-    """Measure the risk of a table (polars, pandas or arrow), raw or released.
+    """Measure the risk of a table (polars, pandas or arrow) or of a `Release`.
+
+    If the plan says with `person` whom a row is about, people are counted: in a raw table, which has that column; in a
+    `Release`, which was just made; and in a released table if the `original` is given from which it was made. Otherwise
+    rows are counted, and `people_not_counted` says so. `in_rows` counts rows in any case, to compare with such a table.
 
     Rows look alike if they show the same text in all quasi-identifiers of the plan. Rows that show only `*` are
     suppressed, and no figure counts them, as long as the plan's suppression limit allows that many; otherwise they are
@@ -142,7 +194,8 @@ def risk(
     the size `largest_set`, by default four, or fewer if there are too many sets. `progress` is called when a stage
     begins, and several times a second while attribute sets are assessed.
     """
-    table = checked_table(frame, plan)
+    made = frame if isinstance(frame, Release) else None
+    table = checked_table(frame if made is None else made.data, plan)
     if not is_number(threshold) or not 0 < threshold <= 1:
         raise InputError(
             f"threshold (--threshold) must be above 0 and at most 1, not {threshold!r}", code="risk-threshold"
@@ -154,26 +207,32 @@ def risk(
     checked_size(largest_set, len(plan.quasi_identifiers))
     tell(progress, Stage.COUNTING, f"classes of {table.height:,} rows")
     most = plan.most_suppressed(table.height)
-    shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most)
-    people = people_of(shown, plan, size=population_size, fraction=sampling_fraction, population=population)
-    sets, uniques = attribute_sets(shown, largest_set, progress=progress)
+    known = None if made is None else made.people
+    if in_rows:
+        shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most)
+    else:
+        shown = shown_people(table, plan, original=original, known=known, most_suppressed=most)
+    groups = alike(shown)
+    people = people_of(shown, groups, plan, size=population_size, fraction=sampling_fraction, population=population)
+    sets, uniques = attribute_sets(groups, shown.names, largest_set, progress=progress)
     tell(progress, Stage.ESTIMATING, "how likely people are to be found")
     profile = RiskProfile(
         quasi_identifiers=shown.names,
         rows=shown.rows,
         suppressed=shown.suppressed,
         classes=shown.classes,
-        smallest_class=int(shown.sizes.min()) if shown.classes else None,
-        attackers=attackers(shown, people, threshold=float(threshold)),
-        distribution=distribution(shown),
-        uniqueness=uniqueness(shown, people),
+        smallest_class=int(groups.sizes.min()) if shown.classes else None,
+        attackers=attackers(groups, people, threshold=float(threshold)),
+        distribution=distribution(groups),
+        uniqueness=uniqueness(groups, people),
         attribute_sets=sets,
-        special_uniques=uniques.with_fraction(shown, people.fraction),
+        special_uniques=uniques.with_fraction(groups, people.fraction),
         suspected_identifiers=suspected_identifiers(table, plan),
         weighted=None,
-        people_not_counted=plan.unit.counts_people,
+        people_not_counted=plan.unit.counts_people and shown.people is None,
         _table=shown,
-        _journalist=people.risks(shown),
+        _groups=groups,
+        _journalist=people.risks(groups),
     )
     return profile if policy is None else _weighted(profile, policy)
 

@@ -23,7 +23,8 @@ def test_the_risk_is_answered_as_in_appendix_e(
         answer = client.post(f"{path}/analyze-risk", json=release(), headers=steward.headers)
     assert answer.status_code == 200, answer.text
     found = answer.json()
-    assert set(found) == {"attribute_generalization", "risk_profile"}
+    assert set(found) == {"attribute_generalization", "risk_profile", "unit", "people"}
+    assert (found["unit"], found["people"]) == ("rows", None)
     assert [entry["attribute_name"] for entry in found["attribute_generalization"]] == ["zip_code", "age", "gender"]
     assert all(type(entry["generalization_level"]) is int for entry in found["attribute_generalization"])
     profile = found["risk_profile"]
@@ -52,6 +53,7 @@ def test_the_weighted_risk_is_answered_as_in_appendix_f(
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert 0 < found["risk"] < 1
+    assert found["unit"] == "rows"
     weights = [part["weight"] * part["figure"] for part in found["parts"]]
     assert found["risk"] == pytest.approx(sum(weights) / len(weights))
 

@@ -183,17 +183,6 @@ class TestRefused:
         assert skipped["rows of one person"] == "--original FILE (original=)"
 
 
-class TestOpenPoints:
-    def test_risk_and_report_say_that_they_count_rows(self, tmp_path):
-        patients, own = many_stays(203, 128), plan(3, limit=0.5)
-        assert ko.risk(patients, own).to_dict()["people_not_counted"]
-        assert "people_not_counted" not in ko.risk(patients, plan(3, person="none")).to_dict()
-        ko.write_report(tmp_path / "report.html", patients, own, release=ko.anonymize(patients, own))
-        page = (tmp_path / "report.html").read_text()
-        assert "the figures of risk in this report count rows, not people" in page
-        assert "an attacker who knows all rows of a person hurts" in page
-
-
 def test_other_attacks_say_that_they_count_rows_where_the_plan_counts_people():
     rows = table(("a", "x", "f", "0"), ("a", "x", "f", "0"), ("b", "x", "f", "0"))
     counted = run_attacks(rows.drop("patient"), plan(), only=["homogeneity"])

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.models import KAnonymity
-from kohorte.report.contributions import contributions, information_kept
-from kohorte.report.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
+from kohorte.report.figures.contributions import contributions, information_kept
+from kohorte.report.figures.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
 from kohorte.report.write import fitting_size
-from kohorte.risks.shown.table import ShownTable
 from support.examples import examples
 
 SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=60)
@@ -25,12 +24,12 @@ SIZES = st.lists(st.integers(1, 300), min_size=1, max_size=60)
 @given(st.lists(SIZES, min_size=1, max_size=2), st.integers(2, 20))
 def test_joined_ranges_hold_all_rows_and_no_small_number(tables: list[list[int]], least: int) -> None:
     sizes = [np.array(table, dtype=np.int64) for table in tables]
-    whole = class_sizes(sizes)
+    whole = class_sizes([(table, table) for table in sizes])
     found = joined(whole, least)
-    assert all(rows == 0 or rows >= least for one in found for rows in one.rows)
+    assert all(rows == 0 or rows >= least for one in found for rows in one.counts)
     if found:
         for place, table in enumerate(tables):
-            assert sum(one.rows[place] for one in found) == sum(table)
+            assert sum(one.counts[place] for one in found) == sum(table)
     assert all(one.high is not None and one.high < later.low for one, later in pairwise(found))
 
 
@@ -41,7 +40,7 @@ def test_the_intervals_of_risk_are_ranges_of_class_sizes(sizes: list[int]) -> No
     plan = ko.Plan(attributes={"a": {"role": "quasi-identifying"}}, models=[KAnonymity(2)])
     for one in risk_intervals([ko.risk(frame, plan)]):
         inside = [size for size in sizes if one.low <= size <= (one.high or math.inf)]
-        assert one.rows == (sum(inside),)
+        assert one.counts == (sum(inside),)
 
 
 def test_a_range_that_reaches_above_the_threshold_in_part_is_known() -> None:
@@ -51,14 +50,15 @@ def test_a_range_that_reaches_above_the_threshold_in_part_is_known() -> None:
 
 
 def test_classes_below_five_rows_are_one_range_for_the_public() -> None:
-    first, second, *_ = small_classes_as_one(class_sizes([np.array([1, 1, 2, 4, 7])]), 5)
-    assert (first.size(), first.rows, second.size(), second.rows) == ("1 to 4 rows", (8,), "5 to 9 rows", (7,))
+    sizes = np.array([1, 1, 2, 4, 7])
+    first, second, *_ = small_classes_as_one(class_sizes([(sizes, sizes)]), 5)
+    assert (first.size(), first.counts, second.size(), second.counts) == ("1 to 4 rows", (8,), "5 to 9 rows", (7,))
 
 
 def test_contributions_are_what_is_counted_without_the_attribute() -> None:
     frame = pl.DataFrame({"a": [*"xxyyz"], "b": [*"pqppp"]})
     plan = ko.Plan(attributes={name: {"role": "quasi-identifying"} for name in "ab"}, models=[KAnonymity(2)])
-    first, second = contributions(ShownTable.of(frame, ("a", "b")), ko.risk(frame, plan))
+    first, second = contributions(ko.risk(frame, plan))
     assert (first.attribute, first.values, first.separation) == ("a", 3, pytest.approx(0.8))
     assert (first.uniques_without, first.average_without) == (1, pytest.approx(2 / 5))  # b: p four times, q once
     assert (second.uniques_without, second.average_without) == (1, pytest.approx(3 / 5))  # a: x, x, y, y, z

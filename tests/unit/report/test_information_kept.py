@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kohorte as ko
 from kohorte.data import as_text
 from kohorte.report.attributes_part import AttributesPart
-from kohorte.report.rounding import Figures
+from kohorte.report.figures.rounding import Figures
 from kohorte.report.write import report_of
 
 PUBLIC = Figures(least=5, exact=False)

@@ -14,9 +14,9 @@ import pytest
 
 import kohorte as ko
 from kohorte.models import DistinctLDiversity, KAnonymity
-from kohorte.report.contributions import information_kept
-from kohorte.report.distributions import EITHER, REMOVED, ROW_SUPPRESSED, distribution
-from kohorte.report.rounding import Figures
+from kohorte.report.figures.contributions import information_kept
+from kohorte.report.figures.distributions import EITHER, REMOVED, ROW_SUPPRESSED, distribution
+from kohorte.report.figures.rounding import Figures
 from support.minority import minority, plan_for
 
 VIEWS = ("public", "internal")

@@ -17,17 +17,17 @@ class TestDisSuda:
     def test_the_score_of_a_file_by_hand(self):
         """Three unique rows, two pairs, one of three; a tenth drawn: 0.3 / (0.3 + 4 * 0.9)."""
         sizes = np.array([1, 1, 1, 2, 2, 3])
-        assert intrusion_score(sizes, 0.1) == pytest.approx(0.3 / 3.9)
-        assert intrusion_score(sizes, 1.0) == 1
-        assert intrusion_score(np.array([1, 3]), 0.1) == 1  # nothing speaks against a match
-        assert intrusion_score(np.array([2, 3]), 0.1) is None
+        assert intrusion_score(sizes, sizes, 0.1) == pytest.approx(0.3 / 3.9)
+        assert intrusion_score(sizes, sizes, 1.0) == 1
+        assert intrusion_score(np.array([1, 3]), np.array([1, 3]), 0.1) == 1  # nothing speaks against a match
+        assert intrusion_score(np.array([2, 3]), np.array([2, 3]), 0.1) is None
 
     def test_scores_of_rows_by_the_definition_of_sdcmicro(self):
         scores, dis, attributes = np.array([6.0, 2.0, 0.0, 1.0]), 0.25, 4
         q, uniques = 1 + (8 - attributes) / 20, 3
         total = sum(1 / s**q for s in scores if s)
         expected = [1 / (1 + (uniques / dis - uniques) / (s**q * total)) if s else 0 for s in scores]
-        assert dis_suda(scores, dis, attributes) == pytest.approx(expected)
+        assert dis_suda(scores, np.array([1, 1, 5, 1]), dis, attributes) == pytest.approx(expected)
 
     def test_the_harmonic_mean_over_the_uniques_is_the_score_of_the_file(self):
         rng = np.random.default_rng(3)

@@ -46,7 +46,7 @@ class TestPopulationOfARecodedRelease:
         risks = {row.row: row.journalist_risk for row in profile.riskiest_rows(2)}
         assert risks == {1: pytest.approx(1 / people), 2: pytest.approx(1 / 5)}
         assert profile.attackers.journalist.basis == "counted in a table of the population"
-        assert profile.uniqueness.rows_unique_in_population == (people == 1)
+        assert profile.uniqueness.unique_in_both == (people == 1)
 
     def test_people_whom_no_class_can_hold_are_missed(self):
         release = pl.DataFrame({"age": ["[25-28]", "*"], "city": ["north", "Ulm"]})

@@ -38,14 +38,14 @@ def test_the_prosecutor_by_definition(rows, threshold):
     sizes = Counter(kept(rows))
     risks = [1 / sizes[row] for row in kept(rows)]
     if not risks:
-        assert (prosecutor.success_rate, prosecutor.highest_risk, prosecutor.rows_at_highest_risk) == (0, 0, 0)
+        assert (prosecutor.success_rate, prosecutor.highest_risk, prosecutor.at_highest_risk) == (0, 0, 0)
         return
     assert prosecutor.success_rate == pytest.approx(len(sizes) / len(risks))
     assert prosecutor.average_risk == pytest.approx(sum(risks) / len(risks))
     assert (prosecutor.highest_risk, prosecutor.lowest_risk) == (max(risks), min(risks))
-    assert prosecutor.rows_at_highest_risk == risks.count(max(risks))
-    assert prosecutor.rows_at_lowest_risk == risks.count(min(risks))
-    assert prosecutor.rows_above_threshold == sum(risk > threshold for risk in risks)
+    assert prosecutor.at_highest_risk == risks.count(max(risks))
+    assert prosecutor.at_lowest_risk == risks.count(min(risks))
+    assert prosecutor.above_threshold == sum(risk > threshold for risk in risks)
 
 
 @examples(30)
@@ -67,10 +67,10 @@ def test_the_distribution_by_definition(rows):
     percents = [100 / sizes[row] for row in kept(rows)]
     upper = [101.0, *map(float, LOWER_ENDS[:-1])]
     for interval, low, high in zip(profile.distribution, map(float, LOWER_ENDS), upper, strict=True):
-        assert interval.rows == sum(low <= risk < high for risk in percents)
+        assert interval.count == sum(low <= risk < high for risk in percents)
         at_most = sum(risk < high for risk in percents)
         assert interval.share_up_to == pytest.approx(at_most / len(percents) if percents else 0)
-    assert sum(interval.rows for interval in profile.distribution) == len(percents)
+    assert sum(interval.count for interval in profile.distribution) == len(percents)
 
 
 @examples(30)
@@ -85,7 +85,7 @@ def test_with_a_table_of_the_population_everything_is_counted(rows, more, random
     risks = [1 / people[row] for row in rows]
     journalist = profile.attackers.journalist
     assert journalist.highest_risk == max(risks)
-    assert journalist.rows_at_highest_risk == risks.count(max(risks))
+    assert journalist.at_highest_risk == risks.count(max(risks))
     assert journalist.average_risk == pytest.approx(sum(risks) / len(rows))
     by_people = len(sizes) / sum(people[row] for row in sizes)
     assert journalist.success_rate == pytest.approx(max(sum(risks) / len(rows), by_people))
@@ -93,7 +93,7 @@ def test_with_a_table_of_the_population_everything_is_counted(rows, more, random
     uniqueness = profile.uniqueness
     assert uniqueness.by == "population"
     assert uniqueness.population_uniques == list(people.values()).count(1)
-    assert uniqueness.rows_unique_in_population == sum(people[row] == 1 for row in rows)
+    assert uniqueness.unique_in_both == sum(people[row] == 1 for row in rows)
     assert [estimate.estimator for estimate in uniqueness.estimates] == ["dankar", "pitman", "snb", "zayatz"]
 
 

@@ -52,7 +52,7 @@ def test_minimal_sample_uniques_are_those_of_brute_force(rows, largest):
     found = profile(rows, largest)
     expected = minimal(rows, largest)
     special = found.special_uniques
-    assert special.rows == len({row for row, _ in expected})
+    assert special.count == len({row for row, _ in expected})
     assert special.of_size == {
         size: sum(len(chosen) == size for _, chosen in expected) for size in range(1, largest + 1)
     }
@@ -98,5 +98,5 @@ def test_the_most_telling_sets_come_first():
 def test_without_sets_there_are_no_special_uniques():
     found = profile([("x", "y", "z", None), ("y", "y", "y", "y")], 0)
     assert found.attribute_sets == ()
-    assert found.special_uniques.rows == 0
+    assert found.special_uniques.count == 0
     assert found.uniqueness.sample_uniques == 2

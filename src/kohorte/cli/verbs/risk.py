@@ -14,10 +14,13 @@ from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from polars import DataFrame
+
     from kohorte.data import TableFile
     from kohorte.plans import Plan
     from kohorte.plans.parts import About
     from kohorte.risks import RiskComparison, RiskProfile
+    from kohorte.risks.shown.alike import JudgedBy
     from kohorte.risks.uniqueness import Uniqueness
 
 EPILOG = """\
@@ -28,9 +31,11 @@ examples:
   kohorte risk patients.csv --plan plan.yaml --rows 10                        who stands out, by row number
   kohorte risk patients.csv --plan plan.yaml --report report.html             as a page, for people
   kohorte risk release.csv --plan plan.yaml --policy policy.yaml              weighted; exit code 1 above its limit
+  kohorte risk release.csv --plan plan.yaml --original patients.csv           a release of a plan that counts people
 
 Rows are alike if they show the same in all quasi-identifiers of the plan. Rows that show only * are suppressed and not
-counted, as long as the plan's suppression limit allows that many; otherwise they are a class.
+counted, as long as the plan's suppression limit allows that many; otherwise they are a class. If the plan says with
+person whom a row is about, people are counted, as far as it is known whom the rows are about.
 Nothing that is printed is a value of the table."""
 
 KNOWS = {
@@ -38,6 +43,23 @@ KNOWS = {
     "journalist": "looks for anybody, and does not know who is in the table",
     "marketer": "looks for as many people as possible",
 }
+ALIKE = {
+    "rows": "rows are alike if they show the same in",
+    "people": "people are alike if they have a row that shows the same in",
+    "sets": "people are alike if all their rows together show the same in",
+}
+TRACED = {
+    "rows": "how likely is a row traced to its person?",
+    "people": "how likely is a person found? (by the row at the highest risk)",
+    "sets": "how likely is a person found? (by all rows together)",
+}
+ALONE = {
+    "rows": ("is the only one of its kind", "are the only ones of their kind"),
+    "people": ("has a row that nobody else has", "have a row that nobody else has"),
+    "sets": ("has rows that together nobody else has", "have rows that together nobody else has"),
+}
+"""By what the figures judge: rows, people by each row, people by the set of all their rows."""
+
 SHOWN_SETS = 5
 LISTED_IN_REPORT = 10
 
@@ -52,6 +74,9 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     people.add_argument("--population", metavar="FILE", help="a table of the whole population that DATA is a part of")
     people.add_argument("--population-size", type=float, metavar="N", help="number of people in the population")
     people.add_argument("--sampling-fraction", type=float, metavar="F", help="share of the population that is in DATA")
+    parser.add_argument(
+        "--original", metavar="FILE", help="the table that DATA was made from, which says whom a row is about (person)"
+    )
     parser.add_argument("--threshold", type=float, default=0.2, metavar="R", help="highest accepted risk (default 0.2)")
     parser.add_argument(
         "--sets", type=int, metavar="N", help="largest set of attributes (default 4, or what is feasible; 0: none)"
@@ -104,6 +129,7 @@ def _profiles(
     from kohorte.plans import Plan
     from kohorte.plans.repeated_people import person_notes
     from kohorte.risks import RiskPolicy, risk
+    from kohorte.risks.comparison import before_and_after
     from kohorte.sources import FrameSource
 
     plan = Plan.from_yaml(options.plan)
@@ -115,11 +141,14 @@ def _profiles(
         return read_table(path, separator=options.separator, encoding=options.encoding)
 
     population = None if options.population is None else read(options.population).frame
+    known = None if options.original is None else read(options.original).frame
 
-    def measured(file: TableFile) -> RiskProfile:
+    def measure(frame: object, *, original: object = None, in_rows: bool = False) -> RiskProfile:
         return risk(
-            without_quotes(file, plan.formulas)[0].frame,
+            frame,
             plan,
+            original=original if known is None else known,
+            in_rows=in_rows,
             population_size=options.population_size,
             sampling_fraction=options.sampling_fraction,
             population=population,
@@ -130,14 +159,18 @@ def _profiles(
         )
 
     data = read_data(options, progress)
-    before = (data, measured(data))
     compared = None if options.compare is None else read(options.compare)
-    after = None if compared is None else (compared, measured(compared))
+    table = without_quotes(data, plan.formulas)[0].frame
+    after = None
+    if compared is None:
+        before = measure(table)
+    else:
+        before, after = before_and_after(table, without_quotes(compared, plan.formulas)[0].frame, measure)
     if options.report is not None:
         progress.stage(Stage.WRITING, "the report")
-        _write_report(options, stated, plan, before, after)
-    notes = person_notes(FrameSource(data.frame), plan)
-    return before[1], None if after is None else after[1], notes
+        other = None if compared is None or after is None else (compared, after)
+        _write_report(options, stated, plan, (data, before), other, known)
+    return before, after, person_notes(FrameSource(data.frame), plan)
 
 
 def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:
@@ -146,7 +179,7 @@ def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:
         return
     from kohorte.pages import refuse_page
 
-    read = (options.data, options.plan, options.policy, options.population, options.compare)
+    read = (options.data, options.plan, options.policy, options.population, options.original, options.compare)
     needed = (*(path for path in read if path is not None), *plan.files())
     refuse_page(Path(options.report), needed=needed, force=options.force)
 
@@ -157,6 +190,7 @@ def _write_report(
     plan: Plan,
     data: tuple[TableFile, RiskProfile],
     after: tuple[TableFile, RiskProfile] | None,
+    original: DataFrame | None,
 ) -> None:
     from kohorte.pages import write_text
     from kohorte.release.write import certificate_beside
@@ -168,6 +202,7 @@ def _write_report(
         view_named(options.report_view),
         Measured.of_file(*data, plan),
         after=None if after is None else Measured.of_file(*after, plan),
+        original=original,
         listed=options.rows or LISTED_IN_REPORT,
         about=stated,
         certificate_sha256=certificate_beside((data if after is None else after)[0]),
@@ -182,6 +217,7 @@ def _print_comparison(comparison: RiskComparison) -> None:
         if not name.startswith(("estimated", "average")) and (before, after) != (None, None)
     ]
     print_table(["", "before", "after"], lines)
+    _print_unit(comparison.after)
     _print_weighted(comparison.after)
 
 
@@ -190,13 +226,17 @@ def _figure(figure: int | float | None) -> str:
 
 
 def _print_profile(profile: RiskProfile, *, rows: int, cut: bool) -> None:
-    rows_in_all = f"{count(profile.rows, 'row')}, {count(profile.suppressed)} suppressed"
-    print(f"{rows_in_all}; {class_sizes(profile.classes, profile.smallest_class)}")
-    if profile.people_not_counted:
-        print("open: the figures count rows, not people; several rows can be about one person")
-    print(f"rows are alike if they show the same in {', '.join(profile.quasi_identifiers)}")
+    whom = "" if profile.people is None else f" of {count(profile.people, 'person', 'people')}"
+    rows_in_all = f"{count(profile.rows, 'row')}{whom}, {count(profile.suppressed)} suppressed"
+    sizes = class_sizes(profile.classes, profile.smallest_class, profile.unit)
+    if profile.judged_by == "sets" and profile.smallest_class is not None:
+        fewest = profile.unit.count(profile.smallest_class)
+        sizes = f"{count(profile.classes, 'class', 'classes')}, the smallest group with the same set of them: {fewest}"
+    print(f"{rows_in_all}; {sizes}")
+    _print_unit(profile)
+    print(f"{ALIKE[profile.judged_by]} {', '.join(profile.quasi_identifiers)}")
     _print_attackers(profile)
-    _print_uniqueness(profile.uniqueness)
+    _print_uniqueness(profile.uniqueness, profile.judged_by)
     _print_sets(profile, cut=cut)
     _print_suspected(profile)
     if rows:
@@ -204,19 +244,27 @@ def _print_profile(profile: RiskProfile, *, rows: int, cut: bool) -> None:
     _print_weighted(profile)
 
 
+def _print_unit(profile: RiskProfile) -> None:
+    """Say what is counted, where that is not plain."""
+    if profile.people_not_counted:
+        print("open: the figures count rows, not people; several rows can be about one person (--original FILE)")
+    if profile.people_losing_all_rows:
+        print(f"{count(profile.people_losing_all_rows, 'person', 'people')}: every row is suppressed")
+
+
 def _print_attackers(profile: RiskProfile) -> None:
-    threshold = percent(profile.attackers.threshold)
-    print("\nhow likely is a row traced to its person?")
+    threshold, many = percent(profile.attackers.threshold), profile.unit.many
+    print(f"\n{TRACED[profile.judged_by]}")
     told = profile.attackers.by_figures
-    header = ["attacker", "succeeds", "highest risk", "of rows", "lowest risk", f"rows above {threshold}"]
+    header = ["attacker", "succeeds", "highest risk", f"of {many}", "lowest risk", f"{many} above {threshold}"]
     lines = [
         (
             name,
             percent(attacker.success_rate),
             percent(attacker.highest_risk),
-            count(attacker.rows_at_highest_risk),
+            count(attacker.at_highest_risk),
             percent(attacker.lowest_risk),
-            count(attacker.rows_above_threshold),
+            count(attacker.above_threshold),
         )
         for name, attacker in told
     ]
@@ -226,19 +274,19 @@ def _print_attackers(profile: RiskProfile) -> None:
             print(f"  {name}: {KNOWS[name]} ({attacker.basis})")
     else:
         print(f"  {told[0][1].basis}, so that the three cannot be told apart")
-    spread = [interval for interval in profile.distribution if interval.rows]
+    spread = [interval for interval in profile.distribution if interval.count]
     if spread:
         print("\nhow is the risk spread? (prosecutor, in percent)")
-        print_table(["risk", "rows", "share"], [(one.interval, one.rows, percent(one.share)) for one in spread])
+        print_table(["risk", many, "share"], [(one.interval, one.count, percent(one.share)) for one in spread])
 
 
-def _print_uniqueness(found: Uniqueness) -> None:
-    alone = "is the only one of its kind" if found.sample_uniques == 1 else "are the only ones of their kind"
-    print(f"\nunique rows: {count(found.sample_uniques)} ({percent(found.sample_share)}) {alone}")
+def _print_uniqueness(found: Uniqueness, judged_by: JudgedBy) -> None:
+    alone = ALONE[judged_by][found.sample_uniques != 1]
+    print(f"\nunique {found.unit.many}: {count(found.sample_uniques)} ({percent(found.sample_share)}) {alone}")
     if found.population_size is None:
         print("people unique in the population: unknown (give --population-size, --sampling-fraction or --population)")
         return
-    if found.population_uniques is None or found.rows_unique_in_population is None:
+    if found.population_uniques is None or found.unique_in_both is None:
         print("people unique in the population: no estimate")
     else:
         known = {"population": "counted in its table", "count": "nothing had to be estimated"}
@@ -246,7 +294,7 @@ def _print_uniqueness(found: Uniqueness) -> None:
         print(
             f"people unique in the population of {number(found.population_size)}: "
             f"{number(round(found.population_uniques))} ({percent(found.population_share)}), {how}; "
-            f"{number(round(found.rows_unique_in_population))} of them in the table"
+            f"{number(round(found.unique_in_both))} of them in the table"
         )
     for estimate in found.estimates:
         if estimate.estimator != "dankar":
@@ -264,9 +312,10 @@ def _print_sets(profile: RiskProfile, *, cut: bool) -> None:
     if cut and special.largest < min(USUAL_SIZE, len(profile.quasi_identifiers)):
         print(f"\nattribute sets up to {special.largest}: more would be too many (--sets)")
     most = count(special.largest, "attribute")
-    print(f"\n{count(special.rows, 'row')} can be singled out by at most {most}")
+    print(f"\n{special.unit.count(special.count)} can be singled out by at most {most}")
     if special.dis is not None:
-        print(f"a match with a row that is unique in the table is right with probability {percent(special.dis)} (DIS)")
+        what = f"a {special.unit.one} that is unique in the table"
+        print(f"a match with {what} is right with probability {percent(special.dis)} (DIS)")
     telling = [found for found in profile.telling_sets if found.singled_out][:SHOWN_SETS]
     if telling:
         print("which attributes single people out, where fewer do not?")
@@ -274,7 +323,7 @@ def _print_sets(profile: RiskProfile, *, cut: bool) -> None:
             (", ".join(found.attributes), found.singled_out, percent(found.distinction), percent(found.separation))
             for found in telling
         ]
-        print_table(["attributes", "rows", "distinction", "separation"], lines)
+        print_table(["attributes", special.unit.many, "distinction", "separation"], lines)
 
 
 def _print_suspected(profile: RiskProfile) -> None:
@@ -299,7 +348,8 @@ def _print_rows(profile: RiskProfile, most: int) -> None:
         )
         for row in profile.riskiest_rows(most)
     ]
-    header = ["row", "alike", "risk", "score", *(["DIS-SUDA"] if dis else []), "singled out by"]
+    alike = "alike" if profile.people is None else "people alike"
+    header = ["row", alike, "risk", "score", *(["DIS-SUDA"] if dis else []), "singled out by"]
     print_table(header, lines)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from kohorte.data import as_text
 from kohorte.groups import different_people, person_sets
 from kohorte.kernels.arrays import Codes, Counts
+from kohorte.kernels.distinct import distinct_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class PeopleInClasses:
     @cached_property
     def count(self) -> int:
         """The number of people with a row that is not suppressed."""
-        return len(np.unique(self.person))
+        return len(distinct_numbers(self.person))
 
     def different(self, group_of: Codes | Counts, groups: int) -> Counts:
         """The number of different people in each group of classes; `group_of[c]` is the group of class c."""

@@ -129,10 +129,10 @@ class ShownTable:
         _, first, sizes = self._grouper.group(self._classes, self.sizes, self._levels(chosen), False)
         return first, sizes
 
-    def rows_alike(self, chosen: Sequence[int]) -> Counts:
-        """The number of rows that look like those of each class in some of the columns."""
+    def joined(self, chosen: Sequence[int]) -> tuple[Codes, Counts]:
+        """Group by some of the columns; return the group of each class and the number of rows of each group."""
         group_of, _, sizes = self._grouper.group(self._classes, self.sizes, self._levels(chosen), True)
-        return sizes[group_of]
+        return group_of, sizes
 
     def _levels(self, chosen: Sequence[int]) -> Codes:
         levels = np.ones(len(self.names), dtype=np.uint32)

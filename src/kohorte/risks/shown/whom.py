@@ -8,13 +8,14 @@ import polars as pl
 from kohorte.data import Role, as_text, to_polars, without_marks
 from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.kernels.distinct import distinct_numbers
 from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON, flagged_rows, without_flag
 from kohorte.release.shown_people import LINK, ShownPeople
 from kohorte.risks.shown.compatible import compatible_classes, overlaps
 from kohorte.risks.shown.people_in_classes import PeopleInClasses
-from kohorte.risks.shown.table import ShownTable
+from kohorte.risks.shown.table import NOT_NEEDED, ShownTable
 from kohorte.sources import COUNT, FrameSource, PersonColumns, Persons
 
 CLASS, OTHERS = "\0class", "\0others"
@@ -48,10 +49,17 @@ def released_rows(original: object, plan: Plan) -> pl.DataFrame:
     """The rows of the original table that are released."""
     try:
         table = without_marks(to_polars(original)[0], plan.missing_values)
-        check_columns(table.columns, plan)
+        check_columns(table.columns, plan, may_lack=NOT_NEEDED)
+        _refuse_absent(table, plan)
         return without_flag(flagged_rows(table, plan), plan)
     except InputError as error:
         raise InputError(f"the original table: {error.message}", code=error.code) from None
+
+
+def _refuse_absent(table: pl.DataFrame, plan: Plan) -> None:
+    if absent := [name for name in plan.unit.needed_columns if name not in table.columns]:
+        hints = ", ".join(map(repr, absent))
+        raise InputError(f"it does not have the columns that say whom a row is about: {hints}", code="columns-missing")
 
 
 def persons_of_original(rows: pl.DataFrame, plan: Plan) -> Persons:
@@ -71,8 +79,8 @@ def class_of_original(shown: ShownTable, table: pl.DataFrame, original: pl.DataF
     ours = ShownTable.of(table, shown.names)
     found = _fitting(ours, ShownTable.of(original, shown.names), plan)
     found = _in(ours, shown)[found]
-    sensitive = [name for name in plan.names(Role.SENSITIVE) if name in table.columns]
-    compared = [name for name in sensitive if name not in plan.decorrelated_attributes]
+    known = set(table.columns) & set(original.columns) - set(plan.decorrelated_attributes)
+    compared = [name for name in plan.names(Role.SENSITIVE) if name in known]
     frames = ((table, shown.class_of_all_rows), (original, found))
     ours_counted, theirs_counted = (
         pl.DataFrame([pl.Series(CLASS, classes), *(as_text(frame[name]).alias(name) for name in compared)])
@@ -119,7 +127,7 @@ def _made(
         rows=np.ones(len(kept), dtype=np.int64),
         everybody=persons.count,
         by_sets=persons.by_sets,
-        entries=table.select(sensitive)[kept],
+        entries=pl.DataFrame([table[name][kept] for name in sensitive]),
         link=own.links,
         person_of_row=own.codes if of_row else None,
     )
@@ -153,7 +161,7 @@ def _numbers(column: pl.Series) -> tuple[Codes, int]:
 def _fitting(ours: ShownTable, theirs: ShownTable, plan: Plan) -> Counts:
     """The class of the release that each row of the original fits; the number of classes if it fits none."""
     left, right = compatible_classes(ours, theirs, overlaps(ours, theirs, plan, right_are_values=True))
-    if several := len(right) - len(np.unique(right)):
+    if several := len(right) - len(distinct_numbers(right)):
         raise InputError(
             f"rows of the original table fit several classes of the release ({several:,} times), so that it is "
             "unknown whom these are about",

@@ -217,15 +217,15 @@ def measure_risk(work: Work) -> Done:
     plan, policy = _plan(work.request), RiskPolicy.from_dict(work.request["policy"])
     release = anonymize(work.table(), plan, progress=work.searching(0.1, 0.7))
     work.reporter.progress(0.7, "measuring the risk")
-    profile = risk(release.data, plan, policy=policy)
+    profile = risk(release, plan, policy=policy)
     weighted = profile.weighted
     return Done(
         {
             "attribute_generalization": _generalization(release),
             "risk_profile": profile.risk_profile(),
             "weighted_risk": None if weighted is None else weighted.to_dict(),
-            "unit": release.verification.unit,
-            "people": release.verification.people,
+            "unit": profile.unit.many,
+            "people": profile.people,
             "smallest_class": release.verification.smallest_class,
             "warnings": list(warnings(release)),
         },

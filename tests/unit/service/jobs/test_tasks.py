@@ -240,6 +240,19 @@ def test_the_risk_is_that_of_the_release(vault: Vault) -> None:
     assert found.values == {}
 
 
+def test_the_risk_of_a_plan_with_people_is_that_of_people(vault: Vault) -> None:
+    """Each person has two rows, so that a class of ten rows is one of five people."""
+    twice = pl.concat([FRAME.with_row_index("name"), FRAME.with_row_index("name")])
+    plan = PLAN | {"person": "name", "attributes": {"name": {"role": "identifying"}, **PLAN["attributes"]}}
+    found = tasks.measure_risk(work(vault, {"plan": plan, "policy": DEFAULT_POLICY.to_dict()}, frame=twice)).result
+    once = tasks.measure_risk(work(vault, {"plan": PLAN, "policy": DEFAULT_POLICY.to_dict()})).result
+    assert (found["unit"], found["people"]) == ("people", 200)
+    risks = found["risk_profile"]["re_identification_risk"]
+    assert risks["highest_prosecutor_risk"] == once["risk_profile"]["re_identification_risk"]["highest_prosecutor_risk"]
+    assert "people_affected_by_highest_prosecutor_risk" in risks
+    assert not any("records" in name for name in risks)
+
+
 def test_a_recoding_tells_its_highest_levels(vault: Vault) -> None:
     plan = PLAN | {"search": {"algorithm": "mondrian"}}
     found = tasks.measure_risk(work(vault, {"plan": plan, "policy": DEFAULT_POLICY.to_dict()}))

@@ -31,10 +31,12 @@ class Generalization(BaseModel):
 
 
 class RiskAnswer(BaseModel):
-    """The remaining risk, in the measures of PRIORI."""
+    """The remaining risk, in the measures of PRIORI; `unit` says whether they count rows or people."""
 
     attribute_generalization: list[Generalization]
     risk_profile: dict[str, Any]
+    unit: str = Field(examples=["rows"])
+    people: int | None
 
 
 class WeightedRiskAnswer(BaseModel):
@@ -44,6 +46,7 @@ class WeightedRiskAnswer(BaseModel):
     limit: float | None
     within_limit: bool | None
     parts: list[dict[str, Any]]
+    unit: str = Field(examples=["rows"])
 
 
 class AssessedLater(BaseModel):
@@ -93,12 +96,13 @@ async def _assessed(
     prefer: str | None,
     parts: tuple[str, ...],
 ) -> JSONResponse:
-    """Return the named parts of the result, or the weighted risk if none are named."""
+    """Return the named parts of the result, or the weighted risk and its unit if none are named."""
     job_id, rows = await run_in_threadpool(begin_risk, service, actor, dataset_id, body.plain())
     row = await job_in_time(service, job_id, small=is_small(service, rows), prefer=prefer)
     if row.state in (State.FAILED, State.CANCELLED):
         return answer(problem_for_actor(row, actor) or {})
     if row.state != State.DONE:
         return JSONResponse({"job": job_to_dict(row)}, 202, location_of_job(job_id))
-    shown = {part: row.result[part] for part in parts} if parts else row.result["weighted_risk"]
-    return JSONResponse(shown)
+    if parts:
+        return JSONResponse({part: row.result[part] for part in parts})
+    return JSONResponse(row.result["weighted_risk"] | {"unit": row.result["unit"]})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kohorte.report.distributions import MISSING, STARRED, Distribution, comparable, distribution
+from kohorte.report.figures.distributions import MISSING, STARRED, Distribution, comparable, distribution
 from support.examples import examples
 
 VALUES = st.sampled_from([*"abcdefghijklmnopqrst", None, "*"])

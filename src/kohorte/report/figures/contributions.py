@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import as_text
+from kohorte.kernels.distinct import distinct_numbers
 from kohorte.recoding import Recoding
 from kohorte.risks.profile import RiskProfile
-from kohorte.risks.shown.table import ShownTable
 
 ALMOST_ALL = math.nextafter(1.0, 0.0)
 """What is kept at most if a cell changed."""
@@ -23,7 +23,7 @@ class Contribution:
 
     `separation` is the share of pairs of rows that differ in it; `singles_out` the share of the scores of special
     uniques that comes from sets with it. Without it `uniques_without` rows would be unique, and the average risk of a
-    row would be `average_without`.
+    row would be `average_without`. Where people are counted, all of this is about people, as in the risk profile.
     """
 
     attribute: str
@@ -34,26 +34,22 @@ class Contribution:
     average_without: float
 
 
-def contributions(table: ShownTable, profile: RiskProfile) -> tuple[Contribution, ...]:
+def contributions(profile: RiskProfile) -> tuple[Contribution, ...]:
     """Assess each quasi-identifier of a table alone, and the table without it."""
-    columns = range(len(table.names))
-    return tuple(
-        _contribution(table, profile, column, [other for other in columns if other != column]) for column in columns
-    )
+    columns = range(len(profile.quasi_identifiers))
+    return tuple(_contribution(profile, column, [other for other in columns if other != column]) for column in columns)
 
 
-def _contribution(table: ShownTable, profile: RiskProfile, column: int, others: list[int]) -> Contribution:
-    rows = table.kept_rows
-    _, alone = table.by([column])
-    _, without = table.by(others)
-    pairs = rows * (rows - 1)
+def _contribution(profile: RiskProfile, column: int, others: list[int]) -> Contribution:
+    groups, name = profile.alike, profile.quasi_identifiers[column]
+    risks = np.asarray(1 / np.maximum(groups.sizes_by(others), 1), dtype=np.float64)
     return Contribution(
-        attribute=table.names[column],
-        values=len(alone),
-        separation=1 - int((alone * (alone - 1)).sum()) / pairs if pairs else 0.0,
-        singles_out=profile.special_uniques.contributions.get(table.names[column], 0.0),
-        uniques_without=int(np.count_nonzero(without == 1)),
-        average_without=len(without) / rows if rows else 0.0,
+        attribute=name,
+        values=len(distinct_numbers(profile.shown.cells[:, column])),
+        separation=groups.split([column]).separation,
+        singles_out=profile.special_uniques.contributions.get(name, 0.0),
+        uniques_without=groups.different(groups.split(others).alone),
+        average_without=float(risks @ groups.at_highest(risks)) / groups.count if groups.count else 0.0,
     )
 
 

@@ -1,18 +1,19 @@
 """How figures are shown: exactly in the internal view, rounded in the public view, so that no small group is counted.
 
-A step of rounding has at least as many rows as a group needs to be named. So nobody learns a smaller count, neither
-from a share nor from the difference of two.
+A step of rounding has at least as many rows, or people, as a group needs to be named. So nobody learns a smaller count,
+neither from a share nor from the difference of two.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kohorte import in_words
-from kohorte.in_words import percent
+from kohorte.attacks import Attack
+from kohorte.in_words import ROWS, Unit, percent
 from kohorte.release.verification import ModelVerdict
-from kohorte.release.words import reached_in_words
+from kohorte.release.words import reached_in_words, unit_named
 
 LEAST = 5
 """No group of fewer rows is named or, for the public, counted; a plan with a larger k raises it to k."""
@@ -31,24 +32,29 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Figures:
-    """How figures are shown: exactly, or rounded for the public. `of` is always the number of rows of the table."""
+    """How figures are shown: exactly, or rounded for the public.
+
+    `unit` is what they count, and `of` is always the number of all of them in the table: of rows, or of people.
+    """
 
     least: int
     exact: bool
+    unit: Unit = ROWS
 
     def step(self, of: int) -> int | None:
-        """The step of public shares, in percent; None if there are too few rows to show shares."""
+        """The step of public shares, in percent; None if there are too few to show shares."""
         return next((step for step in STEPS if step * of >= 100 * self.least), None)
 
     def rounding(self, of: int) -> str:
         """How shares are rounded, in words."""
         step = self.step(of)
-        return "shares are not told of so few rows" if step is None else f"shares are rounded in steps of {step} %"
+        few = f"shares are not told of so few {self.unit.many}"
+        return few if step is None else f"shares are rounded in steps of {step} %"
 
     # Shares
 
     def share(self, share: float | None, of: int) -> str:
-        """A share of rows, a risk, or any other figure from 0 to 1 that depends on the sizes of groups."""
+        """A share, a risk, or any other figure from 0 to 1 that depends on the sizes of groups."""
         if self.exact or share is None or share in (0, 1):
             return percent(share)
         step = self.step(of)
@@ -99,27 +105,33 @@ class Figures:
 
     # Counts
 
-    def count(self, rows: int, of: int) -> str:
-        """A number of rows; for the public the share."""
+    def count(self, some: int, of: int) -> str:
+        """A number of rows or people; for the public the share."""
         if self.exact:
-            return in_words.count(rows)
-        return self.part(rows, of)
+            return in_words.count(some)
+        return self.part(some, of)
 
-    def part(self, rows: int, of: int) -> str:
-        """A number of rows and its share; for the public the share alone."""
+    def part(self, some: int, of: int) -> str:
+        """A number of rows or people and its share; for the public the share alone."""
         if self.exact:
-            return f"{in_words.count(rows)} ({percent(rows / of)})" if of else in_words.count(rows)
-        return "none" if not rows else "all" if rows == of else self.share(rows / of, of)
+            return f"{in_words.count(some)} ({percent(some / of)})" if of else in_words.count(some)
+        return "none" if not some else "all" if some == of else self.share(some / of, of)
 
-    def of_rows(self, rows: int, of: int) -> str:
-        """A number of rows, with the number of all rows."""
-        return f"{self.count(rows, of) if rows else 'none'} of {in_words.count(of, 'row')}"
+    def of_all(self, some: int, of: int) -> str:
+        """A number of rows or people, with the number of all of them."""
+        return f"{self.count(some, of) if some else 'none'} of {self.unit.count(of)}"
 
-    def size(self, rows: int | None) -> str:
+    def hurt(self, attack: Attack) -> str:
+        """The number of people hurt by an attack, or of rows if rows were counted, with the number of those tried."""
+        tried = attack.rows_tried if attack.people_tried is None else attack.people_tried
+        return replace(self, unit=unit_named(attack.unit)).of_all(attack.people_hurt, tried)
+
+    def size(self, smallest: int | None) -> str:
         """The size of the smallest class."""
-        if rows is None:
+        if smallest is None:
             return "none"
-        return in_words.count(rows, "row") if self.exact or rows >= self.least else f"fewer than {self.least} rows"
+        told = self.exact or smallest >= self.least
+        return self.unit.count(smallest) if told else f"fewer than {self.least} {self.unit.many}"
 
     def number(self, number: float) -> str:
         """A number of people or of values that follows from the sizes of groups."""
@@ -143,7 +155,7 @@ class Figures:
         if not 0 < reached < 1:
             return f"about {reached:.2g}"
         if step is None:
-            return "a figure that is not told of so few rows"
+            return f"a figure that is not told of so few {self.unit.many}"
         return f"below {step / 100:g}" if 100 * reached < step else f"about {_nearest(reached, step) / 100:g}"
 
 

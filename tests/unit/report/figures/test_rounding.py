@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import kohorte as ko
 from kohorte.models import KAnonymity
 from kohorte.release.verification import ModelVerdict
-from kohorte.report.rounding import STEPS, Figures
-from kohorte.report.rows_as_bars import row_bar, row_pair
+from kohorte.report.figures.bars import share_bar, share_pair
+from kohorte.report.figures.rounding import STEPS, Figures
 from support.examples import examples
 
 PUBLIC = Figures(5, exact=False)
@@ -72,9 +72,9 @@ def test_a_bar_is_as_long_as_what_is_written_beside_it(share: float, of: int) ->
 
 
 def test_bars_of_rows_are_drawn_from_rounded_shares() -> None:
-    assert row_bar("a", 1, 1000, PUBLIC) == row_bar("a", 9, 1000, PUBLIC)
-    assert row_pair("a", (121, 3), (1000, 1000), PUBLIC) == row_pair("a", (119, 2), (1000, 1000), PUBLIC)
-    assert row_bar("a", 1, 1000, INSIDE) != row_bar("a", 2, 1000, INSIDE)
+    assert share_bar("a", 1, 1000, PUBLIC) == share_bar("a", 9, 1000, PUBLIC)
+    assert share_pair("a", (121, 3), (1000, 1000), PUBLIC) == share_pair("a", (119, 2), (1000, 1000), PUBLIC)
+    assert share_bar("a", 1, 1000, INSIDE) != share_bar("a", 2, 1000, INSIDE)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,157 @@
+"""The report of a plan that counts people: every figure of risk in people, and what all rows of a person tell."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import kohorte as ko
+from kohorte.models import DistinctLDiversity, KAnonymity
+from kohorte.report.figures.contributions import contributions
+from kohorte.report.write import report_of
+from support.risk_oracle import PeopleAtRisk, Stay
+
+Make = Callable[..., str]
+
+
+def plan_for(knows: str = "one_row", *, k: int = 3, person: object = None, algorithm: str = "optimal") -> ko.Plan:
+    return ko.Plan(
+        attributes={
+            "patient": {"role": "identifying"},
+            "ward": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}},
+            "sex": {"role": "quasi-identifying"},
+            "blood": {"role": "sensitive"},
+        },
+        models=[KAnonymity(k), DistinctLDiversity("blood", 2)],
+        suppression_limit=0.05,
+        person={"column": "patient", "attacker_knows": knows} if person is None else person,
+        search=ko.SearchOptions(algorithm=algorithm),
+    )
+
+
+@pytest.fixture(scope="module")
+def stays() -> pl.DataFrame:
+    """203 rows of 128 patients; the ward of one of them is unique."""
+    chance = random.Random(9)
+    blood = {number: chance.choice("AB0") for number in range(128)}
+    whom = [*range(128), *(chance.randrange(128) for _ in range(75))]
+    rows = [(f"p{n}", chance.choice(["11", "12", "21", "22"]), chance.choice("fm"), blood[n]) for n in whom]
+    rows[0] = ("p0", "31", "f", "A")
+    return pl.DataFrame(rows, schema=["patient", "ward", "sex", "blood"], orient="row")
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    def made(frame: Any, plan: ko.Plan, **options: Any) -> str:
+        ko.write_report(tmp_path / "report.html", frame, plan, force=True, **options)
+        return words((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+    return made
+
+
+def words(page: str) -> str:
+    text = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text)).replace("\u00a0", " "))
+
+
+@pytest.mark.parametrize("given", ["release", "table"])
+def test_risk_before_and_after_is_in_people(make: Make, stays: pl.DataFrame, given: str) -> None:
+    plan = plan_for()
+    release = ko.anonymize(stays, plan)
+    text = make(stays, plan, release=release if given == "release" else release.data, view="internal")
+    people = PeopleAtRisk([Stay(*row[:1], row[1:3]) for row in stays.iter_rows()], 2)
+    assert "203 rows of 128 people, 2 quasi-identifiers" in text
+    assert f"smallest class {min(people.fewest_alike.values())} person {release.smallest_class} people" in text
+    assert f"unique people {len(people.unique_by((0, 1)))} (0.781 %) 0 (0 %)" in text
+    assert "The highest risk that a person is found by one of their rows is" in text
+    assert "none of 128 people is above the threshold" in text
+    assert "People by their risk" in text
+    assert "share of the people with a row that is not suppressed" in text
+    assert "the figures of risk in this report count rows, not people" not in text
+    assert "Rows by" not in text
+    assert "unique rows" not in text.lower()
+
+
+def test_where_the_people_of_a_release_are_unclear_all_figures_count_rows(make: Make, stays: pl.DataFrame) -> None:
+    plan = plan_for()
+    other = ko.anonymize(stays, plan).data.with_columns(blood=pl.lit("A"))
+    text = make(stays, plan, release=other, view="internal")
+    assert "203 rows, 2 quasi-identifiers" in text
+    assert "Rows by their risk" in text
+    assert "Not counted: it is not known whom the rows of the release are about." in text
+    facts = report_of(stays, plan, release=other)
+    assert facts.table.profile.people_not_counted
+    assert facts.judged.profile.people_not_counted
+
+
+def test_a_release_alone_is_amber_because_rows_are_counted(make: Make, stays: pl.DataFrame) -> None:
+    plan = plan_for()
+    text = make(ko.anonymize(stays, plan).data, plan)
+    assert "the figures of risk in this report count rows, not people" in text
+    assert "! Meets the plan, but look closer" in text
+
+
+@pytest.mark.parametrize(("knows", "alike"), [("one_row", "in their smallest class"), ("all_rows", "set of classes")])
+def test_charts_say_by_what_people_are_judged(make: Make, stays: pl.DataFrame, knows: str, alike: str) -> None:
+    plan = plan_for(knows)
+    text = make(stays, plan, release=ko.anonymize(stays, plan), view="internal")
+    assert f"People by the number of people {'with the same ' if knows == 'all_rows' else ''}{alike}" in text
+
+
+class TestRowsOfOnePerson:
+    TITLE = "What all rows of a person tell together"
+
+    @pytest.mark.parametrize("given", ["release", "table"])
+    def test_it_is_a_section_with_the_figures_of_the_attack(self, make: Make, stays: pl.DataFrame, given: str) -> None:
+        plan = plan_for()
+        release = ko.anonymize(stays, plan)
+        found = release.rows_of_one_person
+        assert found is not None
+        assert found.people_hurt
+        text = make(stays, plan, release=release if given == "release" else release.data, view="internal")
+        part = text.rsplit(self.TITLE, 1)[1].split("The three questions")[0]
+        assert "somebody who knows one row of a person (attacker_knows: one_row)" in part
+        assert f"It hurts {found.people_hurt} of {found.people} people." in part
+        assert f"share the classes of all their rows with fewer than 3 people {found.fewer_than_k} (" in part
+        assert f"share the classes of all their rows with nobody {found.alone} (" in part
+        assert "have only one value of blood left in all their classes" in part
+        assert "! Meets the plan, but look closer" in text
+        assert found.in_words in text
+
+    def test_nobody_is_hurt_where_the_plan_assumes_it(self, make: Make, stays: pl.DataFrame) -> None:
+        plan = plan_for("all_rows")
+        text = make(stays, plan, release=ko.anonymize(stays, plan))
+        part = text.rsplit(self.TITLE, 1)[1].split("The three questions")[0]
+        assert "somebody who knows all rows: k people share all their classes" in part
+        assert "It hurts none of 12" in part
+
+    def test_the_public_view_counts_no_small_group(self, make: Make, stays: pl.DataFrame) -> None:
+        plan = plan_for()
+        text = make(stays, plan, release=ko.anonymize(stays, plan))
+        part = text.rsplit(self.TITLE, 1)[1].split("The three questions")[0]
+        assert re.search(r"with nobody (about|less than) \d+ %", part)
+
+    def test_plans_that_count_rows_have_no_such_section(self, make: Make, stays: pl.DataFrame) -> None:
+        plan = plan_for(person="none")
+        assert self.TITLE not in make(stays, plan, release=ko.anonymize(stays, plan))
+        assert self.TITLE not in make(stays, plan_for())  # a raw table
+
+
+@pytest.mark.parametrize("sets", [False, True])
+def test_contributions_are_those_of_people(stays: pl.DataFrame, sets: bool) -> None:
+    people = PeopleAtRisk([Stay(row[0], row[1:3]) for row in stays.iter_rows()], 2, sets=sets)
+    profile = ko.risk(stays, plan_for("all_rows" if sets else "one_row"))
+    for column, found in enumerate(contributions(profile)):
+        others = (1 - column,)
+        groups = people.alike(others)
+        risks = [max(1 / len(groups[look]) for look in people.looks(person, others)) for person in people.people]
+        assert found.average_without == pytest.approx(sum(risks) / len(risks))
+        assert found.uniques_without == len(people.unique_by(others))
+        assert found.separation == pytest.approx(float(people.separation((column,))))
