@@ -79,6 +79,15 @@ class Metric(Protocol):
         """Prepare the metric for a table, the class size that the models require and the suppression limit."""
 
 
+def in_any_order(numbers: Floats) -> float:
+    """The sum of numbers, to the last bit the same in whatever order they come.
+
+    Otherwise the order of rows, which differs between pooled tables and those of several institutions, could decide
+    between nodes of equal cost.
+    """
+    return float(np.sort(numbers).sum())
+
+
 def constant_parts(marginals: Marginals, value: float) -> tuple[Floats, ...]:
     """Parts that add up to the same lower bound for all nodes."""
     first, *others = (np.zeros(levels) for levels in marginals.shape)

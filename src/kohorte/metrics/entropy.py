@@ -12,7 +12,7 @@ import numpy as np
 
 from kohorte.groups import Column, Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.metrics.base import Costing
+from kohorte.metrics.base import Costing, in_any_order
 
 
 def _guess(column: Column, level: int) -> Floats:
@@ -33,7 +33,7 @@ class _EntropyCosting(Costing):
     @staticmethod
     def _part(column: Column, level: int) -> float:
         guess = _guess(column, level)
-        return column.weight * abs(float((column.counts * guess * np.log2(guess)).sum()))
+        return column.weight * abs(in_any_order(column.counts * guess * np.log2(guess)))
 
 
 class _NonUniformCosting(_EntropyCosting):
@@ -41,7 +41,7 @@ class _NonUniformCosting(_EntropyCosting):
 
     @staticmethod
     def _part(column: Column, level: int) -> float:
-        return column.weight * abs(float((column.counts * np.log2(_guess(column, level))).sum()))
+        return column.weight * abs(in_any_order(column.counts * np.log2(_guess(column, level))))
 
 
 class _SuppressionCosting(_NonUniformCosting):
@@ -60,7 +60,7 @@ class _SuppressionCosting(_NonUniformCosting):
         for column, codes in zip(self.marginals.columns, groups.codes(gone).T, strict=True):
             counts = np.bincount(codes, weights=sizes)
             counts = counts[counts > 0]
-            static += column.weight * abs(float((counts * np.log2(counts / counts.sum())).sum()))
+            static += column.weight * abs(in_any_order(counts * np.log2(counts / counts.sum())))
         return static
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
-from kohorte.metrics.base import Costing
+from kohorte.metrics.base import Costing, in_any_order
 from kohorte.metrics.precision import normalized_weights
 
 
@@ -37,7 +37,7 @@ class _LossCosting(Costing):
 
     def _rows_lost(self, axis: int, level: int) -> float:
         column = self.marginals.columns[axis]
-        return float((column.counts * column.shares[level][column.maps[level]]).sum())
+        return in_any_order(column.counts * column.shares[level][column.maps[level]])
 
     def cost(self, groups: Groups, kept: Bools, suppressed: int) -> float:
         """Every suppressed row adds the detail it still had."""
@@ -48,7 +48,7 @@ class _LossCosting(Costing):
         told = np.ones(int(gone.sum()))
         for lost, level, codes in zip(self._lost, groups.node, groups.codes(gone).T, strict=True):
             told -= lost[level][codes]
-        return static + float((groups.sizes[gone] * np.maximum(told, 0.0)).sum()) / self.rows
+        return static + in_any_order(groups.sizes[gone] * np.maximum(told, 0.0)) / self.rows
 
     def most_suppressed(self, cost: float) -> float:
         """A suppressed row costs 1, which exceeds its cost at the finest levels by the detail it has there."""
