@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kohorte.groups import Groups, Marginals, Recoded
 from kohorte.kernels.arrays import Bools, Floats
@@ -79,7 +80,7 @@ class Metric(Protocol):
         """Prepare the metric for a table, the class size that the models require and the suppression limit."""
 
 
-def in_any_order(numbers: Floats) -> float:
+def in_any_order(numbers: NDArray[Any]) -> float:
     """The sum of numbers, to the last bit the same in whatever order they come.
 
     Otherwise the order of rows, which differs between pooled tables and those of several institutions, could decide

@@ -233,6 +233,8 @@ class Study:
             raise InputError("dummies is the share of dummy rows, from 0 to 10 (0.25: a quarter)", code="study-dummies")
         if dummies and protocol is Protocol.B:
             raise InputError("protocol B has no dummy rows; take protocol C, or A", code="study-dummies")
+        if protocol is Protocol.A and data.get("counters", Counters.ELGAMAL) != Counters.ELGAMAL:
+            raise InputError("counters: protocol A has shared keys, which only elgamal can do", code="study-option")
         for key in ("pregeneralize", "all_people"):
             if not isinstance(data.get(key, False), bool):
                 raise InputError(f"{key} is true or false", code="study-option")

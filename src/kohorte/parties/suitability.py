@@ -40,15 +40,22 @@ def _against_model(model: PrivacyModel, study: Study) -> str:
         return "looks at single values; check it on the table of each party before the study"
     if model.population_source is not None:
         return "compares the rows with a population, which would have to be shown to others"
-    if study.protocol is Protocol.C and isinstance(model, NTCloseness):
-        return "compares classes with their neighbours, whose values protocol C hides; protocols A and B can do it"
+    if _counts_only(study) and isinstance(model, NTCloseness):
+        return (
+            "compares classes with their neighbours, whose values counters hide; A without dummy rows and B can do it"
+        )
     return ""
+
+
+def _counts_only(study: Study) -> bool:
+    """Whether the party that judges classes knows only their counters."""
+    return study.protocol is Protocol.C or study.dummies > 0
 
 
 def _refuse_counting(study: Study) -> None:
     """Refuse what needs the values of single classes, if only their counters are known."""
     plan = study.plan
-    if study.protocol is not Protocol.C and not study.dummies:
+    if not _counts_only(study):
         return
     if isinstance(plan.metric, NonUniformEntropySuppression) and plan.suppression_limit > 0:
         raise _refusal(

@@ -84,6 +84,7 @@ def test_the_hash_of_a_study_changes_with_the_content_of_a_hierarchy_file(tmp_pa
             "study-columns",
         ),
         ({"pregeneralize": "no"}, "study-option"),
+        ({"protocol": "A", "counters": "paillier"}, "study-option"),
         ({"plans": "plan.yaml"}, "study-unknown-key"),
     ],
 )
@@ -127,6 +128,11 @@ def test_a_study_without_a_helper_is_refused_unless_the_protocol_is_a(tmp_path: 
         (
             {"models": [{"model": "n-t-closeness", "attribute": "diagnosis", "n": 3, "t": 0.2}]},
             {"protocol": "C"},
+            "neighbours",
+        ),
+        (
+            {"models": [{"model": "n-t-closeness", "attribute": "diagnosis", "n": 3, "t": 0.2}]},
+            {"protocol": "A", "dummies": 0.2},
             "neighbours",
         ),
         (

@@ -95,7 +95,7 @@ class RunChannel:
         inbox.when_stopped.append(self._attention.interrupt)
 
     def __repr__(self) -> str:
-        return f"<channel of {self.name} to {', '.join(self.peers)}>"
+        return f"<Channel of {self.name} to {', '.join(self.peers)}>"
 
     @property
     def phase(self) -> str:

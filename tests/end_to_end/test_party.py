@@ -1,0 +1,60 @@
+"""Several parties as processes of their own, over HTTPS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import kohorte as ko
+from kohorte import parties
+from kohorte.cli.main import main
+from kohorte.errors import InputError
+from support.joint_studies import rows_of, written_study
+
+PLAN = {
+    "kohorte": 1,
+    "attributes": {
+        "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5}}},
+        "sex": {"role": "quasi-identifying"},
+        "diagnosis": {"role": "insensitive"},
+    },
+    "models": [{"model": "k-anonymity", "k": 2}],
+    "suppression_limit": 0.2,
+}
+FRAME = pl.DataFrame(
+    {
+        "zip": ["81667", "81667", "81675", "81675", "97070", "97070", "81669", "10115"],
+        "sex": ["m", "m", "f", "f", "m", "m", "m", "d"],
+        "diagnosis": ["a", "b", "c", "d", "e", "f", "g", "h"],
+    }
+)
+
+
+def test_a_rehearsal_gives_the_release_of_all_rows_in_one_table(tmp_path: Path) -> None:
+    study = written_study(tmp_path, PLAN, parties={"clinic-a": {}, "clinic-b": {}})
+    pooled = ko.anonymize(FRAME, study.plan)
+    frame, figures = parties.rehearse(tmp_path / "study.yaml", {"clinic-a": FRAME[:3], "clinic-b": FRAME[3:]})
+    assert rows_of(frame, FRAME.columns) == rows_of(pooled.data, FRAME.columns)
+    assert figures["levels"] == pooled.levels
+    assert {"protocol", "distribution", "parties", "messages", "bytes", "seconds"} <= set(figures)
+
+
+def test_the_error_of_one_party_is_the_error_of_the_rehearsal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written_study(tmp_path, {**PLAN, "missing": "refuse"}, parties={"clinic-a": {}, "clinic-b": {}})
+    FRAME[:4].write_csv(tmp_path / "a.csv")
+    FRAME[4:].with_columns(sex=pl.lit(None, dtype=pl.String)).write_csv(tmp_path / "b.csv")
+    data = [option for name in ("a", "b") for option in ("--data", f"clinic-{name}={tmp_path / name}.csv")]
+    output = tmp_path / "release.csv"
+    assert main(["party", "rehearse", str(tmp_path / "study.yaml"), *data, "--output", str(output)]) == 2
+    assert "[missing-refused]" in capsys.readouterr().err
+    assert not output.exists()
+
+
+def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:
+    written_study(tmp_path, PLAN, parties={"clinic-a": {}, "clinic-b": {}})
+    with pytest.raises(InputError, match="missing for clinic-b"):
+        parties.rehearse(tmp_path / "study.yaml", {"clinic-a": FRAME})
