@@ -18,6 +18,7 @@ import kohorte as ko
 from kohorte.models import KAnonymity
 from kohorte.release.verification import ModelVerdict
 from kohorte.report.figures.bars import share_bar, share_pair
+from kohorte.report.figures.contributions import contributions
 from kohorte.report.figures.rounding import STEPS, Figures
 from support.examples import examples
 
@@ -160,10 +161,13 @@ def public_page(frame: pl.DataFrame, *, released: bool, threshold: float) -> str
 
 def rounded_average(frame: pl.DataFrame) -> list[str]:
     """What is told of the table as a whole, and may lie at the border of a step."""
-    three = ko.risk(frame, PLAN, sampling_fraction=0.9).attackers
+    profile = ko.risk(frame, PLAN, sampling_fraction=0.9)
+    three = profile.attackers
     averages = [one.average_risk for one in (three.prosecutor, three.journalist)]
     averages += [one.success_rate for one in (three.journalist, three.marketer)]
-    return [PUBLIC.share(average, frame.height) for average in averages]
+    averages += [one.average_without for one in contributions(profile)]
+    separations = [PUBLIC.share(one.separation, frame.height // 2) for one in contributions(profile)]
+    return [*separations, *(PUBLIC.share(average, frame.height) for average in averages)]
 
 
 PAIRS = (
