@@ -180,7 +180,9 @@ class AttributesPart:
         """The values of an attribute; a `*` is that of a suppressed row, or of a removed value."""
         of_rows = name in self.facts.plan.quasi_identifiers
         suppressed = [side.suppressed_rows for side in sides] if of_rows else None
-        return distribution([side.frame[name] for side in sides], least=self.facts.least, suppressed=suppressed)
+        people = [known for side in sides if (known := self.facts.one_value_each(side, name)) is not None]
+        columns = [side.frame[name] for side in sides]
+        return distribution(columns, least=self.facts.least, suppressed=suppressed, people=people)
 
     @property
     def _scale(self) -> Scale:

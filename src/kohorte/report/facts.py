@@ -30,10 +30,12 @@ from kohorte.release.telling.one_person import RowsOfOnePerson
 from kohorte.release.verification import verify_source
 from kohorte.report.figures.alike_words import WORDS, AlikeWords
 from kohorte.report.figures.contributions import Contribution, contributions
+from kohorte.report.figures.distributions import one_value_each
 from kohorte.report.figures.rounding import LEAST, Figures
 from kohorte.report.view import View
 from kohorte.risks import RiskProfile
 from kohorte.risks.shown.table import checked_table
+from kohorte.risks.shown.whom import persons_of_original, released_rows
 from kohorte.sources import FrameSource
 
 
@@ -176,6 +178,33 @@ class Facts:
         known = (self.original, self.table.frame)
         needed = set(self.plan.unit.needed_columns)
         return next((frame for frame in known if frame is not None and needed and needed <= set(frame.columns)), None)
+
+    @cached_property
+    def _persons(self) -> tuple[pl.DataFrame, pl.Series] | None:
+        """The raw rows of the judged table, and whom each is about; None if that is not known."""
+        if self.whom is None:
+            return None
+        try:
+            rows = released_rows(self.whom, self.plan)
+            return rows, pl.Series(persons_of_original(rows, self.plan).codes)
+        except InputError:
+            return None
+
+    def one_value_each(self, side: Measured, name: str) -> pl.Series | None:
+        """One value of each person in a column, as a side shows it; None if it is not known whom the rows are about."""
+        if name in self.plan.quasi_identifiers:
+            shown = side.profile.shown
+            if shown.people is None:
+                return None
+            return one_value_each(shown.text_of(name, shown.people.class_of), pl.Series(shown.people.person))
+        if self._persons is None or name not in self._persons[0].columns:
+            return None
+        return one_value_each(self._persons[0][name], self._persons[1])
+
+    def rows_of(self, people: int) -> int:
+        """So many rows are about at least so many people in any case."""
+        most = 1 if self._persons is None else self._persons[1].to_frame("person").group_by("person").len()["len"].max()
+        return (people - 1) * (most if isinstance(most, int) else 1) + 1
 
     @cached_property
     def one_person(self) -> RowsOfOnePerson | None:

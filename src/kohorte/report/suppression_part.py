@@ -61,10 +61,13 @@ class SuppressionPart:
         return []
 
     def _named(self, group: Group) -> bool:
-        """Whether a group may be named: never if few rows have it, for the public if the release shows it often."""
+        """Whether a group may be named: never if few rows have it, for the public if the release shows it often.
+
+        Where people are known, the rows must be so many that they are about enough people in any case.
+        """
         if self.facts.internal:
-            return group.rows >= LEAST_NAMED
-        return group.kept >= self.facts.least
+            return group.rows >= self.facts.rows_of(LEAST_NAMED)
+        return group.kept >= self.facts.rows_of(self.facts.least)
 
     def _together(self, groups: Sequence[Group]) -> Group:
         label = count(len(groups), "other value") if self.facts.internal else "other values"

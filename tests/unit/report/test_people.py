@@ -144,6 +144,20 @@ class TestRowsOfOnePerson:
         assert self.TITLE not in make(stays, plan_for())  # a raw table
 
 
+@pytest.mark.parametrize("view", ["public", "internal"])
+@pytest.mark.parametrize("given", ["release", "table"])
+def test_a_diagnosis_that_one_person_has_in_many_rows_is_not_named(make: Make, view: str, given: str) -> None:
+    chance = random.Random(1)
+    rows = [(f"p{number}", chance.choice(["11", "12"]), "f", chance.choice("AB")) for number in range(60)]
+    rows += [("p0", ward, "f", "Rh-null") for ward in ("11", "12") * 6]
+    table = pl.DataFrame(rows, schema=["patient", "ward", "sex", "blood"], orient="row")
+    plan = plan_for()
+    release = ko.anonymize(table, plan)
+    shown = {"release": release if given == "release" else release.data, "view": view}
+    assert "Rh-null" not in make(table, plan, **shown)
+    assert "named only if at least 5 rows of 5 people have it" in make(table, plan, **shown)
+
+
 @pytest.mark.parametrize("sets", [False, True])
 def test_contributions_are_those_of_people(stays: pl.DataFrame, sets: bool) -> None:
     people = PeopleAtRisk([Stay(row[0], row[1:3]) for row in stays.iter_rows()], 2, sets=sets)

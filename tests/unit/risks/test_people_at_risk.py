@@ -253,6 +253,15 @@ class TestReleases:
         raw, after = ko.risk(frame(rows), plan(knows)), ko.risk(released, plan(knows), original=frame(rows))
         assert after.to_dict() == raw.to_dict()
 
+    @pytest.mark.parametrize("seed", range(6))
+    def test_a_row_of_unknown_person_has_the_highest_risk_of_its_class(self, seed):
+        rows = [stay for stay in stays(seed) if not stay.suppressed]
+        oracle = PeopleAtRisk(rows, len(NAMES), sets=True)
+        profile = ko.risk(frame(rows).drop("patient"), plan("all_rows"), original=frame(rows))
+        for risky in profile.riskiest_rows(len(rows)):
+            cells = rows[risky.row - 1].cells
+            assert risky.class_size == min(oracle.fewest_alike[stay.person] for stay in rows if stay.cells == cells)
+
     @pytest.mark.parametrize("knows", ["one_row", "all_rows"])
     @pytest.mark.parametrize("seed", range(4))
     def test_a_release_just_made_has_the_figures_of_its_people(self, seed, knows):

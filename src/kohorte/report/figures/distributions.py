@@ -3,7 +3,8 @@
 A value is named only if at least `least` rows have it, in every table that is drawn. All others are one part, which has
 at least `least` rows and at least two values: the least frequent named value joins it until that is so.
 Numbers and dates are put into ranges whose ends are round and whose outer ends are open; ranges that are too small are
-joined with their neighbours.
+joined with their neighbours. Where people are known, each part also has at least `least` different people: each person
+is counted with one value only, so that the people of several values can be added and are never overstated.
 """
 
 from __future__ import annotations
@@ -53,23 +54,37 @@ class Distribution:
 
 
 def distribution(
-    columns: Sequence[pl.Series], *, least: int, suppressed: Sequence[pl.Series] | None = None
+    columns: Sequence[pl.Series],
+    *,
+    least: int,
+    suppressed: Sequence[pl.Series] | None = None,
+    people: Sequence[pl.Series] = (),
 ) -> Distribution:
     """Divide the values of an attribute into parts, in one table or in several.
 
-    `suppressed` tells for each table which rows are suppressed; without it a `*` is that of a single cell.
+    `suppressed` tells for each table which rows are suppressed; without it a `*` is that of a single cell. `people` has
+    one value of each person (`one_value_each`), for tables whose people are known.
     """
-    name = columns[0].name
+    name, tables = columns[0].name, len(columns)
     texts = [as_text(column) for column in columns]
-    shown = [text.filter(~text.eq_missing(SUPPRESSED)) for text in texts]
+    shown = [text.filter(~text.eq_missing(SUPPRESSED)) for text in (*texts, *people)]
     numbers = _as_numbers(shown)
     if numbers is not None and numbers[0].n_unique() > MOST_PARTS:
-        parts = _ranges(numbers, least)
+        parts = _ranges(numbers, tables, least)
     else:
-        parts = _categories(shown, least)
+        parts = _categories(shown, tables, least)
     stars = _stars(texts, suppressed, least)
     nothing_hidden = parts or not any(map(len, shown))
+    parts = tuple(Part(part.label, part.rows[:tables]) for part in parts)
     return Distribution(name, (*parts, *stars) if nothing_hidden else ())
+
+
+def one_value_each(values: pl.Series, persons: pl.Series) -> pl.Series:
+    """One value of each person, the one that the fewest rows have; a `*` only if the person has nothing else."""
+    rows = pl.DataFrame([as_text(values).alias(VALUE), persons.alias("person")])
+    starred = pl.col(VALUE).eq_missing(pl.lit(SUPPRESSED))
+    ordered = rows.with_columns(pl.len().over(VALUE).alias("rows")).sort(starred, "rows", VALUE)
+    return ordered.unique("person", keep="first", maintain_order=True)[VALUE]
 
 
 def _stars(texts: Sequence[pl.Series], suppressed: Sequence[pl.Series] | None, least: int) -> tuple[Part, ...]:
@@ -103,7 +118,7 @@ def _both_numbers(before: pl.Series, shown: pl.Series) -> bool:
 # Values by name
 
 
-def _categories(shown: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
+def _categories(shown: Sequence[pl.Series], drawn: int, least: int) -> tuple[Part, ...]:
     counts = _counts(shown)
     tables = [name for name in counts.columns if name != VALUE]
     large = counts.filter(pl.min_horizontal(tables) >= least).sort(
@@ -112,7 +127,7 @@ def _categories(shown: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
     all_named = large.height == counts.height <= MOST_PARTS + 1
     named = [(label, tuple(rows)) for label, *rows in large.head(MOST_PARTS + all_named).iter_rows()]
     whole = tuple(int(counts[name].sum()) for name in tables)
-    while named and _tells(counts.height - len(named), _rest(whole, named), least):
+    while named and _tells(counts.height - len(named), _rest(whole, named), drawn, least):
         named.pop()
     if all(LEADING.match(label or "") for label, _ in named):
         named.sort(key=lambda part: _by_leading_number(part[0] or ""))
@@ -127,9 +142,14 @@ def _by_leading_number(label: str) -> tuple[int, str, str]:
     return len(digits), digits, label
 
 
-def _tells(others: int, rest: tuple[int, ...], least: int) -> bool:
+def _tells(others: int, rest: tuple[int, ...], drawn: int, least: int) -> bool:
     """Whether the remaining part would reveal a single value or a small group."""
-    return others == 1 or any(0 < rows < least for rows in rest)
+    return others == 1 or any(0 < rows < least for rows in rest) or (others > 0 and _few(rest, drawn, least))
+
+
+def _few(part: tuple[int, ...], drawn: int, least: int) -> bool:
+    """Whether a part has too few people; after the rows of the tables that are drawn come the people who are known."""
+    return any(people < least for people in part[drawn:])
 
 
 def _rest(whole: tuple[int, ...], named: Sequence[tuple[str | None, tuple[int, ...]]]) -> tuple[int, ...]:
@@ -171,11 +191,11 @@ def _days(text: pl.Series, *, form: str) -> pl.Series:
     return days.cast(pl.Int32).cast(pl.Float64).alias("date")
 
 
-def _ranges(numbers: Sequence[pl.Series], least: int) -> tuple[Part, ...]:
+def _ranges(numbers: Sequence[pl.Series], drawn: int, least: int) -> tuple[Part, ...]:
     ends, words = _ends(numbers[0])
     counts = [_in_ranges(column, ends) for column in numbers]
     missing = tuple(column.null_count() for column in numbers)
-    borders = _joined([tuple(rows) for rows in zip(*counts, strict=True)], least)
+    borders = _joined([tuple(rows) for rows in zip(*counts, strict=True)], drawn, least)
     parts = []
     for first, stop in borders:
         label = _range(words[first - 1] if first else None, words[stop - 1] if stop <= len(words) else None)
@@ -206,24 +226,25 @@ def _in_ranges(numbers: pl.Series, ends: Sequence[float]) -> list[int]:
     return [stop - start for start, stop in steps]
 
 
-def _joined(rows: Sequence[tuple[int, ...]], least: int) -> list[tuple[int, int]]:
+def _joined(rows: Sequence[tuple[int, ...]], drawn: int, least: int) -> list[tuple[int, int]]:
     """Join neighbours until each has enough rows of the first table, and enough or no rows of the others."""
     found: list[tuple[int, int]] = []
     start = 0
     for stop in range(1, len(rows) + 1):
-        if _enough(rows[start:stop], least):
+        if _enough(rows[start:stop], drawn, least):
             found.append((start, stop))
             start = stop
     while found and found[-1][1] < len(rows):  # what is left joins the last ones
         start = found.pop()[0]
-        if _enough(rows[start:], least) or not found:
+        if _enough(rows[start:], drawn, least) or not found:
             found.append((start, len(rows)))
     return found or [(0, len(rows))]
 
 
-def _enough(rows: Sequence[tuple[int, ...]], least: int) -> bool:
+def _enough(rows: Sequence[tuple[int, ...]], drawn: int, least: int) -> bool:
     together = tuple(map(sum, zip(*rows, strict=True)))
-    return together[0] >= least and all(not 0 < some < least for some in together)
+    some_rows = together[0] >= least and all(not 0 < some < least for some in together[:drawn])
+    return some_rows and not _few(together, drawn, least)
 
 
 def _range(low: str | None, high: str | None) -> str:

@@ -141,8 +141,13 @@ class ShownTable:
 
     def shown(self) -> pl.DataFrame:
         """The texts that each class shows, one row per class."""
-        columns = zip(self.names, self.texts, self.cells.T, strict=True)
-        return pl.DataFrame([pl.Series(name, texts, dtype=pl.String).gather(cells) for name, texts, cells in columns])
+        every = np.arange(self.classes)
+        return pl.DataFrame([self.text_of(name, every) for name in self.names])
+
+    def text_of(self, name: str, classes: Codes | Counts) -> pl.Series:
+        """The texts that some classes show in a column."""
+        column = self.names.index(name)
+        return pl.Series(name, self.texts[column], dtype=pl.String).gather(self.cells[classes, column])
 
 
 def _shown_or_not(values: int) -> list[Codes]:

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kohorte.report.figures.distributions import MISSING, STARRED, Distribution, comparable, distribution
+from kohorte.report.figures.distributions import (
+    MISSING,
+    STARRED,
+    Distribution,
+    comparable,
+    distribution,
+    one_value_each,
+)
 from support.examples import examples
 
 VALUES = st.sampled_from([*"abcdefghijklmnopqrst", None, "*"])
@@ -117,3 +124,43 @@ def test_one_drawing_holds_both_tables_where_they_show_the_same_kind_of_values(b
 def test_a_column_of_stars_shows_its_stars() -> None:
     (part,) = distribution([pl.Series("x", ["*", "*"])], least=5).parts
     assert (part.label, part.rows) == (STARRED, (2,))
+
+
+# People
+
+
+@examples(200)
+@given(st.lists(st.tuples(VALUES, st.integers(0, 30)), max_size=120), st.integers(2, 9))
+def test_no_value_of_few_people_is_named(rows: list[tuple[str | None, int]], least: int) -> None:
+    values = pl.Series("x", [value for value, _ in rows], dtype=pl.String)
+    each = one_value_each(values, pl.Series([person for _, person in rows], dtype=pl.Int64))
+    assert len(each) == len({person for _, person in rows})
+    found = distribution([values], least=least, people=[each])
+    check(found, [values.to_list()], least)
+    named = {part.label for part in found.parts if part.label != STARRED and "other values" not in part.label}
+    for label in named:
+        assert len({person for value, person in rows if (MISSING if value is None else value) == label}) >= least
+    if any("other values" in part.label for part in found.parts):
+        others = {
+            person for value, person in rows if value != "*" and (MISSING if value is None else value) not in named
+        }
+        assert len(others) >= least
+
+
+@examples(200)
+@given(st.lists(st.tuples(st.one_of(st.none(), st.integers(-50, 2000)), st.integers(0, 30)), max_size=120))
+def test_ranges_of_numbers_hold_no_few_people(rows: list[tuple[int | None, int]]) -> None:
+    values = pl.Series("x", [value for value, _ in rows], dtype=pl.Int64)
+    each = one_value_each(values, pl.Series([person for _, person in rows], dtype=pl.Int64))
+    found = distribution([values], least=5, people=[each])
+    check(found, [values.to_list()], 5)
+    if found.parts:
+        assert len({person for _, person in rows}) >= 5 * len(found.parts)
+
+
+def test_a_value_of_a_thousand_rows_of_one_person_is_not_named() -> None:
+    values = pl.Series("x", ["flu"] * 1000 + ["cold"] * 8 + ["gout"] * 8)
+    persons = pl.Series([0] * 1000 + [*range(1, 9)] * 2)
+    assert [part.label for part in distribution([values], least=5).parts] == ["flu", "cold", "gout"]
+    found = distribution([values], least=5, people=[one_value_each(values, persons)])
+    assert "flu" not in [part.label for part in found.parts]
