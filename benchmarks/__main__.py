@@ -3,6 +3,7 @@
 `make reproduce` (`python -m benchmarks reproduce`): published evaluations repeated, as pages of the documentation.
 `python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
 `python -m benchmarks survey`: the estimators of a survey against the published tables (about two minutes).
+`python -m benchmarks parties`: what joint releases of several parties save and cost (some 20 minutes).
 `python -m benchmarks service`: the research service over HTTP, as a page of the documentation.
 `python -m benchmarks load`: many clients at once, on SQLite and PostgreSQL (some 5 minutes).
 `python -m benchmarks shapes`: what the shape of its cells and its choice of splits cost a series (some seconds).
@@ -25,6 +26,8 @@ from benchmarks import (
     series_over_time,
     series_shapes,
 )
+from benchmarks.parties import page as parties_page
+from benchmarks.parties import runs as parties_runs
 from benchmarks.reproduction import command
 from benchmarks.service import figures, load, page
 from benchmarks.survey import page as survey_page
@@ -48,6 +51,7 @@ def main() -> int:
             recodings.run,
             risk.adult,
             people.adult,
+            parties_runs.lines,
         ]
         benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
     else:
@@ -67,6 +71,8 @@ if __name__ == "__main__":
         sys.exit(page.main())
     if sys.argv[1:2] == ["survey"]:
         sys.exit(survey_page.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["parties"]:
+        sys.exit(parties_page.main(sys.argv[2:]))
     if sys.argv[1:2] == ["load"]:
         sys.exit(load.main())
     if sys.argv[1:2] == ["shapes"]:
