@@ -30,14 +30,17 @@ ROWS, PEOPLE = "rows", "people"
 
 @dataclass(frozen=True)
 class ModelVerdict:
-    """Whether all classes satisfy a model, the strictest parameter that they reach, and how many fail."""
+    """Whether all classes satisfy a model, the strictest parameter that they reach, and how many fail.
+
+    `failing` counts the rows or the people of the classes that fail, as `unit` says.
+    """
 
     name: str
     parameters: dict[str, object]
     satisfied: bool
     reached: float | tuple[float, float] | None
     failing_classes: int
-    failing_rows: int
+    failing: int
     unit: str = ROWS
 
     @property
@@ -47,7 +50,7 @@ class ModelVerdict:
             return "holds"
         if not self.failing_classes:
             return "FAILS for the table as a whole"
-        return f"FAILS in {self.failing_classes:,} classes ({self.failing_rows:,} {self.unit})"
+        return f"FAILS in {self.failing_classes:,} classes ({self.failing:,} {self.unit})"
 
     @property
     def reached_in_words(self) -> str:
@@ -58,6 +61,11 @@ class ModelVerdict:
     def model_in_words(self) -> str:
         """The model with its parameters, for people."""
         return with_parameters(self.name, self.parameters)
+
+    def to_dict(self) -> dict[str, object]:
+        """The verdict as plain data; the key of those who fail names what is counted."""
+        found = {name: value for name, value in vars(self).items() if name not in ("failing", "unit")}
+        return {**found, f"failing_{self.unit}": self.failing, "unit": self.unit}
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class Verification:
         """The verdict as plain data."""
         return {
             "satisfied": self.satisfied,
-            "models": [dict(vars(model)) for model in self.models],
+            "models": [model.to_dict() for model in self.models],
             "rows": self.rows,
             "classes": self.classes,
             "smallest_class": self.smallest_class,
@@ -294,6 +302,6 @@ def _verdict(model: PrivacyModel, judged: Sequence[Groups], broken: Sequence[str
         satisfied=holds and not any(own.any() for own in failing) and model.name not in broken,
         reached=model.reached(judged[0]),
         failing_classes=sum(int(own.sum()) for own in failing),
-        failing_rows=sum(int(groups.sizes[own].sum()) for groups, own in zip(judged, failing, strict=True)),
+        failing=sum(int(groups.sizes[own].sum()) for groups, own in zip(judged, failing, strict=True)),
         unit=unit,
     )

@@ -32,7 +32,7 @@ class EvidencePart:
                 with_parameters(model.name, model.parameters),
                 "holds" if model.satisfied else "FAILS",
                 self._judged.reached(model, self._everyone),
-                self._judged.count(min(model.failing_rows, self._everyone), self._everyone),
+                self._judged.count(min(model.failing, self._everyone), self._everyone),
             ]
             for model in found.models
         ]

@@ -30,7 +30,7 @@ def test_a_raw_table_fails_and_its_release_passes(patients: pl.DataFrame, patien
     assert raw.problems == ("the identifying column 'name' is still there",)
     [model] = raw.models
     assert (model.name, model.parameters, model.satisfied, model.reached) == ("k-anonymity", {"k": 2}, False, 1)
-    assert (model.failing_classes, model.failing_rows) == (1, 1)
+    assert (model.failing_classes, model.failing) == (1, 1)
     release = ko.anonymize(patients, patient_plan)
     released = ko.verify(release.data, patient_plan)
     assert released.satisfied
@@ -114,4 +114,17 @@ def test_the_verdict_is_that_of_counting_by_hand(rows: list[tuple[str | None, st
     assert verification.suppressed == (starred if exempt else 0)
     assert verification.classes == len(sizes)
     assert verification.smallest_class == min(sizes.values(), default=None)
-    assert verification.models[0].failing_rows == sum(size for size in sizes.values() if size < k)
+    assert verification.models[0].failing == sum(size for size in sizes.values() if size < k)
+
+
+def test_people_who_fail_are_not_called_rows() -> None:
+    plan = ko.Plan(
+        attributes={"patient": {"role": "identifying"}, "zip": {"role": "quasi-identifying"}},
+        models=[KAnonymity(3)],
+        person="patient",
+    )
+    original = pl.DataFrame({"patient": ["a", "a", "a", "b"], "zip": ["1"] * 4})
+    told = ko.verify(original.drop("patient"), plan, population=original).to_dict()
+    (model,) = told["models"]
+    assert (model["failing_people"], told["unit"]) == (2, "people")
+    assert "failing_rows" not in model
