@@ -19,7 +19,8 @@ from kohorte.sources import COUNT, TableSource
 OTHERS = len(Numbering)
 """The rank of an identifying column whose name says neither people nor cases; names of people come last."""
 FEWEST = 2
-"""A column with a single value numbers nobody."""
+"""A column with a single value numbers nobody, such as that of the hospital; unless its name says that it numbers
+people or cases, or nothing else identifies: then all rows may be about one person."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def repeated_in_counts(counts: Mapping[str, tuple[int, int]], identifying: Seque
     found = [
         Repeated((name,), values, rows, rank)
         for name, (values, rows) in counts.items()
-        if (rank := _rank(name, name in identifying)) is not None and FEWEST <= values < rows
+        if (rank := _rank(name, name in identifying)) is not None and _least(rank, identifying) <= values < rows
     ]
     return min(found, key=lambda one: (one.rank, one.values), default=None)
 
@@ -78,7 +79,7 @@ def repeated_people(source: TableSource, roles: Mapping[str, Role]) -> Repeated 
     if not shared:
         return None
     values, rows = _counted(source, shared)
-    return Repeated(tuple(shared), values, rows, OTHERS + 1) if FEWEST <= values < rows else None
+    return Repeated(tuple(shared), values, rows, OTHERS + 1) if 1 <= values < rows else None
 
 
 def refuse_repeated(found: Repeated | None, key: str) -> None:
@@ -96,6 +97,11 @@ def proposed_person(source: TableSource, roles: Mapping[str, Role]) -> Repeated 
     """The column to propose as the person of a plan: one that numbers people or cases, or identifies, and repeats."""
     found = repeated_people(source, roles)
     return None if found is None or len(found.columns) > 1 or found.rank > OTHERS else found
+
+
+def _least(rank: int, identifying: Sequence[str]) -> int:
+    """The fewest values of a column that says whom a row is about."""
+    return 1 if rank < OTHERS or len(identifying) == 1 else FEWEST
 
 
 def _rank(name: str, identifying: bool) -> int | None:

@@ -377,7 +377,7 @@ def _list(facts: dict[str, object], key: str) -> list[dict[str, object]]:
 
 def _verdicts(verification: dict[str, object]) -> list[ModelVerdict]:
     fields: list[dict[str, Any]] = _list(verification, "models")
-    return [ModelVerdict(**field) for field in fields]
+    return [ModelVerdict.from_dict(field) for field in fields]
 
 
 def _bullets(facts: dict[str, object], key: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -66,6 +67,12 @@ class ModelVerdict:
         """The verdict as plain data; the key of those who fail names what is counted."""
         found = {name: value for name, value in vars(self).items() if name not in ("failing", "unit")}
         return {**found, f"failing_{self.unit}": self.failing, "unit": self.unit}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Self:
+        """Read a verdict from plain data."""
+        counted = f"failing_{entry['unit']}"
+        return cls(**{("failing" if name == counted else name): value for name, value in entry.items()})
 
 
 @dataclass(frozen=True)

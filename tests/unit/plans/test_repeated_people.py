@@ -147,3 +147,16 @@ def test_the_first_plan_proposes_no_person_where_no_identifier_repeats() -> None
     proposal = propose(stays(patient_id=[str(number) for number in range(40)]))
     assert proposal.plan is not None
     assert not proposal.plan.unit.is_stated
+
+
+@pytest.mark.parametrize("name", ["patient_id", "Fallnummer", "code"])
+def test_a_table_of_one_person_is_noticed(name: str) -> None:
+    table = FrameSource(pl.DataFrame({name: ["p1"] * 5, "age": ["1", "2", "3", "4", "5"]}))
+    found = repeated_people(table, {name: Role.IDENTIFYING, "age": Role.QUASI_IDENTIFYING})
+    assert found is not None
+    assert (found.columns, found.values, found.rows) == ((name,), 1, 5)
+
+
+def test_a_column_that_is_the_same_in_all_rows_numbers_nobody_if_another_one_identifies() -> None:
+    table = FrameSource(pl.DataFrame({"house": ["a"] * 3, "code": ["x", "y", "z"]}))
+    assert repeated_people(table, {"house": Role.IDENTIFYING, "code": Role.IDENTIFYING}) is None
