@@ -143,7 +143,7 @@ def test_points_that_are_a_part_of_a_larger_matrix_are_taken():
     )
 
 
-@pytest.mark.parametrize("scalar", [b"", bytes(32), secrets.token_bytes(31)])
+@pytest.mark.parametrize("scalar", [b"", bytes(32), b"\x07" * 31])
 def test_a_scalar_of_another_length_or_zero_is_a_bug(scalar):
     for use in (lambda: ristretto.multiply(some_points(1), scalar), lambda: ristretto.invert(scalar)):
         with pytest.raises(InternalError):
