@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import secrets
 
 import numpy as np
 import pytest
