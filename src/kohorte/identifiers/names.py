@@ -7,6 +7,7 @@ is not a name. Each rule removes the words that it matches: the address in `emai
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kohorte.identifiers.classes import Form
 
@@ -140,8 +141,9 @@ def words_of(name: str) -> str:
     return " ".join(re.findall(r"[a-z]+|[0-9]+", apart))
 
 
-def told_by_name(name: str) -> list[tuple[int, Form]]:
-    """The classes that the name of a column suggests."""
+@lru_cache(maxsize=1 << 16)
+def told_by_name(name: str) -> tuple[tuple[int, Form], ...]:
+    """The classes that the name of a column suggests; each name is looked at once, as tables may have many columns."""
     words = words_of(name)
     found: list[tuple[int, Form]] = []
     for number, form, pattern in _PATTERNS:
@@ -151,4 +153,4 @@ def told_by_name(name: str) -> list[tuple[int, Form]]:
         words = rest
         if number is not None and (number, form) not in found:
             found.append((number, form))
-    return found
+    return tuple(found)

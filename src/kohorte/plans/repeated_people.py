@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -50,7 +50,7 @@ class Repeated:
         return f"{named} {have} {count(self.values, 'different value')} in {count(self.rows, 'row')}"
 
 
-def repeated_in_counts(counts: Mapping[str, tuple[int, int]], identifying: Sequence[str]) -> Repeated | None:
+def repeated_in_counts(counts: Mapping[str, tuple[int, int]], identifying: Collection[str]) -> Repeated | None:
     """Find the column from its numbers of different values and of rows with a value, without names of people.
 
     Candidates are all columns whose name says that they number people or cases, whatever their role, and identifying
@@ -70,12 +70,13 @@ def repeated_people(source: TableSource, roles: Mapping[str, Role]) -> Repeated 
 
     Names, addresses and the like count only together, and only if no column numbers people.
     """
-    identifying = [name for name, role in roles.items() if role is Role.IDENTIFYING and name in source.columns]
-    wanted = [name for name in source.columns if _rank(name, name in identifying) is not None]
+    columns = dict.fromkeys(source.columns)
+    identifying = {name for name, role in roles.items() if role is Role.IDENTIFYING} & columns.keys()
+    wanted = [name for name in columns if _rank(name, name in identifying) is not None]
     found = repeated_in_counts({name: _counted(source, [name]) for name in wanted}, identifying)
-    if found is not None or any(numbering(name) is Numbering.PEOPLE for name in source.columns):
+    if found is not None or any(numbering(name) is Numbering.PEOPLE for name in columns):
         return found
-    shared = [name for name in identifying if may_be_shared(name)]
+    shared = [name for name in roles if name in identifying and may_be_shared(name)]
     if not shared:
         return None
     values, rows = _counted(source, shared)

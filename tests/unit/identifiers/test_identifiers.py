@@ -53,7 +53,7 @@ def test_a_name_tells_its_class_and_no_other(number: int, name: str) -> None:
 
 @pytest.mark.parametrize("name", HARMLESS)
 def test_a_harmless_name_tells_nothing(name: str) -> None:
-    assert told_by_name(name) == []
+    assert told_by_name(name) == ()
 
 
 def test_all_18_classes_have_names() -> None:
@@ -61,7 +61,7 @@ def test_all_18_classes_have_names() -> None:
 
 
 def test_an_age_of_a_patient_is_an_age_and_no_patient() -> None:
-    assert told_by_name("patient_age") == [(3, Form.AGE)]
+    assert told_by_name("patient_age") == ((3, Form.AGE),)
     assert form_by_name("patient_age") is Form.AGE
     assert form_by_name("zip_id") is Form.DIRECT
     assert form_by_name("sex") is None

@@ -160,3 +160,18 @@ def test_a_table_of_one_person_is_noticed(name: str) -> None:
 def test_a_column_that_is_the_same_in_all_rows_numbers_nobody_if_another_one_identifies() -> None:
     table = FrameSource(pl.DataFrame({"house": ["a"] * 3, "code": ["x", "y", "z"]}))
     assert repeated_people(table, {"house": Role.IDENTIFYING, "code": Role.IDENTIFYING}) is None
+
+
+def test_a_table_of_many_columns_is_asked_for_its_columns_once() -> None:
+    """Each answer takes time in proportion to the columns: asked for each column, it would grow with their square."""
+    asked = []
+
+    class Counted(FrameSource):
+        @property
+        def columns(self) -> tuple[str, ...]:
+            asked.append(1)
+            return super().columns
+
+    wide = pl.DataFrame({f"id {number}": ["a", "b", "c"] for number in range(300)})
+    assert repeated_people(Counted(wide), dict.fromkeys(wide.columns, Role.IDENTIFYING)) is None
+    assert len(asked) == 1
