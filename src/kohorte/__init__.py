@@ -8,6 +8,23 @@ The public names are listed once, in `__init__.pyi`. Each is loaded when it is f
 quickly.
 """
 
-import lazy_loader
+from functools import cache
+from typing import Any
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+@cache
+def _public() -> tuple[Any, Any, Any]:
+    """Read the list of public names, which takes longer than the help text of the command."""
+    import lazy_loader
+
+    return lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    getter, _, names = _public()
+    return names if name == "__all__" else getter(name)
+
+
+def __dir__() -> list[str]:
+    found: list[str] = _public()[1]()
+    return found

@@ -17,7 +17,6 @@ or the part of a configuration that the message is about, for callers that add w
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import ClassVar, Protocol, TypeVar
@@ -90,6 +89,8 @@ class InternalError(KohorteError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint such as " (did you mean 'metric'?)", or "" when nothing known is near."""
+    import difflib
+
     close = difflib.get_close_matches(str(word), [str(name) for name in known], n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""
 

@@ -91,6 +91,30 @@ def test_every_long_command_names_its_stages_on_a_terminal(
     assert not any(re.search(r"\binf|\bnan\b|no bound|-\d", line) for line in lines if "csv" not in line), lines
 
 
+FIRST_LINE = """\
+import os, sys
+from kohorte.cli.progress import TerminalProgress
+from kohorte.cli.main import main
+
+def shown(*_):
+    print(sorted({"numpy", "polars", "yaml", "pandas", "sqlalchemy"} & set(sys.modules)), flush=True)
+    os._exit(0)
+
+TerminalProgress._show = shown
+sys.stderr.isatty = lambda: True
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_first_line_is_shown_before_any_heavy_library_is_loaded(name: str) -> None:
+    """So it is there within half a second of the start, however long the libraries take."""
+    command = [sys.executable, "-c", FIRST_LINE, *COMMANDS[name][0]]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
 @pytest.mark.usefixtures("work")
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("option", ["--quiet", "--json"])

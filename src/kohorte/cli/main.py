@@ -8,22 +8,39 @@ import os
 import signal
 import sys
 import threading
-import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any
 
-from kohorte.cli.output import print_error
 from kohorte.errors import InternalError, KohorteError
 
-VERBS = (
-    "demo", "profile", "hierarchy", "anonymize", "verify", "risk", "attack", "lattice", "algorithms",
-    "survey", "series", "query", "party", "serve", "worker", "user", "audit", "service",
-)  # fmt: skip
+VERBS: Mapping[str, str] = MappingProxyType(
+    {
+        "demo": "all steps on synthetic data",
+        "profile": "look at a table and propose a first plan",
+        "hierarchy": "build, check and show hierarchies",
+        "anonymize": "make the best release that satisfies a plan",
+        "verify": "check a table against the models of a plan",
+        "risk": "measure how likely people are found in a table",
+        "attack": "run attacks on a table and count whom they hurt",
+        "lattice": "evaluate every combination of levels",
+        "algorithms": "compare all algorithms on one table",
+        "survey": "plan a survey: the risk before data is collected",
+        "series": "release a growing table repeatedly",
+        "query": "ask in SQL, get answers with noise from a budget",
+        "party": "anonymize the tables of several institutions together",
+        "serve": "run the research service",
+        "worker": "do the jobs of a service",
+        "user": "the users of the research service",
+        "audit": "the audit log of the research service",
+        "service": "key and backups of the service",
+    }
+)
+"""The verbs, in the order of the help text, and what each does."""
 
 INTERRUPTED = 130
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -47,8 +64,8 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
 
 
-def parser() -> argparse.ArgumentParser:
-    """Build the parser of the whole command."""
+def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """Build the parser of the command; only the verb that the arguments name is loaded and has its options."""
     top = _Parser(
         prog="kohorte",
         description="Share the cohort, not the patients: optimal, verified anonymization of medical tables.",
@@ -56,8 +73,13 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="store_true", help="print the versions and the kernels in use")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
-    for verb in VERBS:
-        import_module(f"kohorte.cli.verbs.{verb}").add_parser(verbs)
+    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    for verb, text in VERBS.items():
+        if verb == chosen:
+            module = import_module(f"kohorte.cli.verbs.{verb}")
+            module.add_options(verbs.add_parser(verb, help=text, description=module.__doc__, epilog=module.EPILOG))
+        else:
+            verbs.add_parser(verb, help=text)
     return top
 
 
@@ -67,14 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = argparse.Namespace(json=False)
     try:
         _replace_unprintable_characters()
-        top = parser()
-        options = top.parse_args(arguments, options)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        top = parser(given)
+        options = top.parse_args(given, options)
         code = _run(top, options)
         if sys.stdout is not None:
             sys.stdout.flush()
     except KohorteError as error:
-        print_error(error, as_json=options.json)
-        return error.exit_code
+        return _print_error(error, as_json=options.json)
     except KeyboardInterrupt:
         print("kohorte: interrupted; no file is half written", file=sys.stderr)
         return INTERRUPTED
@@ -86,12 +108,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("kohorte: interrupted; no file is half written", file=sys.stderr)
             return INTERRUPTED
         _close_output()
-        print_error(_unexpected(error), as_json=False)
-        return InternalError.exit_code
+        return _print_error(_unexpected(error), as_json=False)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     return code
+
+
+def _print_error(error: KohorteError, *, as_json: bool) -> int:
+    from kohorte.cli.output import print_error
+
+    print_error(error, as_json=as_json)
+    return error.exit_code
 
 
 def _replace_unprintable_characters() -> None:
@@ -107,8 +135,8 @@ def _run(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.verb is None:
         top.print_help()
         return 0
-    _notice_missing_kernels()
     code: int = options.run(options)
+    _notice_missing_kernels()
     return code
 
 
@@ -137,6 +165,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def _unexpected(error: Exception) -> InternalError:
     """Name the type of an unexpected error and its line, without its message, which could contain data."""
+    import traceback
+
     places = traceback.extract_tb(error.__traceback__)
     ours = [place for place in places if "kohorte" in Path(place.filename).parts] or places
     place = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
@@ -163,9 +193,9 @@ def _print_versions() -> int:
 
 @cache
 def _notice_missing_kernels() -> None:
-    from kohorte.kernels import COMPILED_KERNELS_ARE_MISSING
-
-    if COMPILED_KERNELS_ARE_MISSING:
+    """Say that the kernels that were used are not the compiled ones; loading them only to say so would take time."""
+    kernels = sys.modules.get("kohorte.kernels")
+    if kernels is not None and kernels.COMPILED_KERNELS_ARE_MISSING:
         print(
             "kohorte: this installation has no compiled kernels; the NumPy kernels give the same answers more slowly",
             file=sys.stderr,

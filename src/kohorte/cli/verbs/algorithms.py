@@ -25,11 +25,8 @@ All algorithms get the same plan; the algorithm that it names is ignored. No rel
 algorithm in the plan, or use kohorte anonymize --algorithm."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser(
-        "algorithms", help="compare all algorithms on one table", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     add_table_options(parser)
     parser.add_argument("--only", metavar="A,B", help="compare only these algorithms")
     parser.add_argument("--task", metavar="COLUMN", help="column that a classifier learns to predict from each release")

@@ -36,11 +36,8 @@ A certificate is written next to the output, as release.certificate.json and rel
 The output file is read again and verified before it gets its name."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser(
-        "anonymize", help="make the best release that satisfies a plan", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     add_table_options(parser)
     goal = parser.add_mutually_exclusive_group(required=True)
     goal.add_argument("--output", metavar="OUT", help="output file of the release (.csv or .parquet)")

@@ -26,11 +26,8 @@ Attacks: linkage, homogeneity, background-knowledge, skewness, similarity, unsor
 rows-of-one-person. Nothing that is printed is a value of a table."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser(
-        "attack", help="run attacks on a table and count whom they hurt", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     add_table_options(parser)
     parser.add_argument("--only", metavar="A,B", help="these attacks instead of all that can be run")
     parser.add_argument("--register", metavar="FILE", help="a second table, with names, for the linkage attack")

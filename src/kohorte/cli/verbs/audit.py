@@ -27,9 +27,8 @@ another machine: if database, spent.log and state.log were put back together, on
 MOST_SHOWN = 1_000_000
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its two actions."""
-    parser = verbs.add_parser("audit", help="the audit log of the research service", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the two actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     verify = service_action(actions, "verify", "verify every entry of the log, and every marked row", EPILOG)
     verify.add_argument("--head", metavar="HEAD", help="a head noted before (NUMBER:CODE), which must still be in it")

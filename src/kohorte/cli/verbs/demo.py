@@ -19,9 +19,8 @@ its certificate; the commands shown can be repeated."""
 OTHER_FILES = ("patients.csv", "first-plan.yaml", "release.csv", "release.certificate.json", "release.certificate.txt")
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser("demo", help="all steps on synthetic data", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     parser.add_argument("--folder", default="kohorte-demo", metavar="F", help="where to put the files (kohorte-demo)")
     parser.add_argument("--rows", type=int, default=10_000, metavar="N", help="size of the cohort (10000)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="random seed of the cohort (1)")

@@ -26,9 +26,8 @@ What is shown and built is exactly what `anonymize` applies to this table. `buil
 value;level 1;...;* without a header, for {csv: zip.csv} in a plan."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its three actions."""
-    parser = verbs.add_parser("hierarchy", help="build, check and show hierarchies", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the three actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = _action(actions, "check", "count values that are not covered; check levels and labels")
     check.add_argument("--attribute", metavar="A", help="only this column")

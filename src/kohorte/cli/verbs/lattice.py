@@ -22,11 +22,8 @@ examples:
   kohorte lattice patients.csv --plan plan.yaml --picture lattice.html     all of them, drawn (or .svg)"""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser(
-        "lattice", help="evaluate every combination of levels", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     add_table_options(parser)
     parser.add_argument("--show", type=int, default=20, metavar="N", help="how many solutions to list (default 20)")
     parser.add_argument("--picture", metavar="OUT", help="draw all combinations (.html or .svg)")

@@ -42,11 +42,8 @@ party.yaml, in the folder of each party:
   studies: [study.yaml]                     the studies that this party takes part in"""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its actions."""
-    parser = verbs.add_parser(
-        "party", help="anonymize the tables of several institutions together", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     init = _action(actions, "init", "make the folder of a party: key pair, certificate and settings")
     init.add_argument("name", metavar="NAME", help="name of the party in its studies; helper for a helper")

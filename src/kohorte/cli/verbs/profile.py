@@ -52,11 +52,8 @@ SAFE_HARBOR_HEAD = """\
 NOTHING = "no column looks quasi-identifying, so there is no plan to propose"
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser(
-        "profile", help="look at a table and propose a first plan", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     add_table_options(parser, plan=False)
     parser.add_argument("--write-plan", metavar="PLAN", help="write the first plan to this file")
     parser.add_argument("--force", action="store_true", help="replace an existing plan file")
@@ -72,13 +69,14 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Profile the table and propose a plan."""
-    from kohorte.data import atomic_write, refuse_same_file
-
-    if options.write_plan is not None:
-        for source in filter(None, (options.data, options.zip_populations)):
-            refuse_same_file(source, options.write_plan)
     _refuse_stray_options(options)
     with TerminalProgress.of(options) as progress:
+        progress.stage(Stage.CHECKING, "the options")
+        from kohorte.data import atomic_write, refuse_same_file
+
+        if options.write_plan is not None:
+            for source in filter(None, (options.data, options.zip_populations)):
+                refuse_same_file(source, options.write_plan)
         table = read_data(options, progress)
         progress.stage(Stage.COUNTING, "the values of each column")
         columns, plan, proposal = _look(table.frame, options)

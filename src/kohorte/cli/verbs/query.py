@@ -34,11 +34,8 @@ metadata.yaml:
   budget: {epsilon: 1.0, delta: 1e-6, composition: pure}"""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its four actions."""
-    parser = verbs.add_parser(
-        "query", help="ask in SQL, get answers with noise from a budget", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the four actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     ask = _action(actions, "ask", "answer a query with noise, and pay for it from the budget")
     ask.add_argument("data", metavar="DATA", help="CSV or Parquet file")

@@ -64,11 +64,8 @@ SHOWN_SETS = 5
 LISTED_IN_REPORT = 10
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser(
-        "risk", help="measure how likely people are found in a table", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     add_table_options(parser)
     people = parser.add_mutually_exclusive_group()
     people.add_argument("--population", metavar="FILE", help="a table of the whole population that DATA is a part of")
@@ -97,9 +94,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--rows: the number of rows to list must be at least 0", code="risk-rows")
     options.report_view = report_view(options)
     refuse_unread_about(options)
-    stated = about(options)
     with TerminalProgress.of(options) as progress:
-        profile, after, notes = _profiles(options, stated, progress)
+        profile, after, notes = _profiles(options, progress)
     from kohorte.risks import compare_risks
 
     if options.json:
@@ -118,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _profiles(
-    options: argparse.Namespace, stated: About, progress: TerminalProgress
+    options: argparse.Namespace, progress: TerminalProgress
 ) -> tuple[RiskProfile, RiskProfile | None, tuple[str, ...]]:
     """Measure the table, and the one that it is compared with; write the report.
 
@@ -132,7 +128,7 @@ def _profiles(
     from kohorte.risks.comparison import before_and_after
     from kohorte.sources import FrameSource
 
-    plan = Plan.from_yaml(options.plan)
+    stated, plan = about(options), Plan.from_yaml(options.plan)
     _refuse_report(options, plan)
     policy: RiskPolicy | None = None if options.policy is None else RiskPolicy.from_yaml(options.policy)
 

@@ -42,9 +42,8 @@ without its latest state the series cannot continue. Rows that cannot be shown y
 release."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its four actions."""
-    parser = verbs.add_parser("series", help="release a growing table repeatedly", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the four actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     start = _action(actions, "start", "begin a series in a new folder")
     start.add_argument("--plan", required=True, metavar="PLAN", help="plan file (YAML)")

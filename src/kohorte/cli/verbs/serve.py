@@ -36,9 +36,8 @@ It works once, until the next start; then the file is removed:
 """
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser("serve", help="run the research service", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     parser.add_argument("--folder", metavar="FOLDER", required=True, help="where the service keeps everything")
     parser.add_argument("--host", metavar="H", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", metavar="N", type=int, default=8470, help="port to listen on (8470); 0: any free one")

@@ -27,9 +27,8 @@ A backup holds neither the key (keys/master.key) nor spent.log and state.log: co
 backup is restored, spent.log has to be the newest one: it tells what was spent after the backup was made."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its six actions."""
-    parser = verbs.add_parser("service", help="key and backups of the service", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the six actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     status = service_action(actions, "status", "print the state of key, locked files and log of spendings", EPILOG)
     rotate = service_action(actions, "rotate-key", "replace the master key, or finish replacing it", EPILOG)

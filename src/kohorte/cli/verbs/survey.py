@@ -37,11 +37,8 @@ survey.yaml:
 BY = "the judgement: expected (default), worst, or a published coefficient: OR, FG, RT, RR"
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its two actions."""
-    parser = verbs.add_parser(
-        "survey", help="plan a survey: the risk before data is collected", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the two actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     estimate = _action(actions, "estimate", "estimate how many people would be alone with their answers")
     estimate.add_argument(

@@ -26,9 +26,8 @@ input; as an argument others on the machine could read it."""
 MOST_SHOWN = 1_000_000
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb and its four actions."""
-    parser = verbs.add_parser("user", help="the users of the research service", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the four actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     create = service_action(actions, "create", "create a user with one or more roles", EPILOG)
     create.add_argument("--name", metavar="NAME", required=True, help="name of the user")

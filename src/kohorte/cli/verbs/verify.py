@@ -26,11 +26,8 @@ are suppressed rows and exempt, as long as the plan's suppression limit allows t
 The verdict is green, amber (the models hold, but a point is open) or red. Exit code 1 if a model does not hold."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser(
-        "verify", help="check a table against the models of a plan", description=__doc__, epilog=EPILOG
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     add_table_options(parser)
     parser.add_argument(
         "--population",
@@ -42,11 +39,11 @@ def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def run(options: argparse.Namespace) -> int:
     """Read and verify."""
+    with TerminalProgress.of(options) as progress:
+        verification, verdict, notes = _verified(options, progress)
     from kohorte.release.telling.verdict import Standing
     from kohorte.release.words import unit_named
 
-    with TerminalProgress.of(options) as progress:
-        verification, verdict, notes = _verified(options, progress)
     if options.json:
         print_json(verification.to_dict() | {"verdict": verdict.to_dict(), "warnings": list(notes)})
         return 0 if verification.satisfied else 1

@@ -17,9 +17,8 @@ Any number of workers may serve one folder. One that stops puts its job back; th
 taken over by another half a minute later."""
 
 
-def add_parser(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verb."""
-    parser = verbs.add_parser("worker", help="do the jobs of a service", description=__doc__, epilog=EPILOG)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the verb."""
     parser.add_argument("--folder", metavar="FOLDER", required=True, help="the folder of the service")
     parser.add_argument("--name", metavar="N", help="the name of the worker in the log")
     parser.set_defaults(run=run)
