@@ -247,12 +247,12 @@ def test_the_lattice_lists_every_node(hospital: Path, run: Run) -> None:
     assert ran.code == 0
     facts = ran.json
     assert len(facts["nodes"]) == 12
-    assert set(facts["nodes"][0]) == {"levels", "anonymous", "cost", "suppressed"}
+    assert set(facts["nodes"][0]) == {"levels", "anonymous", "cost", "suppressed", "classes", "smallest_class"}
     best = [node for node in facts["nodes"] if node["levels"] == facts["best"]]
     assert best[0]["cost"] == min(node["cost"] for node in facts["nodes"] if node["anonymous"])
     text = run("lattice", "patients.csv", "--plan", "plan.yaml", "--show", 2)
     assert text.code == 0
-    assert len(text.out.splitlines()) == 4
+    assert len(text.out.splitlines()) == 7  # two nodes below two lines, and what the optimum shows of two columns
 
 
 def test_without_a_solution_anonymize_and_lattice_end_with_1(hospital: Path, run: Run) -> None:
