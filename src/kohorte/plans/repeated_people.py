@@ -100,7 +100,7 @@ def proposed_person(source: TableSource, roles: Mapping[str, Role]) -> Repeated 
     return None if found is None or len(found.columns) > 1 or found.rank > OTHERS else found
 
 
-def _least(rank: int, identifying: Sequence[str]) -> int:
+def _least(rank: int, identifying: Collection[str]) -> int:
     """The fewest values of a column that says whom a row is about."""
     return 1 if rank < OTHERS or len(identifying) == 1 else FEWEST
 
