@@ -72,9 +72,9 @@ def test_which_rows_of_a_person_count_depends_on_nobody_else_and_not_on_the_orde
     assert measured("SELECT SUM(age) FROM PRIORI", frame.reverse(), metadata())[Kind.SUM][()] == of_a + rest
 
 
-def test_without_a_private_id_every_row_counts() -> None:
+def test_if_every_row_is_another_person_every_row_counts() -> None:
     frame = table(pid=["a"] * 6)
-    assert measured("SELECT COUNT(*) FROM PRIORI", frame, metadata(private_id=None))[Kind.ROWS] == {(): 6}
+    assert measured("SELECT COUNT(*) FROM PRIORI", frame, metadata(private_id="none"))[Kind.ROWS] == {(): 6}
 
 
 @pytest.mark.parametrize(
