@@ -143,6 +143,8 @@ KINDS = tuple(
 def content_rows(cells: CellTable) -> pl.DataFrame:
     """The number of rows of each column that contain each of `KINDS`; columns that contain none are left out."""
     likely = cells.table.filter(pl.col(VALUE).str.contains(ANY))
+    if likely.is_empty():
+        return likely.select(COLUMN)
     values = likely[VALUE].unique()
     hits = [_hits(values, content.what, vague=vague).alias(f"{at}") for at, (content, vague) in enumerate(KINDS)]
     joined = likely.join(pl.DataFrame([values, *hits]), on=VALUE, how="left", maintain_order="left")
