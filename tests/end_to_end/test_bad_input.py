@@ -215,8 +215,16 @@ def limited(bytes_allowed: int) -> Callable[[], None]:
     return limit
 
 
-@pytest.mark.parametrize(("suffix", "allowed"), [(".csv", 0), (".csv", 20_000), (".parquet", 5_000), (".csv", 60_300)])
-@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize(
+    ("suffix", "allowed", "force"),
+    [
+        (".csv", 0, False),
+        (".csv", 20_000, True),
+        (".parquet", 5_000, False),
+        (".csv", 60_300, False),
+        (".csv", 60_300, True),
+    ],
+)
 def test_a_disk_that_fills_up_in_the_middle_leaves_everything_as_it_was(
     hospital: Path, snapshot: Snapshot, suffix: str, allowed: int, force: bool
 ) -> None:

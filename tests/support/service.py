@@ -32,6 +32,8 @@ from kohorte.service.storage.migration import migrate
 from support.postgres import cluster
 
 BACKENDS = ("sqlite", "postgresql")
+on_sqlite = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+"""For tests of what does not depend on the database, or of SQLite alone."""
 PASSWORD = "correct horse battery staple"
 STEWARD = frozenset({Role.STEWARD})
 RESEARCHER = frozenset({Role.RESEARCHER})

@@ -13,7 +13,7 @@ from kohorte.service.context import Service
 from kohorte.service.permissions import ROLES_WITH, RULES, TWO_PEOPLE, Permission, Role
 from kohorte.service.web.app import create_app
 from support.jobs import new_creator, new_dataset, new_project
-from support.service import STEWARD, Person, new_person_with
+from support.service import STEWARD, Person, new_person_with, on_sqlite
 
 FOR_ANYONE = {
     "create_first_steward", "login", "refresh", "show_health", "show_documentation", "show_documentation_asset",
@@ -50,7 +50,7 @@ def operations(app: FastAPI) -> Iterator[tuple[str, str, str]]:
             yield str(route.name), method, str(route.path)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_every_route_has_a_rule_and_every_rule_a_route(service: Service) -> None:
     names = [name for name, _, _ in operations(create_app(service))]
     assert set(names) == set(RULES)
@@ -70,7 +70,7 @@ def test_each_role_may_call_these_operations_and_no_others() -> None:
         assert allowed == expected | FOR_ALL_ROLES, role
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_the_rules_hold_for_every_role_on_every_route(service: Service, client: TestClient) -> None:
     callers: dict[Role | None, dict[str, str]] = {role: new_person_with(service, client, role).headers for role in Role}
     callers[None] = {}

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from kohorte.service.accounts import setup
 from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit
-from support.service import PASSWORD, Person, new_user
+from support.service import PASSWORD, Person, new_user, on_sqlite
 
 API = "/api/v1"
 JOHN = {
@@ -56,6 +56,7 @@ def test_from_the_set_up_token_to_a_researcher_who_signs_in(service: Service, cl
     assert me.json()["email_address"] == "jane@example.com"
 
 
+@on_sqlite
 def test_a_wrong_password_is_401_and_tells_nothing(service: Service, client: TestClient) -> None:
     user = new_user(service, privileged=False)
     answers = [login(client, user.email_address, "wrong"), login(client, "nobody@example.org")]
@@ -72,7 +73,7 @@ def test_a_locked_address_is_429_with_the_time_to_wait(client: TestClient) -> No
     assert 50 < int(answer.headers["Retry-After"]) <= 60
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize(
     "body",
     [
@@ -123,6 +124,7 @@ def test_each_token_is_good_for_its_own_purpose_only(service: Service, client: T
     assert {answer.headers["WWW-Authenticate"] for answer in wrong} == {"Bearer"}
 
 
+@on_sqlite
 def test_a_stale_token_does_not_keep_anybody_from_signing_in(service: Service, client: TestClient) -> None:
     user = new_user(service, privileged=False)
     body = {"email_address": user.email_address, "password": PASSWORD}

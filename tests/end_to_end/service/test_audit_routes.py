@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from kohorte.service.context import Service
-from support.service import Person
+from support.service import Person, on_sqlite
 
 AUDIT = "/api/v1/audit"
 
@@ -55,6 +55,7 @@ def test_entries_can_be_filtered(client: TestClient, steward: Person) -> None:
     assert total(actor_id=steward.user_id) >= 5
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -91,6 +92,7 @@ def test_the_log_is_verified(service: Service, client: TestClient, steward: Pers
     assert (found["whole"], found["first_wrong"]) == (False, logged + 6)
 
 
+@on_sqlite
 @pytest.mark.parametrize("route", ["", "/verify"])
 def test_only_stewards_see_the_log(client: TestClient, researcher: Person, route: str) -> None:
     assert client.get(AUDIT + route).status_code == 401

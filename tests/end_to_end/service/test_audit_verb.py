@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from kohorte.service.context import Service
 from support.attacker import Attacker
-from support.service import Person
+from support.service import Person, on_sqlite
 
 Run = Callable[..., Any]
 
@@ -113,6 +113,7 @@ def test_show_prints_the_last_entries_the_newest_first(logged: Service, audit: R
     }
 
 
+@on_sqlite
 @pytest.mark.parametrize("head", ["", "3", "3:abc", "-1:" + "0" * 64, "3:" + "G" * 64, "3:" + "0" * 64 + "\n"])
 def test_a_head_that_is_none_is_refused(audit: Run, head: str) -> None:
     ran = audit("verify", f"--head={head}", "--json")
@@ -120,6 +121,7 @@ def test_a_head_that_is_none_is_refused(audit: Run, head: str) -> None:
     assert ran.json["error"] == "audit-head"
 
 
+@on_sqlite
 @pytest.mark.parametrize("limit", [0, -1, 10**9])
 def test_a_limit_out_of_bounds_is_refused(audit: Run, limit: int) -> None:
     assert audit("show", "--limit", limit, "--json").json["error"] == "audit-limit"

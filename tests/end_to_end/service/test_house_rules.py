@@ -22,7 +22,7 @@ from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import jobs, projects
 from support.jobs import new_project, row_of
 from support.projects import interactive, patients, release, store_dataset, working
-from support.service import Person, client_of, new_person, new_person_with
+from support.service import Person, client_of, new_person, new_person_with, on_sqlite
 
 API = "/api/v1"
 COUNT = {"query": "SELECT COUNT(*) FROM PRIORI"}
@@ -61,6 +61,7 @@ def by(rule: str) -> tuple[int, str, str]:
     return 403, "house-rule", rule
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     ("rules", "config", "rule"),
     [
@@ -154,6 +155,7 @@ def test_several_people_in_several_projects_share_the_total_of_a_dataset(
         assert (shown["counted"]["epsilon"], shown["limit"]["epsilon"]) == (pytest.approx(0.9), 1)
 
 
+@on_sqlite
 def test_everybody_who_is_signed_in_reads_the_rules_and_nobody_else(
     service: Service, client: TestClient, researcher: Person
 ) -> None:

@@ -16,7 +16,7 @@ from kohorte.service.context import Service
 from kohorte.service.projects import released_files
 from kohorte.service.storage.schema import audit, jobs, projects
 from support.projects import hopeless, interactive, patients, release, store_dataset, working
-from support.service import Person, new_person
+from support.service import Person, new_person, on_sqlite
 
 PROJECTS = "/api/v1/projects"
 EXAMPLE = {"name": "Heart Diseases", "description": "Heart diseases among German residents"}
@@ -95,6 +95,7 @@ def test_an_interactive_project_is_answered_as_in_appendix_g(
     assert found["budget"]["epsilon"] == 2
 
 
+@on_sqlite
 @pytest.mark.usefixtures("worker")
 def test_an_anonymized_table_is_made_and_downloaded(
     client: TestClient, steward: Person, researcher: Person, dataset: int
@@ -126,6 +127,7 @@ def test_an_anonymized_table_is_made_and_downloaded(
     assert "sandbox" in page.headers["content-security-policy"]
 
 
+@on_sqlite
 @pytest.mark.usefixtures("worker")
 def test_a_plan_without_a_solution_is_answered_with_what_would_have_to_be_relaxed(
     service: Service, client: TestClient, steward: Person, researcher: Person, dataset: int
@@ -213,6 +215,7 @@ def test_what_is_deleted_while_it_is_fetched_is_not_found(
     assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
 
 
+@on_sqlite
 def test_a_release_whose_file_is_lost_is_no_fault_of_the_client(
     service: Service, client: TestClient, steward: Person, researcher: Person, dataset: int
 ) -> None:
@@ -238,6 +241,7 @@ def test_the_budget_of_a_user_that_is_not_there_is_not_found(
     assert client.get(path, headers=steward.headers, **own).status_code == 404
 
 
+@on_sqlite
 def test_a_researcher_makes_no_projects(client: TestClient, researcher: Person, dataset: int) -> None:
     answer = client.post(PROJECTS, json=body(dataset, researcher, interactive()), headers=researcher.headers)
     assert answer.status_code == 403
@@ -270,6 +274,7 @@ def wrong_bodies(dataset: int, researcher: Person) -> Iterator[tuple[dict[str, A
     yield {**right, "name": ""}, 400, "invalid-request"
 
 
+@on_sqlite
 def test_wrong_bodies_store_nothing(
     service: Service, client: TestClient, steward: Person, researcher: Person, dataset: int
 ) -> None:

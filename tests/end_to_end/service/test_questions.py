@@ -20,7 +20,7 @@ from kohorte.service.projects.tables import cache_of
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import answered, spent
 from support.projects import interactive, patients, release, store_dataset
-from support.service import Person, client_of, new_person, new_user
+from support.service import Person, client_of, new_person, new_user, on_sqlite
 
 APPENDIX = "SELECT married, AVG(age) FROM PRIORI GROUP BY married"
 COUNT = "SELECT COUNT(*) FROM PRIORI"
@@ -167,7 +167,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("route", ["analyze", "estimate"])
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_what_is_not_safe_is_refused_with_its_place_and_nothing_is_spent(
     service: Service, client: TestClient, make: Make, researcher: Person, route: str
 ) -> None:
@@ -191,7 +191,7 @@ WRONG: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_wrong_bodies_spend_nothing(service: Service, client: TestClient, make: Make, researcher: Person) -> None:
     path = make()
     for wrong in WRONG:
@@ -209,6 +209,7 @@ def test_an_estimate_spends_nothing(service: Service, client: TestClient, make: 
     assert paid(service) == 0
 
 
+@on_sqlite
 def test_dummy_data_fits_what_may_be_asked(client: TestClient, make: Make, researcher: Person) -> None:
     path = make()
     answer = client.get(f"{path}/dummy-data?rows=50&seed=7", headers=researcher.headers)
@@ -281,6 +282,7 @@ def test_a_deleted_project_answers_no_question_and_keeps_no_table(
     assert paid(service) == 0
 
 
+@on_sqlite
 def test_each_kind_of_project_has_its_own_exits(
     service: Service, client: TestClient, make: Make, researcher: Person, steward: Person
 ) -> None:
@@ -333,6 +335,7 @@ def test_somebody_else_pays_for_the_same_question(
     assert paid(service) == 2
 
 
+@on_sqlite
 def test_cells_of_another_type_are_told_to_the_steward_and_a_column_of_them_is_refused(
     service: Service, client: TestClient, steward: Person, researcher: Person
 ) -> None:

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from kohorte.service.context import Service
 from kohorte.service.permissions import Role
 from support.projects import hopeless, interactive, patients, release, store_dataset, working
-from support.service import Person, new_person_with
+from support.service import Person, new_person_with, on_sqlite
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def test_the_risk_is_answered_as_in_appendix_e(
     assert 0 < profile["re_identification_risk"]["highest_prosecutor_risk"] <= 0.2
 
 
+@on_sqlite
 def test_the_weighted_risk_is_answered_as_in_appendix_f(
     service: Service, client: TestClient, steward: Person, path: str
 ) -> None:
@@ -67,6 +68,7 @@ def test_a_client_that_does_not_wait_finds_the_result_in_the_job(
     assert answer.headers["location"] == f"/api/v1/jobs/{answer.json()['job']['job_id']}"
 
 
+@on_sqlite
 def test_a_plan_without_a_solution_has_no_risk(
     service: Service, client: TestClient, steward: Person, path: str
 ) -> None:
@@ -76,6 +78,7 @@ def test_a_plan_without_a_solution_has_no_risk(
     assert answer.status_code == 422
 
 
+@on_sqlite
 def test_what_is_wrong_is_refused_with_its_place(client: TestClient, steward: Person, path: str) -> None:
     answer = client.post(f"{path}/analyze-risk", json=release(k=0), headers=steward.headers)
     assert answer.status_code == 400
@@ -84,6 +87,7 @@ def test_what_is_wrong_is_refused_with_its_place(client: TestClient, steward: Pe
     assert answer.status_code == 400
 
 
+@on_sqlite
 def test_a_researcher_does_not_see_the_risk(client: TestClient, researcher: Person, path: str) -> None:
     for route in ("analyze-risk", "calculate-weighted-risk"):
         assert client.post(f"{path}/{route}", json=release(), headers=researcher.headers).status_code == 403
@@ -99,6 +103,7 @@ def officer(service: Service, client: TestClient) -> Person:
     return new_person_with(service, client, Role.DATA_PROTECTION_OFFICER)
 
 
+@on_sqlite
 def test_an_officer_measures_risk_and_learns_no_rows_from_a_failure(
     service: Service, client: TestClient, steward: Person, officer: Person, path: str
 ) -> None:
@@ -124,6 +129,7 @@ def test_an_officer_measures_risk_and_learns_no_rows_from_a_failure(
     assert [set(job["problem"] or ()) for job in jobs] == [{"type", "title", "status", "code"}, set()]
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "hierarchy",
     [

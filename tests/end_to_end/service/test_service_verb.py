@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from kohorte.service.context import Service
 from support.attacker import Attacker
 from support.filled_service import Filled
-from support.service import Person, signed_in
+from support.service import Person, on_sqlite, signed_in
 
 Run = Callable[..., Any]
 
@@ -53,7 +53,7 @@ def test_a_backup_is_made_and_its_head_printed(service: Service, verb: Run, tmp_
     assert "[service-backup-output]" in again.err
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_restore_without_the_log_ends_with_exit_code_1_until_somebody_confirms(
     service: Service, run: Run, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from kohorte.service.accounts import sessions, tokens
 from kohorte.service.context import Service
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import audit
+from support.service import on_sqlite
 
 STRONG = "three sparrows on a wire"
 Act = Callable[..., Any]
@@ -55,10 +56,12 @@ def test_a_user_is_created_and_can_sign_in(act: Act, service: Service) -> None:
     sessions.sign_in(service, "jane@example.com", STRONG)
 
 
+@on_sqlite
 def test_a_steward_is_created_with_an_option(act: Act) -> None:
     assert create(act, "--steward", "--json").json["privileged_status"] is True
 
 
+@on_sqlite
 def test_roles_are_named_one_by_one_or_refused(act: Act) -> None:
     created = create(act, "--role", "approver", "--role", "data-protection-officer", "--json").json
     assert (created["roles"], created["privileged_status"]) == (["data-protection-officer", "approver"], False)
@@ -108,7 +111,7 @@ def test_what_was_done_by_hand_is_in_the_audit_log_without_an_actor(act: Act, se
     assert all(entry.actor_id is None and entry.object == "user 1" for entry in entries)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_bad_input_ends_with_two_and_no_user(act: Act) -> None:
     assert (create(act, line="123456").code, create(act, line="").code) == (2, 2)
     assert create(act, line="123456").err == "kohorte: the password needs at least 12 characters [password-weak]\n"
@@ -121,33 +124,33 @@ def test_bad_input_ends_with_two_and_no_user(act: Act) -> None:
     assert act("list", "--json").json == {"users": []}
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_the_same_address_twice_is_refused(act: Act) -> None:
     create(act)
     ran = create(act, "--json")
     assert (ran.code, json.loads(ran.out)["error"]) == (2, "user-conflict")
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_the_last_steward_stays(act: Act) -> None:
     create(act, "--steward")
     ran = act("disable", "jane@example.com")
     assert (ran.code, "last-steward-conflict" in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_without_a_terminal_the_password_has_to_come_from_standard_input(act: Act) -> None:
     ran = act("password", "jane@example.com")
     assert (ran.code, "password-unasked" in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_password_that_is_no_utf_8_is_refused(act: Act, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = create(act, line="\udcff\udcfe no UTF-8")
     assert (ran.code, "password-encoding" in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_no_option_takes_a_password(run: Any, act: Act) -> None:
     assert act("create", "a@b.c", "--name", "x", "--password", STRONG).code == 2
 
@@ -158,7 +161,7 @@ def test_a_folder_without_a_service_is_refused(run: Any, folder: Path) -> None:
     assert not list(folder.iterdir())
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize(("second", "code"), [(STRONG, 0), ("something else", 2)])
 def test_on_a_terminal_the_password_is_asked_twice(
     act: Act, monkeypatch: pytest.MonkeyPatch, second: str, code: int
@@ -172,7 +175,7 @@ def test_on_a_terminal_the_password_is_asked_twice(
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_terminal_does_not_show_the_password(service: Service, service_settings: Settings) -> None:
     """For real: a process with a terminal of its own, whose whole screen is read."""
     arguments = ["user", "create", "jane@example.com", "--name", "Jane Doe", "--folder", str(service_settings.folder)]
@@ -199,7 +202,7 @@ def test_a_terminal_does_not_show_the_password(service: Service, service_setting
     assert STRONG.encode() not in shown
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_the_command_works_as_a_process_of_its_own(service: Service, service_settings: Settings) -> None:
     arguments = ["user", "create", "--folder", str(service_settings.folder), "--password-stdin"]
     arguments += ["jane@example.com", "--name", "Jane Doe"]

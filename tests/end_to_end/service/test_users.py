@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from kohorte.service.context import Service
-from support.service import PASSWORD, Person, new_person, new_user
+from support.service import PASSWORD, Person, new_person, new_user, on_sqlite
 
 USERS = "/api/v1/users"
 JANE = {
@@ -33,7 +33,7 @@ def test_an_address_that_is_taken_is_409(client: TestClient, steward: Person) ->
     assert "jane" not in answer.text.lower()
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -69,7 +69,7 @@ def test_users_are_listed_in_pages(service: Service, client: TestClient, steward
     assert [user["user_id"] for user in last["users"]] == ids[3:]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize(
     "wrong", ["limit=0", "limit=1001", "limit=x", "page=0", "page=-1", "page=99999999999999999999"]
 )

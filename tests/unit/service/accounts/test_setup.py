@@ -9,7 +9,7 @@ from kohorte.errors import AccessDenied, InputError
 from kohorte.service.accounts import sessions, setup
 from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit, setup_tokens, user_roles, users
-from support.service import new_user
+from support.service import new_user, on_sqlite
 
 JOHN = {"email_address": "john@example.com", "name": "John Doe", "institution": "Fraunhofer IOSB"}
 PASSWORD = "three sparrows on a wire"
@@ -43,6 +43,7 @@ def test_a_newer_token_replaces_the_older(service: Service) -> None:
     assert first(service, new) == "created"
 
 
+@on_sqlite
 @pytest.mark.parametrize("token", ["", "wrong", "é" * 50, "\0"])
 def test_another_token_is_refused(service: Service, token: str) -> None:
     setup.fresh_token(service)

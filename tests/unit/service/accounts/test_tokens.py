@@ -17,7 +17,7 @@ from kohorte.service.context import Service
 from kohorte.service.storage.schema import now
 from kohorte.service.storage.schema import sessions as session_rows
 from kohorte.service.storage.schema import users as user_rows
-from support.service import PASSWORD, RESEARCHER, new_user
+from support.service import PASSWORD, RESEARCHER, new_user, on_sqlite
 
 
 @pytest.fixture
@@ -80,6 +80,7 @@ def test_authentication_reads_the_database_once(service: Service, pair: sessions
     assert len([statement for statement in statements if statement.startswith("SELECT")]) == 1
 
 
+@on_sqlite
 def test_a_token_without_signature_is_refused(service: Service, pair: sessions.Tokens) -> None:
     refuses(service, jwt.encode(content(pair.access_token), None, algorithm="none"))
     for name in ("none", "None", "NONE", "", None, 5):
@@ -89,23 +90,27 @@ def test_a_token_without_signature_is_refused(service: Service, pair: sessions.T
         refuses(service, f"{head}.{body}.{pair.access_token.split('.')[2]}")
 
 
+@on_sqlite
 def test_a_token_of_another_key_or_algorithm_is_refused(service: Service, pair: sessions.Tokens) -> None:
     refuses(service, jwt.encode(content(pair.access_token), b"k" * 32, algorithm="HS256"))
     refuses(service, jwt.encode(content(pair.access_token), key_of(service) * 2, algorithm="HS512"))
     refuses(service, jwt.encode(content(pair.access_token), service.vault.derived("audit"), algorithm="HS256"))
 
 
+@on_sqlite
 def test_a_refresh_token_is_no_access_token(service: Service, pair: sessions.Tokens) -> None:
     with pytest.raises(AccessDenied):
         tokens.authenticate(service, pair.refresh_token)
 
 
+@on_sqlite
 def test_an_access_token_is_no_refresh_token(service: Service, pair: sessions.Tokens) -> None:
     with pytest.raises(AccessDenied):
         sessions.rotate(service, pair.access_token)
     assert tokens.authenticate(service, pair.access_token)
 
 
+@on_sqlite
 @pytest.mark.parametrize("name", ["sub", "sid", "jti", "iat", "exp", "type", "iss"])
 def test_a_token_without_one_of_its_claims_is_refused(service: Service, pair: sessions.Tokens, name: str) -> None:
     for whole in (content(pair.access_token), content(pair.refresh_token)):
@@ -119,6 +124,7 @@ def test_a_token_of_another_issuer_session_or_user_is_refused(service: Service, 
         refuses(service, signed(service, content(pair.refresh_token) | change_of))
 
 
+@on_sqlite
 def test_an_expired_token_is_refused(service: Service, user: Any) -> None:
     hasty = replace(service, settings=replace(service.settings, access_minutes=1e-6))
     pair = sessions.sign_in(hasty, user.email_address, PASSWORD)
@@ -144,7 +150,7 @@ def test_a_token_of_a_user_who_may_not_sign_in_is_refused(service: Service, pair
     refuses(service, pair.refresh_token)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_token_with_one_other_character_is_refused(service: Service, pair: sessions.Tokens) -> None:
     token = pair.access_token
     for place in range(len(token) - 1):  # the last character has bits that mean nothing
@@ -153,7 +159,7 @@ def test_a_token_with_one_other_character_is_refused(service: Service, pair: ses
                 refuses(service, token[:place] + other + token[place + 1 :])
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize(
     "token", ["", ".", "..", "...", "a.b.c", "é.ü.ß", "\0", "a" * 100_000, "e30.e30.", "\ud800.a.b"]
 )
@@ -161,12 +167,13 @@ def test_what_is_no_token_at_all_is_refused(service: Service, token: str) -> Non
     refuses(service, token)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_deeply_nested_heads_and_bodies_are_refused(service: Service) -> None:
     nested = urlsafe_b64encode(b"[" * 700).rstrip(b"=").decode()
     refuses(service, f"{nested}.{nested}.")
 
 
+@on_sqlite
 def test_tokens_are_not_in_reprs(pair: sessions.Tokens) -> None:
     assert pair.access_token not in repr(pair)
     assert pair.refresh_token not in repr(pair)

@@ -15,7 +15,7 @@ from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit, now
 from kohorte.service.storage.schema import users as rows
 from support.marked_rows import mark_rows
-from support.service import PASSWORD, RESEARCHER, STEWARD, new_user
+from support.service import PASSWORD, RESEARCHER, STEWARD, new_user, on_sqlite
 
 STRONG = "three sparrows on a wire"
 JANE = {"email_address": "jane@example.com", "name": "Jane Doe", "institution": "Fraunhofer IOSB", "roles": RESEARCHER}
@@ -92,6 +92,7 @@ def test_of_many_creations_with_one_address_at_once_one_succeeds(service: Servic
     assert sorted(ended) == ["created"] + ["user-conflict"] * 7
 
 
+@on_sqlite
 @pytest.mark.parametrize("field", ["name", "institution"])
 @pytest.mark.parametrize("text", ["x" * 201, "two\nlines", "a\0b", "\ud800"])
 def test_a_text_that_is_too_long_or_has_control_characters_is_refused(service: Service, field: str, text: str) -> None:
@@ -113,6 +114,7 @@ def test_a_user_is_shown_as_in_the_appendix_and_without_secrets(jane: Any) -> No
     }
 
 
+@on_sqlite
 def test_people_choose_strong_passwords_and_stewards_may_set_weak_ones_that_expire(service: Service, jane: Any) -> None:
     other = {**JANE, "email_address": "other@example.com"}
     assert code_of(users.create, service, **other, password="123456", by=None) == "password-weak"

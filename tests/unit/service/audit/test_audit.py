@@ -15,6 +15,7 @@ from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit
 from kohorte.service.vault import Vault
 from support.opened_at_once import append_at_once
+from support.service import on_sqlite
 
 ENTRIES = 6
 
@@ -94,14 +95,14 @@ def test_a_changed_entry_is_seen(logged: Service, column: str, value: str) -> No
     assert found.entries == found.first_wrong - 1
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize("change", ["details = 'no json'", "at = x'00'", "mac = 4", f"details = '{'[' * 50_000}'"])
 def test_what_sqlite_lets_in_is_seen_too(logged: Service, change: str) -> None:
     tamper(logged, f"UPDATE audit SET {change} WHERE number = 4")
     assert check(logged).first_wrong == 4
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_what_cannot_be_read_as_text_is_not_taken_for_whole(logged: Service) -> None:
     tamper(logged, "UPDATE audit SET details = x'ff' WHERE number = 4")
     with pytest.raises(EngineError) as caught:

@@ -25,6 +25,7 @@ from kohorte.service.spent_log import Head
 from kohorte.service.storage.schema import audit
 from support.filled_service import BUDGET, DATA, TENTH, Filled
 from support.postgres import cluster
+from support.service import on_sqlite
 
 
 @pytest.fixture
@@ -313,7 +314,7 @@ def test_nothing_is_overwritten(service: Service, filled: Filled, tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "service"]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
 def test_no_database_is_restored_beside_the_journal_of_another(
     service: Service, filled: Filled, tmp_path: Path, pytestconfig: pytest.Config, ending: str

@@ -18,7 +18,7 @@ from kohorte.service.datasets import tables
 from kohorte.service.datasets.proposal import proposal
 from kohorte.service.storage.schema import audit, datasets, hierarchies, now, projects
 from support.marked_rows import mark_rows
-from support.service import Person, new_user
+from support.service import Person, new_user, on_sqlite
 
 from .conftest import Steward, UploadService
 
@@ -198,6 +198,7 @@ def test_a_dataset_that_could_not_be_read_is_listed_and_can_be_deleted(mary: Ste
 # Help with choosing parameters
 
 
+@on_sqlite
 def test_a_proposal_names_roles_hierarchies_and_models_and_no_value(mary: Steward) -> None:
     header = "patient_name,zip_code,age,admitted,diagnosis\n"
     lines = [
@@ -232,6 +233,7 @@ def test_a_small_table_gets_a_smaller_k_but_never_one() -> None:
     assert found["config"]["privacy_models"] == [{"model_name": "k-anonymity", "model_params": {"k": 2}}]
 
 
+@on_sqlite
 def test_a_proposal_can_be_asked_for_as_it_is(mary: Steward, service: Service) -> None:
     from kohorte.plans import Plan
     from kohorte.service.projects.configuration import Dataset, read_plan

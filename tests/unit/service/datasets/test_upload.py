@@ -25,7 +25,7 @@ from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import datasets, jobs
 from kohorte.service.vault import Content, Vault
 from kohorte.service.web.multipart import received
-from support.service import Person, client_of, new_person, new_service
+from support.service import Person, client_of, new_person, new_service, on_sqlite
 
 from .conftest import PATIENTS, TEXTS, Steward, UploadService
 
@@ -60,6 +60,7 @@ TYPE = {"Content-Type": "multipart/form-data; boundary=xyz"}
 # Good uploads
 
 
+@on_sqlite
 def test_a_file_of_another_encoding_and_separator_is_read_as_it_says(mary: Steward) -> None:
     answer = mary.client.post(
         "/api/v1/datasets",
@@ -137,6 +138,7 @@ def test_every_layout_of_csv_is_read(uploads: UploadService, content: bytes, row
     assert (shown["rows"], [column["name"] for column in shown["columns"]]) == (rows, columns)
 
 
+@on_sqlite
 def test_a_parquet_file_is_read_whatever_it_is_called(mary: Steward) -> None:
     written = io.BytesIO()
     pl.DataFrame({"age": [1, 2], "sex": ["f", None]}).write_parquet(written)

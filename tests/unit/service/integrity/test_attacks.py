@@ -31,7 +31,7 @@ from kohorte.service.vault import Content
 from support.attacker import Attacker
 from support.jobs import new_project
 from support.projects import interactive, patients, store_dataset
-from support.service import PASSWORD, STEWARD, Person, client_of, new_person
+from support.service import PASSWORD, STEWARD, Person, client_of, new_person, on_sqlite
 
 API = "/api/v1"
 BUDGET = Budget(1, 1e-6)
@@ -375,7 +375,7 @@ def test_nobody_becomes_the_first_steward_by_disabling_the_others(hospital: Hosp
     assert ("users", str(hospital.steward.user_id), "changed") in hospital.wrong()
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize("change", ["created_at = 'never'", "name = x'ff'", "version = 'x'", "mark = NULL"])
 def test_what_sqlite_lets_into_a_column_is_named_too(hospital: Hospital, change: str) -> None:
     me = hospital.jane.user_id

@@ -18,6 +18,7 @@ from kohorte.service.jobs.worker import Worker
 from kohorte.service.storage.schema import datasets, jobs, projects
 from kohorte.service.vault import Content
 from support.jobs import CSV, WIDE, WIDE_CSV, ended, locked_files, long_plan, new_dataset, new_project, row_of, working
+from support.service import on_sqlite
 
 CONFLICT = InputError("another change came first", code="service-conflict")
 DONE = {"state": "done", "result": {}, "values": {"rows": 1}}
@@ -59,6 +60,7 @@ def test_the_answer_to_an_order_ends_the_job_and_the_process_stays(service: Serv
     assert row_of(service, datasets, dataset_id).rows == 1
 
 
+@on_sqlite
 @pytest.mark.parametrize("answer", [{"outcome": DONE}, {"progress": 0.5, "message": "x"}, {"file": "0" * 32}])
 @pytest.mark.parametrize("order", [{}, {"order": "1.1.another"}])
 def test_an_answer_to_another_order_is_refused_and_the_job_tried_again(
@@ -76,6 +78,7 @@ def test_an_answer_to_another_order_is_refused_and_the_job_tried_again(
     assert row_of(service, jobs, job_id).state == "done"
 
 
+@on_sqlite
 def test_two_attempts_never_have_the_same_order(service: Service) -> None:
     new_dataset(service)
     seen: list[str] = []
@@ -109,6 +112,7 @@ def test_an_unexpected_error_ends_the_process_and_the_job_is_tried_again(
     assert "canary" not in caplog.text
 
 
+@on_sqlite
 def test_an_interruption_ends_the_process_too(service: Service) -> None:
     new_dataset(service)
     child = ScriptedChild(lambda _: None)

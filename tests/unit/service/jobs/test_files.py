@@ -16,6 +16,7 @@ from kohorte.service.context import Service
 from kohorte.service.jobs.files import NAMING, PORTION, discard, named, sweep, temporary
 from kohorte.service.storage.schema import datasets
 from support.jobs import locked_files, new_dataset, row_of
+from support.service import on_sqlite
 
 
 def make_old(*paths: Path) -> None:
@@ -34,6 +35,7 @@ def test_old_files_that_no_row_names_are_swept(service: Service) -> None:
     assert locked_files(service) == {kept, young}
 
 
+@on_sqlite
 def test_what_is_not_a_locked_file_of_ours_is_not_swept(service: Service) -> None:
     folder = service.vault.folder
     others = [folder / name for name in ("notes.txt", ".nfs0001", "A" * 32, "0" * 31, f".{'0' * 32}.bak")]
@@ -82,6 +84,7 @@ def test_any_number_of_files_is_looked_up_with_few_parameters_at_a_time(service:
     assert sum(counts) == len(NAMING) * (2 * PORTION + 1)
 
 
+@on_sqlite
 def test_a_folder_that_cannot_be_read_is_an_error_of_the_package(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

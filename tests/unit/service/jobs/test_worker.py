@@ -53,7 +53,7 @@ from support.jobs import (
     working,
 )
 from support.marked_rows import mark_rows
-from support.service import STEWARD
+from support.service import STEWARD, on_sqlite
 
 
 def ends(service: Service) -> Counter[str]:
@@ -108,6 +108,7 @@ def test_datasets_releases_and_risks_are_made(service: Service) -> None:
     assert verify_log(service.database, service.log).whole
 
 
+@on_sqlite
 def test_one_small_job_after_the_other_is_waited_for(service: Service) -> None:
     with working(service):
         ended(service, new_dataset(service)[1])
@@ -116,6 +117,7 @@ def test_one_small_job_after_the_other_is_waited_for(service: Service) -> None:
             assert asyncio.run(finished(service, job_id, 60)).state == "done"
 
 
+@on_sqlite
 def test_what_went_wrong_is_a_problem_with_its_status(service: Service) -> None:
     gaps = pl.read_csv(CSV, infer_schema=False)
     gaps = gaps.with_columns(pl.when(pl.int_range(pl.len()) < 50).then(None).otherwise("age").alias("age"))
@@ -323,7 +325,7 @@ def test_a_worker_whose_clock_is_wrong_is_seen_as_long_as_it_gives_signs_of_life
     assert workers_seen(service) == 0
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_worker_survives_a_database_that_somebody_else_locks(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from kohorte.errors import EngineError, InputError, InternalError
 from kohorte.service.context import Service
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import login_failures, now, workers
+from support.service import on_sqlite
 
 CANARY = "Quastenflosser"
 
@@ -149,7 +150,7 @@ def test_a_second_connection_waits_for_a_writer(service: Service) -> None:
     assert seen == [6]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_file_that_somebody_else_locks_for_too_long_is_an_error_of_the_database(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

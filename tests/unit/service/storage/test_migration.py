@@ -25,6 +25,7 @@ from kohorte.service.storage.migration import configuration, migrate, refuse_oth
 from kohorte.service.storage.schema import Moment, answered, audit, jobs, metadata, now, spent
 from kohorte.service.vault import Vault
 from support.opened_at_once import append_at_once
+from support.service import on_sqlite
 
 OLD_USER = {
     "email_address": "1@example.org",
@@ -184,7 +185,7 @@ def test_postgresql_refuses_to_empty_a_table(filled: Service, table: Table) -> N
         connection.execute(text(f"TRUNCATE {table.name} CASCADE"))
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize("table", [audit, spent, answered], ids=str)
 def test_sqlite_refuses_to_replace_a_row(filled: Service, table: Table) -> None:
     with pytest.raises(EngineError), filled.database.writing() as connection:

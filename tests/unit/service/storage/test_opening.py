@@ -10,6 +10,7 @@ import pytest
 from kohorte.errors import InputError
 from kohorte.service.context import Service
 from kohorte.service.settings import Settings
+from support.service import on_sqlite
 
 
 def refusal(settings: Settings, *, create: bool) -> InputError:
@@ -55,6 +56,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     assert refusal(Settings.load(tmp_path / "file" / "folder", {}), create=True).code == "service-folder"
 
 
+@on_sqlite
 def test_a_service_shows_no_secret(service: Service) -> None:
     shown = repr(service)
     assert service.settings.key_path.read_text().strip() not in shown

@@ -25,7 +25,7 @@ from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import accounts, hierarchies, metadata, now
 from kohorte.service.vault import Content, Vault
 from support.filled_service import DATA, Filled
-from support.service import PASSWORD
+from support.service import PASSWORD, on_sqlite
 
 
 def silent(part: str, done: int, of: int) -> None:
@@ -238,7 +238,7 @@ def die_at(settings: Settings, step: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_rotation_that_is_killed_anywhere_goes_on_where_it_was(
     service: Service, filled: Filled, tmp_path: Path
 ) -> None:

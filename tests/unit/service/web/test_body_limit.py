@@ -11,7 +11,7 @@ from starlette.types import Message
 
 from kohorte.service.accounts.tokens import Type
 from kohorte.service.context import Service
-from support.service import Person
+from support.service import Person, on_sqlite
 
 from .conftest import Open, signed
 
@@ -114,6 +114,7 @@ def test_only_an_upload_in_parts_may_be_larger(open_client: Open) -> None:
     assert large.status_code == 401  # of nobody that is there: found out by the route, before it reads
 
 
+@on_sqlite
 @pytest.mark.parametrize("who", ["stranger", "nonsense", "researcher"])
 def test_an_upload_is_refused_before_it_is_read_and_leaves_no_file(
     client: TestClient, service: Service, researcher: Person, who: str

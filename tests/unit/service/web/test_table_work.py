@@ -16,7 +16,7 @@ from kohorte.service.projects import store
 from kohorte.service.web.app import THREADS
 from kohorte.service.web.execution.table_work import AT_ONCE
 from support.projects import release
-from support.service import Person
+from support.service import Person, on_sqlite
 
 REDACTION = {"transformation_type": "redaction", "attribute_name": "zip"}
 PROJECT = {"name": "p", "description": "", "dataset_id": 1, "researcher_id": 1, "config": release()}
@@ -55,6 +55,7 @@ def slow() -> Iterator[Slow]:
     work.may_end.set()
 
 
+@on_sqlite
 @pytest.mark.parametrize("name", HEAVY)
 def test_others_are_answered_while_many_ask_for_heavy_work(
     client: TestClient, steward: Person, slow: Slow, monkeypatch: pytest.MonkeyPatch, name: str
