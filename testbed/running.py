@@ -22,6 +22,8 @@ RESEARCHER = {"email_address": "jane@example.com", "institution": "Fraunhofer IO
 UNLIMITED = "{largest_epsilon: null, dataset_epsilon: null, dataset_delta: null}"
 """Rules for measurements, which need more queries, and more exact answers, than a house would allow."""
 START_SECONDS = 300.0  # only ends a start that hangs
+SERVING = "serving on "
+SETTINGS = ("KOHORTE_DATABASE", "KOHORTE_KEY_FILE", "KOHORTE_METRICS_TOKEN")
 
 
 @dataclass
@@ -65,18 +67,22 @@ class Running:
 def running(
     folder: Path, *, database: str | None = None, port: int | None = None, options: Sequence[str] = (), rules: str = ""
 ) -> Iterator[Running]:
-    """Start `kohorte serve` and wait until it answers; `rules` are the rules of the house, as YAML."""
+    """Start `kohorte serve` and wait until it answers; `rules` are the rules of the house, as YAML.
+
+    Without a port the server takes a free one and prints it: a port that was free before may be that of another service
+    when the server starts. Settings of a service in the environment are not passed on: they would be about another one.
+    """
     if rules:
         folder.mkdir(mode=0o700)
         (folder / "service.yaml").write_text(f"rules: {rules}\n")
-    number = port or free_port()
-    command = [sys.executable, "-m", "kohorte.cli.main", "serve", "--folder", str(folder), "--port", str(number)]
-    environment = os.environ | ({} if database is None else {"KOHORTE_DATABASE": database})
+    command = [sys.executable, "-m", "kohorte.cli.main", "serve", "--folder", str(folder), "--port", str(port or 0)]
+    environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    environment |= {} if database is None else {"KOHORTE_DATABASE": database}
     with (folder.parent / f"{folder.name}.log").open("a") as log:
         process = subprocess.Popen(
             [*command, *options], stdout=subprocess.PIPE, stderr=log, env=environment, text=True, bufsize=1
         )
-        service = Running(f"http://127.0.0.1:{number}", process, folder)
+        service = Running("", process, folder)
         try:
             _wait(service)
             yield service
@@ -92,18 +98,20 @@ def running(
 
 
 def _wait(service: Running) -> None:
-    """Collect what is printed until the server answers."""
+    """Collect what is printed, which names the address, until the server answers."""
     import threading
 
     def collect() -> None:
         assert service.process.stdout is not None
         with contextlib.suppress(ValueError):
-            service.output.extend(iter(service.process.stdout.readline, ""))
+            for line in service.process.stdout:
+                service.output.append(line)
 
     threading.Thread(target=collect, daemon=True).start()
     give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up and service.process.poll() is None:
-        with contextlib.suppress(httpx.TransportError):
+        service.url = next((line.split()[2] for line in tuple(service.output) if line.startswith(SERVING)), "")
+        with contextlib.suppress(httpx.TransportError):  # also where the address is not known yet
             health: dict[str, Any] = httpx.get(f"{service.url}/api/v1/health", timeout=60).json()
             if health.get("database") and health.get("worker"):
                 return
