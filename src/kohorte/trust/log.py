@@ -1,0 +1,183 @@
+"""An append-only log: who did what, one JSON object per line, each chained to the line before.
+
+The chain is keyed (HMAC-SHA-256). A person who can write to the file but has no key cannot add, change or remove a line
+unnoticed by `verify`. The removal of the last lines is noticed by comparison with a head that was noted elsewhere. An
+entry has counts and names of domains, never identity data, a pseudonym or a token; `fingerprint` stands for one where
+an entry must be recognised later.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from kohorte.errors import EngineError
+from kohorte.trust.keys import Key
+from kohorte.trust.private_files import locked
+
+START = "0" * 64
+TAIL = 1 << 16
+"""An entry is shorter; the last one is found in the last bytes of the file."""
+FINGERPRINT_BYTES = 16
+Detail: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Head:
+    """The number and the code of the last entry; noted elsewhere, it proves that nothing was removed since."""
+
+    number: int = 0
+    code: str = START
+
+
+@dataclass(frozen=True)
+class LogCheck:
+    """The result of a verification: how many entries are whole, the head, and the first wrong line."""
+
+    entries: int
+    head: Head
+    first_wrong: int | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.first_wrong is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        return {
+            "whole": self.whole,
+            "entries": self.entries,
+            "head": {"number": self.head.number, "code": self.head.code},
+            "first_wrong": self.first_wrong,
+        }
+
+
+class Log:
+    """The log file of a folder; several processes may append to it."""
+
+    def __init__(self, path: Path, key: Key) -> None:
+        self.path = path
+        self._chain = key.derived("log chain")
+        self._names = key.derived("log fingerprints")
+
+    def __repr__(self) -> str:
+        return f"Log({str(self.path)!r})"
+
+    def fingerprint(self, text: str) -> str:
+        """Stands for a text in an entry: equal texts have equal fingerprints, and no key no way back."""
+        return hmac.digest(self._names, text.encode(), "sha256")[:FINGERPRINT_BYTES].hex()
+
+    def append(self, action: str, about: str, *, actor: str, **details: Detail) -> Head:
+        """Add an entry, on disk when this returns."""
+        with self._failures():
+            self.path.touch(mode=0o600)
+            with locked(self.path), self.path.open("r+b") as file:
+                end, last = self._last(file.seek(0, os.SEEK_END), file)
+                entry: dict[str, Any] = {
+                    "number": last.number + 1,
+                    "at": datetime.now(UTC).isoformat(timespec="microseconds"),
+                    "actor": actor,
+                    "action": action,
+                    "about": about,
+                    "details": details,
+                    "previous": last.code,
+                }
+                code = self._code(entry)
+                file.seek(end)
+                file.truncate()  # a line that a crash left unfinished was never an entry
+                file.write(json.dumps(entry | {"code": code}).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        return Head(entry["number"], code)
+
+    def entries(self) -> Iterator[Mapping[str, Any]]:
+        """Read all entries; `verify` says whether they are true."""
+        for line in self._lines():
+            if (entry := _parsed(line)) is not None:
+                yield entry
+
+    def verify(self, expected: Head | None = None) -> LogCheck:
+        """Verify the whole chain; `expected` is a head noted before, which the log must still contain."""
+        last, wrong, noted = Head(), None, expected is None or expected == Head()
+        for number, line in enumerate(self._lines(), start=1):
+            entry = _parsed(line)
+            if entry is None or not self._fits(entry, last):
+                wrong = number
+                break
+            last = Head(entry["number"], entry["code"])
+            if expected is not None and expected.number == last.number:
+                noted = expected.code == last.code
+        if wrong is None and not noted:
+            wrong = min(expected.number if expected else 0, last.number + 1)
+        return LogCheck(last.number, last, wrong)
+
+    def _fits(self, entry: Mapping[str, Any], last: Head) -> bool:
+        content = {name: value for name, value in entry.items() if name != "code"}
+        follows = entry.get("number") == last.number + 1 and entry.get("previous") == last.code
+        return follows and hmac.compare_digest(str(entry.get("code")).encode(), self._code(content).encode())
+
+    def _code(self, entry: Mapping[str, Any]) -> str:
+        text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
+        return hmac.digest(self._chain, text.encode(), "sha256").hex()
+
+    def _last(self, size: int, file: Any) -> tuple[int, Head]:
+        """Where the last whole line ends, and the head; the last line must be one of ours."""
+        begin = max(size - TAIL, 0)
+        file.seek(begin)
+        data = file.read(size - begin)
+        end = data.rfind(b"\n") + 1
+        if end == 0:
+            if begin:
+                raise self._broken()
+            return 0, Head()
+        start = data.rfind(b"\n", 0, end - 1) + 1
+        entry = _parsed(data[start : end - 1])
+        if entry is None or not self._fits(entry, Head(entry.get("number", 0) - 1, entry.get("previous", ""))):
+            raise self._broken()
+        return begin + end, Head(entry["number"], entry["code"])
+
+    def _lines(self) -> Iterator[bytes]:
+        with self._failures():
+            if not self.path.exists():
+                return
+            with self.path.open("rb") as file:
+                for line in file:
+                    if line.endswith(b"\n"):  # an unfinished last line was never an entry
+                        yield line[:-1]
+
+    def _broken(self) -> EngineError:
+        return EngineError(
+            f"{self.path}: the last line of the log was changed, or written with another key; nothing is added to it",
+            code="trust-log-broken",
+        )
+
+    def _failures(self) -> _Failures:
+        return _Failures(self.path)
+
+
+class _Failures:
+    """Turns a failure of the file system into an error of Kohorte."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise EngineError(f"{self.path}: the log could not be read or written", code="trust-log-failed") from None
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("number"), int) else None

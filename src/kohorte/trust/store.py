@@ -1,0 +1,192 @@
+"""The database of a room: a SQLite file in the folder, or PostgreSQL by the address in the environment.
+
+Each room brings its own tables. A transaction is on disk when it ends, or did not happen. Messages of the driver are
+replaced, because they contain statements and values.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    event,
+    insert,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from kohorte.errors import EngineError, InputError
+from kohorte.trust.private_files import refuse_open_to_others
+
+ENVIRONMENT = "KOHORTE_TRUST_DATABASE"
+WAIT_SECONDS = 60
+CACHE_KIBIBYTES = 128 << 10
+SCHEMA_LOCK = 0x6B6F686F
+"""The number of the lock that two processes use which create the tables at the same time, in PostgreSQL."""
+
+_versions = Table(
+    "trust_versions",
+    MetaData(),
+    Column("room", String(40), primary_key=True),
+    Column("version", Integer, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Room:
+    """The tables of one room, and their version; a database of another version is refused."""
+
+    name: str
+    version: int
+    tables: MetaData
+
+
+class Store:
+    """The database of one room; `reading` and `writing` give a connection for one transaction."""
+
+    def __init__(self, folder: Path, room: Room) -> None:
+        self._room = room
+        address = os.environ.get(ENVIRONMENT)
+        self._file = None if address else folder / f"{room.name}.db"
+        with _failures():
+            self._engine = _postgresql(_url(address)) if address else _sqlite(self._made(folder / f"{room.name}.db"))
+        weakref.finalize(self, self._engine.dispose)
+        self._make_tables()
+
+    def __repr__(self) -> str:
+        return f"<Store of {self._room.name}, {self._engine.dialect.name}>"
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether this is a SQLite file, where one transaction writes at a time."""
+        return self._file is not None
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection whose statements all see the same state."""
+        with _failures(), self._engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection whose changes are stored together, or not at all if the block raises."""
+        with _failures(), self._engine.connect() as plain:
+            connection = plain.execution_options(kohorte_writes=True)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def _make_tables(self) -> None:
+        with self.writing() as connection:
+            if not self.is_sqlite:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": SCHEMA_LOCK})
+            _versions.create(connection, checkfirst=True)
+            own = _versions.c.room == self._room.name
+            found = connection.execute(select(_versions.c.version).where(own)).scalar()
+            if found is None:
+                self._room.tables.create_all(connection)
+                connection.execute(insert(_versions), {"room": self._room.name, "version": self._room.version})
+            elif found != self._room.version:
+                raise InputError(
+                    f"the database of {self._room.name} has version {found}, this program needs {self._room.version}",
+                    code="trust-database-version",
+                )
+
+    @staticmethod
+    def _made(path: Path) -> Path:
+        """Create the file, if missing, for the owner only; SQLite gives its other files the same mode."""
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+        except OSError:
+            raise InputError(f"{path}: the database cannot be written there", code="trust-database-address") from None
+        refuse_open_to_others(path, what="database", mode="600")
+        return path
+
+
+def _url(address: str) -> URL:
+    try:
+        url = make_url(address)
+        known = url.get_backend_name() == "postgresql"
+    except (ArgumentError, ValueError):
+        known = False
+    if not known:
+        raise InputError(
+            f"{ENVIRONMENT}: is an address such as postgresql://user:password@host/name", code="trust-database-address"
+        )
+    return url
+
+
+def _sqlite(path: Path) -> Engine:
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": WAIT_SECONDS},
+        poolclass=NullPool,
+        hide_parameters=True,
+    )
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _postgresql(url: URL) -> Engine:
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        hide_parameters=True,
+        pool_pre_ping=True,
+        isolation_level="READ COMMITTED",
+        connect_args={"connect_timeout": 10},
+    )
+
+
+def _set_up_sqlite(connection: Any, record: object) -> None:
+    del record
+    connection.isolation_level = None  # this module begins transactions, not the driver
+    for setting in (
+        f"busy_timeout = {WAIT_SECONDS}000",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "secure_delete = ON",  # an entry that is deleted is overwritten
+        f"cache_size = -{CACHE_KIBIBYTES}",
+    ):
+        connection.execute(f"PRAGMA {setting}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("kohorte_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        cause = getattr(error, "orig", error)
+        code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or ""
+        kind = f"{type(error).__name__} {code}".strip()
+        raise EngineError(f"the database could not be read or written ({kind})", code="trust-database") from None

@@ -1,0 +1,145 @@
+"""The chained log: what is added, what is noticed, and what a crash leaves."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from kohorte.errors import EngineError
+from kohorte.trust.keys import Key
+from kohorte.trust.log import Head, Log
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    return Log(tmp_path / "log.jsonl", Key(1, bytes(32)))
+
+
+@pytest.fixture
+def filled(log: Log) -> Log:
+    for number in range(5):
+        log.append("pseudonymize", "domain study", actor="anna", rows=number)
+    return log
+
+
+def lines(log: Log) -> list[bytes]:
+    return log.path.read_bytes().splitlines(keepends=True)
+
+
+def test_an_entry_says_who_did_what_and_when(log: Log) -> None:
+    head = log.append("pseudonymize", "domain study", actor="anna", rows=3)
+    [entry] = log.entries()
+    assert (entry["actor"], entry["action"], entry["about"], entry["details"]) == (
+        "anna",
+        "pseudonymize",
+        "domain study",
+        {"rows": 3},
+    )
+    assert head == Head(1, entry["code"])
+    assert log.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_untouched_log_is_whole(filled: Log) -> None:
+    check = filled.verify()
+    assert (check.whole, check.entries, check.first_wrong) == (True, 5, None)
+    assert filled.verify(check.head).whole
+
+
+def test_a_log_without_entries_is_whole(log: Log) -> None:
+    assert log.verify().to_dict() == {
+        "whole": True,
+        "entries": 0,
+        "head": {"number": 0, "code": "0" * 64},
+        "first_wrong": None,
+    }
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_the_first_changed_line_is_named(filled: Log, number: int) -> None:
+    content = lines(filled)
+    content[number] = content[number].replace(b"anna", b"otto")
+    filled.path.write_bytes(b"".join(content))
+    assert filled.verify().first_wrong == number + 1
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_removed_line_is_noticed_at_its_place(filled: Log, number: int) -> None:
+    content = lines(filled)
+    del content[number]
+    filled.path.write_bytes(b"".join(content))
+    assert filled.verify().first_wrong == number + 1
+
+
+def test_swapped_and_repeated_and_foreign_lines_are_noticed(filled: Log, tmp_path: Path) -> None:
+    one, two, *others = lines(filled)
+    filled.path.write_bytes(b"".join([two, one, *others]))
+    assert filled.verify().first_wrong == 1
+    filled.path.write_bytes(b"".join([one, one, two, *others]))
+    assert filled.verify().first_wrong == 2
+    foreign = Log(tmp_path / "other.jsonl", Key(1, bytes([1]) * 32))
+    foreign.append("pseudonymize", "domain study", actor="anna", rows=0)
+    filled.path.write_bytes(b"".join([*lines(foreign), two]))
+    assert filled.verify().first_wrong == 1
+    filled.path.write_bytes(b"".join([one, b"no json\n", two]))
+    assert filled.verify().first_wrong == 2
+
+
+def test_removed_last_lines_are_noticed_with_a_head_that_was_noted(filled: Log) -> None:
+    head = filled.verify().head
+    filled.path.write_bytes(b"".join(lines(filled)[:3]))
+    assert filled.verify().whole
+    assert filled.verify(head).first_wrong == 4
+    filled.path.unlink()
+    assert filled.verify(head).first_wrong == 1
+
+
+def test_a_head_of_another_log_is_noticed(filled: Log) -> None:
+    assert filled.verify(Head(3, "f" * 64)).first_wrong == 3
+
+
+def test_a_line_that_a_crash_left_unfinished_is_no_entry(filled: Log) -> None:
+    whole = filled.path.read_bytes()
+    for cut in (1, 20, len(lines(filled)[-1]) - 1):
+        filled.path.write_bytes(whole + lines(filled)[-1][:cut])
+        assert filled.verify().entries == 5
+        filled.append("pseudonymize", "domain study", actor="anna")
+        assert filled.verify().to_dict() | {"head": None} == {
+            "whole": True,
+            "entries": 6,
+            "head": None,
+            "first_wrong": None,
+        }
+        filled.path.write_bytes(whole)
+
+
+def test_nothing_is_added_to_a_log_whose_last_line_is_wrong(filled: Log) -> None:
+    content = lines(filled)
+    content[-1] = content[-1].replace(b"anna", b"otto")
+    filled.path.write_bytes(b"".join(content))
+    with pytest.raises(EngineError) as caught:
+        filled.append("pseudonymize", "domain study", actor="anna")
+    assert caught.value.code == "trust-log-broken"
+
+
+def test_several_writers_make_one_chain(log: Log) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: log.append("act", "domain", actor="a", number_of=number), range(40)))
+    check = log.verify()
+    assert (check.whole, check.entries) == (True, 40)
+    assert {entry["details"]["number_of"] for entry in log.entries()} == set(range(40))
+
+
+def test_a_fingerprint_recognises_a_text_and_does_not_show_it(log: Log) -> None:
+    assert log.fingerprint("4711") == log.fingerprint("4711") != log.fingerprint("4712")
+    assert "4711" not in json.dumps(log.fingerprint("4711"))
+
+
+def test_a_log_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "log.jsonl"
+    folder.mkdir()
+    with pytest.raises(EngineError) as caught:
+        Log(folder, Key(1, bytes(32))).verify()
+    assert caught.value.code == "trust-log-failed"
