@@ -1,18 +1,13 @@
 """`make bench`: all benchmarks, each with its expected answer; `make bench` fails on a wrong answer.
 
-`make reproduce` (`python -m benchmarks reproduce`): published evaluations repeated, as pages of the documentation.
-`python -m benchmarks compare`: all algorithms on one table, as a page of the documentation.
-`python -m benchmarks survey`: the estimators of a survey against the published tables (about two minutes).
-`python -m benchmarks parties`: what joint releases of several parties save and cost (some 20 minutes).
-`python -m benchmarks service`: the research service over HTTP, as a page of the documentation.
-`python -m benchmarks load`: many clients at once, on SQLite and PostgreSQL (some 5 minutes).
-`python -m benchmarks shapes`: what the shape of its cells and its choice of splits cost a series (some seconds).
-`python -m benchmarks series`: a growing cohort released fifty times, with all attribute sets (some 15 minutes).
+`python -m benchmarks --help` lists the others, which write pages of the documentation.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks import (
     commands,
@@ -28,20 +23,43 @@ from benchmarks import (
 )
 from benchmarks.parties import page as parties_page
 from benchmarks.parties import runs as parties_runs
+from benchmarks.report import Line
 from benchmarks.reproduction import command
-from benchmarks.service import figures, load, page
+from benchmarks.service import figures, load
+from benchmarks.service import page as service_page
 from benchmarks.survey import page as survey_page
 from kohorte.release import versions
 from testbed import tables
 
+Main = Callable[[Sequence[str]], int]
 
-def main() -> int:
-    """Run all benchmarks and print a line each; exit code 1 when an answer is wrong, 0 otherwise."""
+OTHERS: dict[str, tuple[Main, str]] = {
+    "reproduce": (command.main, "published evaluations repeated, as pages of the documentation (`make reproduce`)"),
+    "compare": (lambda _: comparison.main(), "all algorithms on one table, as a page of the documentation"),
+    "survey": (survey_page.main, "the estimators of a survey against the published tables (about two minutes)"),
+    "parties": (parties_page.main, "what joint releases of several parties save and cost (some 20 minutes)"),
+    "service": (lambda _: service_page.main(), "the research service over HTTP, as a page of the documentation"),
+    "load": (lambda _: load.main(), "many clients at once, on SQLite and PostgreSQL (some 5 minutes)"),
+    "shapes": (lambda _: series_shapes.main(), "what shape of cells and choice of splits cost a series (some seconds)"),
+    "series": (lambda _: series_over_time.main(), "a growing cohort released fifty times (some 15 minutes)"),
+}
+
+
+def run(only: str = "") -> int:
+    """Run all benchmarks, or those whose name contains a text; exit code 1 if an answer is wrong, 0 otherwise."""
     print("  ".join(f"{name} {value}" for name, value in versions().items()))
     # Commands first: the peak memory of a child counts what this process had when it was started.
-    benchmarks = [commands.start_up, commands.million, kernels.run, models.two_threads, recodings.million, risk.million]
-    benchmarks.append(people.million)
-    benchmarks += [series_over_time.simulation, figures.lines]
+    benchmarks: list[Callable[[], Iterable[Line]]] = [
+        commands.start_up,
+        commands.million,
+        kernels.run,
+        models.two_threads,
+        recodings.million,
+        risk.million,
+        people.million,
+        series_over_time.simulation,
+        figures.lines,
+    ]
     if tables.available():
         on_tables = [
             optima.run,
@@ -58,25 +76,29 @@ def main() -> int:
         print("the public benchmark tables are not there: ADULT and CUP are left out")
     wrong = False
     for benchmark in benchmarks:
+        if only not in f"{benchmark.__module__.removeprefix('benchmarks.')}.{benchmark.__name__}":
+            continue
         for line in benchmark():
             print(line.text(), flush=True)
             wrong = wrong or not line.right
     return 1 if wrong else 0
 
 
+def main(arguments: Sequence[str]) -> int:
+    """Run all benchmarks, or the one that is named first."""
+    if arguments and arguments[0] in OTHERS:
+        return OTHERS[arguments[0]][0](arguments[1:])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Run all benchmarks, each with its expected answer; fails on a wrong answer.",
+        epilog="other benchmarks:\n" + "\n".join(f"  {name:<11}{what}" for name, (_, what) in OTHERS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="only those whose name contains the text: people.million"
+    )
+    return run(parser.parse_args(arguments).only)
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["compare"]:
-        sys.exit(comparison.main())
-    if sys.argv[1:2] == ["service"]:
-        sys.exit(page.main())
-    if sys.argv[1:2] == ["survey"]:
-        sys.exit(survey_page.main(sys.argv[2:]))
-    if sys.argv[1:2] == ["parties"]:
-        sys.exit(parties_page.main(sys.argv[2:]))
-    if sys.argv[1:2] == ["load"]:
-        sys.exit(load.main())
-    if sys.argv[1:2] == ["shapes"]:
-        sys.exit(series_shapes.main())
-    if sys.argv[1:2] == ["series"]:
-        sys.exit(series_over_time.main())
-    sys.exit(command.main(sys.argv[2:]) if sys.argv[1:2] == ["reproduce"] else main())
+    sys.exit(main(sys.argv[1:]))

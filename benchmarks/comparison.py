@@ -12,6 +12,7 @@ from benchmarks.reproduction.markdown import page, picture, table
 from kohorte.comparison import Comparison
 from kohorte.comparison.drawing import plots
 from kohorte.comparison.words import families, findings
+from kohorte.data.roles import Role
 from kohorte.in_words import compact, percent
 from kohorte.progress import Progress
 from testbed import tables
@@ -45,7 +46,7 @@ def main() -> int:
 def adult_plan() -> ko.Plan:
     """ADULT with eight quasi-identifiers; the salary class is what others want to learn from a release."""
     plan = tables.plan("adult", k=5, limit=0.05, metric="loss")
-    return replace(plan, attributes={**plan.attributes, TASK: ko.Attribute("insensitive")})
+    return replace(plan, attributes={**plan.attributes, TASK: ko.Attribute(Role.INSENSITIVE)})
 
 
 def _tell(progress: Progress) -> None:

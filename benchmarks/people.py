@@ -15,6 +15,7 @@ import kohorte as ko
 from benchmarks.commands import KOHORTE, measure
 from benchmarks.models import timed
 from benchmarks.report import Line
+from kohorte.plans.person import Person
 from testbed import tables
 
 REPETITIONS = 9
@@ -29,8 +30,8 @@ def adult() -> list[Line]:
     owners = np.random.default_rng(9).permutation(np.arange(frame.height) // 3)
     frame = frame.with_columns(pl.Series(PERSON, owners.astype(str)))
     plan = tables.plan("adult", k=5, limit=0.05, metric="loss")
-    by_people = replace(plan, person=PERSON)
-    by_rows = replace(by_people, person="none")
+    by_people = replace(plan, person=Person((PERSON,)))
+    by_rows = replace(by_people, person=Person())
     rows = people = float("inf")
     for _ in range(REPETITIONS):  # in turn, so that a busy machine slows both
         rows = min(rows, timed(frame, by_rows)[0])

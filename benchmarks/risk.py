@@ -33,7 +33,7 @@ def adult() -> list[Line]:
     right = (
         profile.uniqueness.sample_uniques == 15_512
         and len(profile.attribute_sets) == 255
-        and profile.special_uniques.rows == 12_060
+        and profile.special_uniques.count == 12_060
         and profile.uniqueness.by == "pitman"
     )
     return [Line("ADULT, full risk profile, sets of up to 4 of 9", right, seconds, target=2.0), _attacks(), _report()]

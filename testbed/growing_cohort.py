@@ -69,7 +69,7 @@ class Setting:
 
     def domains(self, folder: Path, target: Mapping[str, object] | None) -> SeriesSettings:
         """The domains that the hierarchies do not tell, and the target."""
-        known = {
+        known: dict[str, dict[str, object]] = {
             "zip": {"values": list(self.zips)},
             "admission_date": {"lower": "2022-01-01", "upper": "2025-01-01", "step": "day"},
         }

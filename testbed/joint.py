@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import kohorte as ko
 from kohorte.parties.joint import JointRelease
 from kohorte.parties.study import Study
 from kohorte.parties.taking_part import take_part
+from kohorte.parties.transport.channel import Channel
 from kohorte.parties.transport.local import LocalChannels
 from kohorte.parties.transport.messages import Message
 from testbed import tables
@@ -74,7 +75,7 @@ def study_file(
     folder.mkdir(parents=True, exist_ok=True)
     text = plan.to_yaml().replace("csv: hierarchies/", f"csv: {tables.DATA}/hierarchies/")
     (folder / "plan.yaml").write_text(text, encoding="utf-8")
-    entry = {
+    entry: dict[str, object] = {
         "study": "benchmark",
         "protocol": protocol,
         "distribution": "vertical" if vertical else "horizontal",
@@ -116,14 +117,11 @@ def in_threads(study_path: Path, parts: Mapping[str, pl.DataFrame]) -> tuple[Joi
     """Run a study in this process, with a thread for each member; return the release and the messages."""
     study = Study.from_yaml(study_path)
     channels = LocalChannels(list(study.members), wait=HOURS)
-    releases = channels.run(
-        {
-            name: lambda channel, name=name: take_part(
-                channel, study, Believing(name), name=name, frame=parts.get(name)
-            )
-            for name in study.members
-        }
-    )
+
+    def part_of(name: str) -> Callable[[Channel], JointRelease | None]:
+        return lambda channel: take_part(channel, study, Believing(name), name=name, frame=parts.get(name))
+
+    releases = channels.run({name: part_of(name) for name in study.members})
     release = releases[study.finisher]
     assert release is not None, "the party that opens the release gets it"
     return release, channels.messages

@@ -6,13 +6,15 @@ stands for a line that could not be read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import kohorte as ko
+from kohorte.survey import Question
 
 PEOPLE = (10, 20, 30, 40, 50, 60, 100, 130)
 THIRDS = [Fraction(1, 3)] * 3
-TABLES = {
+TABLES: dict[int, tuple[Sequence[float | Fraction], ...]] = {
     1: ([0.5, 0.5], THIRDS, [0.25] * 4),
     2: ([0.5, 0.5], THIRDS, [0.4, 0.3, 0.2, 0.1]),
     3: ([0.5, 0.5], [0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1]),
@@ -75,7 +77,9 @@ def survey(table: int) -> ko.Survey:
     """The survey of a table."""
     names = ("sex", "school", "age")
     questions = {
-        name: {"categories": {f"{name} {place}": frequency for place, frequency in enumerate(frequencies)}}
+        name: Question(
+            [f"{name} {place}" for place in range(len(frequencies))], [Fraction(str(share)) for share in frequencies]
+        )
         for name, frequencies in zip(names, TABLES[table], strict=True)
     }
     return ko.Survey(questions=questions)

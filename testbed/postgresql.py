@@ -90,8 +90,20 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, programs: Path, *, fsync: bool) -> subprocess.Popen[bytes]:
-        data = self.folder / "data"
-        creation = [programs / "initdb", "-D", data, "-U", ROLE, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        data = str(self.folder / "data")
+        creation = [
+            str(programs / "initdb"),
+            "-D",
+            data,
+            "-U",
+            ROLE,
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]
         subprocess.run(creation, check=True, capture_output=True, cwd=self.folder, **self._owner_of_process)
         settings = {
             "listen_addresses": "",
@@ -101,9 +113,9 @@ class Cluster:
             "fsync": "on" if fsync else "off",
             "full_page_writes": "on" if fsync else "off",
         }
-        server = [programs / "postgres", "-D", data, *(f"--{name}={value}" for name, value in settings.items())]
+        server = [str(programs / "postgres"), "-D", data, *(f"--{name}={value}" for name, value in settings.items())]
         return subprocess.Popen(
-            ["/bin/sh", "-c", WATCH, "watch", self.folder, *server],
+            ["/bin/sh", "-c", WATCH, "watch", str(self.folder), *server],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -173,8 +173,8 @@ def _losses(found: Sequence[Compared]) -> str:
 
 
 def _runs(found: Sequence[Measured]) -> str:
-    head = ("table, protocol", "distribution", "parties", "published", "seconds", "of these the search")
-    head = (*head, "published MB", "MB", "messages")
+    times = ("published", "seconds", "of these the search")
+    head = ("table, protocol", "distribution", "parties", *times, "published MB", "MB", "messages")
     rows = []
     for one in found:
         case = one.case

@@ -29,7 +29,7 @@ class Case:
 
     def percent(self, name: str) -> float:
         """The percentage of the people, at most 100 (DA)."""
-        return min(getattr(self, name) / self.people, 1) * 100
+        return min(float(getattr(self, name)) / self.people, 1) * 100
 
     @property
     def printed_worst(self) -> int | None:
