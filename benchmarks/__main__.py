@@ -52,11 +52,11 @@ def run(only: str = "") -> int:
     benchmarks: list[Callable[[], Iterable[Line]]] = [
         commands.start_up,
         commands.million,
+        people.million,
         kernels.run,
         models.two_threads,
         recodings.million,
         risk.million,
-        people.million,
         series_over_time.simulation,
         figures.lines,
     ]
