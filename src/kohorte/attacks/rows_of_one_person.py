@@ -12,6 +12,7 @@ from kohorte.data import Role, as_text
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import PEOPLE
+from kohorte.kernels.arrays import Bools, Codes
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON
 from kohorte.release.shown_people import LINK, ShownPeople
@@ -60,7 +61,7 @@ def all_rows_known(table: pl.DataFrame, plan: Plan, original: object) -> RowsOfO
 
 def _people(table: pl.DataFrame, original: pl.DataFrame, plan: Plan, sensitive: Sequence[str]) -> ShownPeople:
     """The people of a release: the rows of the original table as the release shows them."""
-    shown = ShownTable.of(table, plan.quasi_identifiers)
+    shown = ShownTable.of(table, plan.quasi_identifiers, ties=plan.unit.links)
     class_of = class_of_original(shown, table, original, plan)
     cells = [
         pl.Series(name, [*texts, SUPPRESSED], dtype=pl.String).gather(np.append(numbers, len(texts))[class_of])
@@ -69,10 +70,15 @@ def _people(table: pl.DataFrame, original: pl.DataFrame, plan: Plan, sensitive: 
     persons = persons_of_original(original, plan)
     rows = pl.DataFrame([*cells, *(as_text(original[name]).alias(name) for name in sensitive)]).with_columns(
         pl.Series(PERSON, persons.codes),
-        *([] if persons.links is None else [pl.Series(LINK, persons.links)]),
+        *([] if persons.links is None else [_ties(persons.links, class_of < shown.classes)]),
         pl.lit(1, pl.Int64).alias(COUNT),
     )
     return ShownPeople(rows, shown.names, plan.unit.judges_sets)
+
+
+def _ties(links: Codes, kept: Bools) -> pl.Series:
+    """What ties the rows together; suppressed rows do not show it."""
+    return pl.select(pl.when(pl.Series(kept)).then(pl.Series(links)).alias(LINK)).to_series()
 
 
 def _starred(table: pl.DataFrame, plan: Plan) -> pl.Series:

@@ -9,6 +9,7 @@ from kohorte.data.formulas import FormulaCells, Formulas
 from kohorte.data.interop import FrameKind, from_polars, to_polars
 from kohorte.data.missing_values import as_missing_values, without_marks
 from kohorte.data.parquet import read_parquet, write_parquet
+from kohorte.data.person_keys import one_text, person_keys, spelling_keys
 from kohorte.data.roles import Role
 from kohorte.data.table import (
     TableFile,
@@ -36,14 +37,17 @@ __all__ = [
     "fill_table",
     "from_polars",
     "missing_as_null",
+    "one_text",
     "output_separator",
     "parse_table",
+    "person_keys",
     "read_csv",
     "read_parquet",
     "read_table",
     "refuse_format",
     "refuse_same_file",
     "sha256_of",
+    "spelling_keys",
     "to_polars",
     "without_marks",
     "without_quotes",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +15,8 @@ NONE = "none"
 """How a plan states that every row is another person."""
 
 EXAMPLE = "patient, [clinic, patient] or {column: patient, attacker_knows: one_row}"
+SIMPLE = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|none|[yn])$)[A-Za-z_][A-Za-z_0-9 ]*(?<! )")
+"""Names that YAML needs no quotes for."""
 KEYS = ("column", "attacker_knows", "stays_because")
 
 
@@ -55,6 +59,13 @@ class Person:
     def rows_are_people(self) -> bool:
         """Whether the plan states that every row is another person."""
         return not self.columns
+
+    @property
+    def line(self) -> str:
+        """The person as one line of a plan."""
+        names = [name if SIMPLE.fullmatch(name) else json.dumps(name, ensure_ascii=False) for name in self.columns]
+        whom = NONE if self.rows_are_people else names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+        return f"person: {whom}"
 
     def to_dict(self) -> object:
         """The person as a plan writes it."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from kohorte.data import TableFile, as_text, read_table, without_marks
+from kohorte.data import TableFile, as_text, person_keys, read_table, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Codes
@@ -90,16 +90,6 @@ def without_flag(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return frame.drop(plan.subset.name, strict=False) if plan.subset is not None else frame
 
 
-def one_text(columns: Sequence[pl.Series]) -> pl.Series:
-    """Several columns of text as one; their lengths keep different combinations apart."""
-    if len(columns) == 1:
-        return columns[0]
-    parts = [
-        pl.concat_str(pl.lit(column).str.len_bytes().cast(pl.String), pl.lit(":"), pl.lit(column)) for column in columns
-    ]
-    return pl.select(pl.concat_str(parts)).to_series()
-
-
 def flagged_rows(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """Return the rows that the plan's subset flags; all rows if the table has no such column."""
     if plan.subset is None or plan.subset.name not in frame.columns:
@@ -174,7 +164,7 @@ def _with_flags(frame: pl.DataFrame, flagged: pl.Series, plan: Plan) -> pl.DataF
     """The quasi-identifiers of all people, who of them is flagged for release, and who is who if people are counted."""
     marks = [flagged.alias(FLAGGED)]
     if plan.unit.counts_people:
-        marks.append(one_text([as_text(frame[name]) for name in plan.unit.columns]).alias(PERSON))
+        marks.append(person_keys([as_text(frame[name]) for name in plan.unit.columns]).alias(PERSON))
     return _complete(_quasi_identifiers(frame, plan).with_columns(marks), plan)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from kohorte.data import Role, strict_yaml
+from kohorte.data import Role, person_keys
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.identifiers.people import Numbering, may_be_shared, numbering
@@ -35,7 +35,7 @@ class Repeated:
     @property
     def line(self) -> str:
         """The line to add to a plan."""
-        return strict_yaml.dump({"person": Person(self.columns).to_dict()}).strip()
+        return Person(self.columns).line
 
     @property
     def reason(self) -> str:
@@ -94,12 +94,6 @@ def refuse_repeated(found: Repeated | None, key: str) -> None:
         )
 
 
-def proposed_person(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
-    """The column to propose as the person of a plan: one that numbers people or cases, or identifies, and repeats."""
-    found = repeated_people(source, roles)
-    return None if found is None or len(found.columns) > 1 or found.rank > OTHERS else found
-
-
 def _least(rank: int, identifying: Collection[str]) -> int:
     """The fewest values of a column that says whom a row is about."""
     return 1 if rank < OTHERS or len(identifying) == 1 else FEWEST
@@ -113,9 +107,19 @@ def _rank(name: str, identifying: bool) -> int | None:
 
 
 def _counted(source: TableSource, names: Sequence[str]) -> tuple[int, int]:
-    """The number of different combinations of values, and of the rows in which no value is missing or suppressed."""
-    shown = source.count_shown(names).filter(~pl.any_horizontal(_absent(name) for name in names))
-    return shown.height, int(shown[COUNT].sum())
+    """The number of people whom columns tell apart, and of the rows in which no value is missing or suppressed."""
+    shown = _with_people(_present(source, names), names)
+    return shown[PEOPLE].n_unique(), int(shown[COUNT].sum())
+
+
+def _present(source: TableSource, names: Sequence[str]) -> pl.DataFrame:
+    """The combinations of values of some columns, without those in which one is missing or suppressed."""
+    return source.count_shown(names).filter(~pl.any_horizontal(_absent(name) for name in names))
+
+
+def _with_people(shown: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Add the key of the person to counted tuples; without tuples that have none."""
+    return shown.with_columns(person_keys([shown[name] for name in names]).alias(PEOPLE)).drop_nulls(PEOPLE)
 
 
 def _absent(name: str) -> pl.Expr:
@@ -141,19 +145,41 @@ MOSTLY_OWN = 0.9
 as many as there are people with several rows: our own choice. Values of sex, ward or diagnosis are shared by people."""
 
 
-def tying_columns(source: TableSource, persons: Sequence[str], columns: Sequence[str]) -> Iterator[Tying]:
+@dataclass(frozen=True)
+class People:
+    """The people of a table by columns that say whom a row is about.
+
+    These have `spellings` different combinations of values, which are about `people`; `several` of them have several
+    rows.
+    """
+
+    columns: tuple[str, ...]
+    spellings: int
+    people: int
+    several: int
+
+    @classmethod
+    def of(cls, source: TableSource, columns: tuple[str, ...]) -> People:
+        """Count the people of a table."""
+        shown = _with_people(_present(source, columns), columns)
+        rows = shown.group_by(PEOPLE).agg(pl.col(COUNT).sum())[COUNT]
+        return cls(columns, shown.height, len(rows), int((rows > 1).sum()))
+
+
+def tying_columns(source: TableSource, persons: People, columns: Sequence[str]) -> Iterator[Tying]:
     """Find columns whose repeated values belong to one person each, although the plan does not say so."""
-    several = int((source.count_shown(persons)[COUNT] > 1).sum()) if columns else 0
-    least = max(1, min(FEW_TIES, several))
-    for name in columns if several else ():
+    least = max(1, min(FEW_TIES, persons.several))
+    for name in columns if persons.several else ():
         own, repeated = _owned(source, persons, name)
         if own >= least and own >= MOSTLY_OWN * repeated:
             yield Tying(name, own, repeated)
 
 
-def _owned(source: TableSource, persons: Sequence[str], name: str) -> tuple[int, int]:
+def _owned(source: TableSource, persons: People, name: str) -> tuple[int, int]:
     """How many values of a column occur in several rows of one person only, and how many in several rows at all."""
-    shown = source.count_shown([*persons, name]).filter(~_absent(name))
+    shown = source.count_shown([*persons.columns, name]).filter(~_absent(name))
+    if persons.spellings > persons.people:
+        shown = _with_people(shown, persons.columns).group_by(PEOPLE, name).agg(pl.col(COUNT).sum())
     values = shown.group_by(name).agg(pl.len().alias(PEOPLE), pl.col(COUNT).sum())
     repeated = values.filter(pl.col(COUNT) > 1)
     return int((repeated[PEOPLE] == 1).sum()), repeated.height
@@ -175,12 +201,26 @@ def person_notes(source: TableSource, plan: Plan) -> tuple[str, ...]:
         for name in (*plan.names(Role.SENSITIVE), *plan.names(Role.INSENSITIVE))
         if name in source.columns and name != subset and name not in unit.needed_columns
     ]
-    return tuple(
+    persons = People.of(source, unit.columns)
+    tied = (
         f"{tying.column!r} stays in the release and ties rows of one person together: of its {tying.repeated:,} values "
         f"that occur in several rows, {tying.own:,} belong to one person each; add 'linked_by: {tying.column}' to the "
         "plan, or make the column identifying"
-        for tying in tying_columns(source, unit.columns, staying)
+        for tying in tying_columns(source, persons, staying)
     )
+    return (*_joined_spellings(persons), *tied)
+
+
+def _joined_spellings(persons: People) -> Iterator[str]:
+    """Say how many spellings count as the same person as another one."""
+    if joined := persons.spellings - persons.people:
+        yield (
+            f"people are counted whatever the spelling of {', '.join(map(repr, persons.columns))}: {count(joined)} of "
+            f"{count(persons.spellings, 'value')} {'differs' if joined == 1 else 'differ'} from another one only in "
+            "capital letters, blanks, invisible characters or the encoding of letters, and "
+            f"{'counts' if joined == 1 else 'count'} as the same person; give different people identifiers that differ "
+            "in more than that"
+        )
 
 
 def _unstated(source: TableSource, plan: Plan) -> tuple[str, ...]:

@@ -88,6 +88,12 @@ class Unit:
                 f"model {model.name} cannot count people, as person asks for: {model.people_refused}",
                 code="person-model",
             )
+        if tied := [name for name in model.sensitive if name in self.links]:
+            raise InputError(
+                f"model {model.name} cannot protect {tied[0]!r}, which ties the rows of one person together: its "
+                "values belong to one person each",
+                code="person-model",
+            )
         if self.judges_sets and (model.population_source is not None or model.about_all):
             raise InputError(
                 f"model {model.name} cannot judge people by all their rows together, as attacker_knows: all_rows or a "

@@ -249,4 +249,4 @@ def apply(setup: SearchSetup, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:
     kept[table.included] = kept_groups[class_of]
     columns = zip(table.columns, node, groups.codes(kept_groups).T, strict=True)
     kept_classes = pl.DataFrame([column.labelled(level, codes) for column, level, codes in columns])
-    return table.shown(node, kept), kept_classes
+    return setup.encoded.untied(table.shown(node, kept), kept), kept_classes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -10,6 +10,8 @@ import polars as pl
 from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.groups import Domain
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.kernels.arrays import Bools
 from kohorte.plans.columns import check_columns
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.parts import Within
@@ -49,6 +51,17 @@ class EncodedProblem:
             return table
         return FrameSource(decorrelate(table.in_memory("decorrelate"), plan))
 
+    def untied(self, shown: pl.DataFrame, kept: Bools) -> pl.DataFrame:
+        """Hide what ties rows of one person together in the tuples that are not kept.
+
+        Otherwise the number of suppressed rows of each pseudonym would be seen, and could tell who it is.
+        """
+        if kept.all() or not self.plan.unit.links:
+            return shown
+        stars = pl.Series([SUPPRESSED]).new_from_index(0, len(kept))
+        ties = (self.tuples.text(name).zip_with(pl.Series(kept), stars).alias(name) for name in self.plan.unit.links)
+        return shown.with_columns(ties)
+
 
 def encode_problem(
     source: TableSource, plan: Plan, *, progress: ProgressCallback | None = None, by_row: bool | None = None
@@ -73,6 +86,7 @@ def encode_problem(
     unit = plan.unit
     tell(progress, Stage.ENCODING, f"{input_rows:,} rows")
     tuples = source.distinct(list(dict.fromkeys((*plan.quasi_identifiers, *sensitive, *unit.needed_columns))))
+    _refuse_starred(source, tuples, unit.links)
     rows = int(tuples.counts.sum())
     table = encode(
         source,
@@ -109,6 +123,18 @@ def _refuse_marked_labels(table: EncodedTable, plan: Plan) -> None:
                 f"column {column.name!r}: level {column.finest + levels[0]} of the hierarchy has a label that "
                 "missing_values lists, too; rename the label, or take the text out of missing_values",
                 code="missing-value-is-label",
+            )
+
+
+def _refuse_starred(source: TableSource, tuples: Tuples, ties: Sequence[str]) -> None:
+    """Refuse a column that ties rows together and has cells with `*`, which marks suppressed rows in a release."""
+    for name in ties:
+        starred = (tuples.text(name) == SUPPRESSED).fill_null(value=False).to_numpy()
+        if starred.any():
+            raise InputError(
+                f"people are counted by column {name!r}, which has {source.where(tuples, starred)} with *, the mark of "
+                "a suppressed row; give these rows a value or remove them",
+                code="person-missing",
             )
 
 

@@ -72,6 +72,12 @@ class Release(Candidate):
                 "what was suppressed before; anonymize all rows together instead",
                 code="transform-decorrelate",
             )
+        if self.plan.unit.judges_sets:
+            raise InputError(
+                "a release that judges people by all their rows together suppresses people, not classes, and says "
+                "nothing about later rows; anonymize all rows together instead",
+                code="transform-person",
+            )
         table, kind = to_polars(new_rows)
         check_columns(table.columns, self.plan, may_lack=(Role.IDENTIFYING,))
         table = without_marks(table, self.plan.missing_values)

@@ -53,7 +53,8 @@ class Classes:
         )
 
     @cached_property
-    def _numbered(self) -> pl.DataFrame:
+    def numbered(self) -> pl.DataFrame:
+        """What each class shows, and its number (`CLASS`): groups and populations are in this order."""
         return self._classes.drop(SIZE).with_row_index(CLASS)
 
     def _histogram(self, column: SensitiveColumn) -> Histogram:
@@ -61,7 +62,7 @@ class Classes:
             self._kept(self._tuples.with_columns(pl.Series(VALUE, column.codes)))
             .group_by(*self._names, VALUE)
             .agg(_total())
-            .join(self._numbered, on=self._names, nulls_equal=True)
+            .join(self.numbered, on=self._names, nulls_equal=True)
             .sort(CLASS, VALUE)
         )
         per_class = np.bincount(cells[CLASS].to_numpy(), minlength=self._classes.height)
@@ -99,7 +100,7 @@ class Classes:
         )
         names = self._names
         found = self._classes.join(kinds, on=names, how="left", nulls_equal=True, maintain_order="left")
-        starred = found.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
+        starred = found.select(all_starred(names)).to_series()
         unmatched = (
             (found[SIZE].cast(pl.Int64) - found[MOST].fill_null(0).cast(pl.Int64)).clip(0).filter(~starred).sum()
         )
@@ -123,7 +124,7 @@ class Classes:
     def shown_rows(self, original: pl.DataFrame, plan: Plan) -> pl.DataFrame:
         """The quasi-identifiers of the original rows as the table shows them: `*` where their class is not in it."""
         shown = self.as_shown(original, plan)
-        known = shown.join(self._numbered, on=self._names, how="left", nulls_equal=True, maintain_order="left")[
+        known = shown.join(self.numbered, on=self._names, how="left", nulls_equal=True, maintain_order="left")[
             CLASS
         ].is_not_null()
         if plan.missing is Missing.SUPPRESS:
@@ -156,6 +157,11 @@ class Classes:
                 code="verify-level-unclear",
             )
         return fitting[0]
+
+
+def all_starred(names: Sequence[str]) -> pl.Expr:
+    """Whether a row shows `*` in all of these columns."""
+    return pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))
 
 
 def _total() -> pl.Expr:

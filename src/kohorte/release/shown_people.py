@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from kohorte.data import as_text
+from kohorte.data import as_text, one_text, person_keys
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
-from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
-from kohorte.plans.population import PERSON, flagged_rows, one_text
-from kohorte.release.shown_classes import Classes
-from kohorte.sources import COUNT, SensitiveColumn, Tuples, encode_sensitive
+from kohorte.plans.population import PERSON, flagged_rows
+from kohorte.release.shown_classes import CLASS, Classes, all_starred
+from kohorte.sources import COUNT, SensitiveColumn, Tuples, encode_sensitive, numbered_keys
 
 LINK = "\0link"
 GROUP, VALUE, PEOPLE, TEXT = "\0group", "\0value", "\0people", "\0text"
@@ -27,8 +26,9 @@ GROUP, VALUE, PEOPLE, TEXT = "\0group", "\0value", "\0people", "\0text"
 class ShownPeople:
     """Whom the rows of a release are about, which the release itself does not say; never written to a file.
 
-    `tuples` has the quasi-identifiers as released, the sensitive attributes that models look at, the person (`PERSON`),
-    the value that ties rows together (`LINK`, if there is one), and the number of rows (`COUNT`).
+    `tuples` has the quasi-identifiers as released, the sensitive attributes that models look at, the columns that tie
+    rows together as released, the person (`PERSON`), the tie (`LINK`, if there is one; missing in suppressed rows), and
+    the number of rows (`COUNT`).
     """
 
     tuples: pl.DataFrame = field(repr=False)
@@ -38,52 +38,52 @@ class ShownPeople:
     @classmethod
     def of(cls, tuples: Tuples, shown: pl.DataFrame, plan: Plan) -> ShownPeople | None:
         """The people of tuples that are released as `shown`; None if the plan counts rows."""
-        if not plan.unit.counts_people:
+        unit = plan.unit
+        if not unit.counts_people:
             return None
-        cells = [shown[name] if name in shown.columns else tuples.text(name) for name in plan.quasi_identifiers]
-        return cls._made(pl.DataFrame(cells), tuples.text, pl.Series(COUNT, tuples.counts), plan, tuples.numbers)
+
+        def cells(name: str) -> pl.Series:
+            return shown[name] if name in shown.columns else tuples.text(name)
+
+        names = dict.fromkeys((*plan.quasi_identifiers, *plan.histograms, *unit.links))
+        if len(unit.columns) == 1:  # numbers are compared faster than texts
+            person = pl.Series(PERSON, numbered_keys(tuples, unit.columns[0])[0])
+        else:
+            person = person_keys([tuples.text(name) for name in unit.columns]).alias(PERSON)
+        frame = pl.DataFrame([*map(cells, names), person, pl.Series(COUNT, tuples.counts)])
+        if unit.links:
+            tie = pl.lit(one_text([frame[name] for name in unit.links]))
+            frame = frame.with_columns(pl.when(~all_starred(unit.links)).then(tie).alias(LINK))
+        return cls(frame, plan.quasi_identifiers, unit.judges_sets)
 
     @classmethod
     def of_original(cls, original: pl.DataFrame, classes: Classes, plan: Plan) -> ShownPeople | None:
         """The people of a release whose classes are known, from the table that it was made from.
 
-        None if the release shows values that this table does not have at any level.
+        None if the release shows values that this table does not have at any level. Refused if the release ties rows
+        together or people are judged by all their rows: then it is unknown whose rows are suppressed.
         """
+        assert not plan.unit.judges_sets, "whose rows are suppressed is not known"
         check_columns(original.columns, plan)
         rows = flagged_rows(original, plan)
-        count = pl.Series(COUNT, np.ones(rows.height, dtype=np.int64))
         try:
             shown = classes.shown_rows(rows, plan)
         except InputError as error:
             if error.code != "verify-level-unclear":
                 raise
             return None
-        return cls._made(shown, lambda name: as_text(rows[name]), count, plan)
-
-    @classmethod
-    def _made(
-        cls,
-        shown: pl.DataFrame,
-        text: Callable[[str], pl.Series],
-        count: pl.Series,
-        plan: Plan,
-        number: Callable[[str], pl.Series] | None = None,
-    ) -> ShownPeople:
-        """Put the columns together; `number` numbers the values of a column, which are compared faster than texts."""
-        unit = plan.unit
-
-        def whom(columns: tuple[str, ...]) -> pl.Series:
-            if number is not None and len(columns) == 1:
-                return number(columns[0])
-            return one_text([text(name) for name in columns])
-
         frame = shown.with_columns(
-            *(text(name) for name in plan.histograms),
-            whom(unit.columns).alias(PERSON),
-            *([whom(unit.links).alias(LINK)] if unit.links else []),
-            count,
+            *(as_text(rows[name]) for name in plan.histograms),
+            person_keys([as_text(rows[name]) for name in plan.unit.columns]).alias(PERSON),
+            pl.lit(1, pl.Int64).alias(COUNT),
         )
-        return cls(frame, plan.quasi_identifiers, unit.judges_sets)
+        return cls(frame, plan.quasi_identifiers, plan.unit.judges_sets)
+
+    @property
+    def starred(self) -> pl.Expr:
+        """Whether a row is suppressed: it shows `*` in all quasi-identifiers, and no tie to other rows."""
+        shown = all_starred(self.names)
+        return shown & pl.col(LINK).is_null() if LINK in self.tuples.columns else shown
 
     def fit(self, counted: pl.DataFrame) -> bool:
         """Tell whether a counted table has exactly the rows whose people are known."""
@@ -99,24 +99,24 @@ class ShownPeople:
 
     def losing(self) -> tuple[int, int]:
         """How many people lose rows by suppression, and how many of them lose all rows."""
-        starred = pl.all_horizontal(pl.col(self.names).eq_missing(pl.lit(SUPPRESSED)))
-        lost = self.tuples.group_by(PERSON).agg(starred.any().alias(VALUE), starred.all().alias(GROUP))
+        lost = self.tuples.group_by(PERSON).agg(self.starred.any().alias(VALUE), self.starred.all().alias(GROUP))
         return int(lost[VALUE].sum()), int(lost[GROUP].sum())
 
     def judged(
-        self, plan: Plan, suppressed: bool, populations: Mapping[str, Population]
+        self, plan: Plan, classes: Classes, suppressed: bool, populations: Mapping[str, Population]
     ) -> tuple[tuple[Groups, ...], Groups]:
         """What the models judge, counted in people: groups with the same set of classes, if so planned, and classes.
 
-        Return them, and the classes once more. `suppressed` tells whether rows that show only `*` are exempt.
+        Return them, and the classes once more, in the order of `classes`, which is that of `populations`. `suppressed`
+        tells whether rows that show only `*` are exempt.
         """
-        starred = self.tuples.select(pl.all_horizontal(pl.col(self.names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
+        starred = self.tuples.select(self.starred).to_series()
         numbers = {name: self._numbered(name, plan) for name in plan.histograms}
         with_codes = self.tuples.with_columns(pl.Series(VALUE + name, column.codes) for name, column in numbers.items())
         kept = with_codes.filter(~starred) if suppressed else with_codes
-        classes = kept.select(*self.names).unique(maintain_order=True).with_row_index(GROUP)
-        kept = kept.join(classes, on=list(self.names), how="left", nulls_equal=True, maintain_order="left")
-        by_class = _groups(kept, classes.height, numbers, populations)
+        numbered = classes.numbered.rename({CLASS: GROUP})
+        kept = kept.join(numbered, on=list(self.names), how="left", nulls_equal=True, maintain_order="left")
+        by_class = _groups(kept, numbered.height, numbers, populations)
         if not self.by_sets:
             return (by_class,), by_class
         sets = self.sets(kept)

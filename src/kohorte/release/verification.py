@@ -13,14 +13,14 @@ from kohorte.data import Role, to_polars, without_marks
 from kohorte.data.missing_values import written_in_several_ways
 from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
-from kohorte.hierarchies import SUPPRESSED, CsvFile, Dates, Intervals, SafeHarbor, Tree
+from kohorte.hierarchies import CsvFile, Dates, Intervals, SafeHarbor, Tree
 from kohorte.models import PrivacyModel, SafeHarborRule
 from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations, whole_populations
 from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.algorithms import is_recoder
-from kohorte.release.shown_classes import Classes
+from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.words import reached_in_words, with_parameters
 from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive, spread
@@ -156,14 +156,16 @@ def verify_source(
     names = list(plan.quasi_identifiers)
     unclear = _written_in_several_ways(table, plan)
     table = table.without_marks(plan.missing_values)
-    tuples = table.count_shown(list(dict.fromkeys((*names, *plan.histograms))))
+    changed = plan.decorrelated_attributes  # suppressed by chance in kept rows, too
+    ties = [name for name in plan.unit.links if name in table.columns and name not in changed]
+    tuples = table.count_shown(list(dict.fromkeys((*names, *plan.histograms, *ties))))
     rows = int(tuples[COUNT].sum())
     if rows == 0:
         raise InputError("the table has no rows", code="table-no-rows")
     unsafe = safe_harbor.problems(table, plan)
     found = [*_columns_left(table, plan), *_too_fine(tuples, plan), *_missing_problems(tuples, plan)]
-    found += [*decorrelation.problems(table, plan), *unsafe, *unclear]
-    starred = tuples.select(pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))).to_series()
+    found += [*decorrelation.problems(table, plan), *unsafe, *unclear, *_tied_left(tuples, names, ties)]
+    starred = tuples.select(all_starred([*names, *ties])).to_series()
     suppressed = int(tuples[COUNT].filter(starred).sum())
     if suppressed > plan.most_suppressed(rows) or (suppressed == rows and not _accept_nobody(plan)):
         suppressed = 0  # too many to be exempt: they must satisfy the models like all other rows
@@ -193,7 +195,7 @@ def verify_source(
         groups = classes.groups(columns, in_classes)
         judged: tuple[Groups, ...] = (groups,)
     else:
-        judged, groups = people.judged(plan, bool(suppressed), in_classes)
+        judged, groups = people.judged(plan, classes, bool(suppressed), in_classes)
     broken = (SafeHarborRule.name,) if unsafe else ()  # a rule about columns, not about classes
     unit = ROWS if people is None else PEOPLE
     verdicts = tuple(_verdict(model, judged, broken, unit) for model in plan.judging_models)
@@ -234,7 +236,8 @@ OTHER_ROWS = "its rows are not those of the original table, so that people canno
 def _people_unknown(original: pl.DataFrame | None, plan: Plan) -> str:
     """Say why the people of a table cannot be counted from outside; empty if they can."""
     if original is None:
-        return "people were not counted, only rows: the table does not say whom a row is about"
+        silent = "suppressed rows do" if plan.unit.stays_tied else "the table does"
+        return f"people were not counted, only rows: {silent} not say whom a row is about"
     if plan.unit.judges_sets:
         return "people were not counted, only rows: whose rows are suppressed is not known from outside"
     if is_recoder(plan.search.algorithm):
@@ -257,6 +260,18 @@ def _columns_left(table: TableSource, plan: Plan) -> list[str]:
     if plan.subset is not None and plan.subset.name in table.columns:
         found.append(f"the column {plan.subset.name!r}, which flags the rows to release, is still there")
     return found
+
+
+def _tied_left(tuples: pl.DataFrame, names: Sequence[str], ties: Sequence[str]) -> list[str]:
+    """Say which suppressed rows still show to whom they belong; if all rows show only `*`, these are not suppressed."""
+    hidden = tuples.filter(all_starred(names))
+    tied = int(hidden.filter(~all_starred(ties))[COUNT].sum()) if ties else 0
+    if not tied or hidden.height == tuples.height:
+        return []
+    return [
+        f"{tied:,} suppressed rows still show {', '.join(map(repr, ties))}, which ties rows of one person together: "
+        "how many rows somebody lost can tell who it is"
+    ]
 
 
 def _missing_problems(tuples: pl.DataFrame, plan: Plan) -> list[str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from kohorte.data import as_text, to_polars, without_marks
+from kohorte.data import as_text, person_keys, to_polars, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Counts, Floats
 from kohorte.plans.plan import Plan
-from kohorte.plans.population import PERSON, one_text
+from kohorte.plans.population import PERSON
 from kohorte.plans.search_options import is_number
 from kohorte.release.shown_classes import Classes
 from kohorte.risks.covered_people import people_covered
@@ -154,7 +154,7 @@ def _by_person(population: pl.DataFrame, table: ShownTable, plan: Plan) -> pl.Da
     people = population.select(pl.Series(population[name]) for name in table.names)
     if table.people is None or not set(plan.unit.columns) <= set(population.columns):
         return people
-    whom = one_text([as_text(population[name]) for name in plan.unit.columns])
+    whom = person_keys([as_text(population[name]) for name in plan.unit.columns])
     if whom.null_count():
         raise InputError(
             f"the population table: {whom.null_count():,} rows do not say whom they are about", code="person-missing"

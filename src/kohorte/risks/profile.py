@@ -209,7 +209,7 @@ def risk(
     most = plan.most_suppressed(table.height)
     known = None if made is None else made.people
     if in_rows:
-        shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most)
+        shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most, ties=plan.unit.links)
     else:
         shown = shown_people(table, plan, original=original, known=known, most_suppressed=most)
     groups = alike(shown)

@@ -12,7 +12,7 @@ from kohorte.sources.encoding import (
 )
 from kohorte.sources.frame import FrameSource, which_rows
 from kohorte.sources.missing import Missing
-from kohorte.sources.persons import PersonColumns, Persons, classes_of_rows
+from kohorte.sources.persons import PersonColumns, Persons, classes_of_rows, numbered_keys
 from kohorte.sources.sensitive import SensitiveColumn
 
 SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource)
@@ -36,6 +36,7 @@ __all__ = [
     "encode",
     "encode_rows",
     "encode_sensitive",
+    "numbered_keys",
     "spread",
     "which_rows",
 ]

@@ -38,9 +38,10 @@ class Tuples:
         absent: Bools = self.codes[:, column] == len(self.values[column])
         return absent
 
-    def numbers(self, name: str) -> pl.Series:
-        """The code of each tuple in a column."""
-        return pl.Series(name, np.ascontiguousarray(self.codes[:, self.columns.index(name)]))
+    def coded(self, name: str) -> tuple[Codes, int]:
+        """The code of each tuple in a column, and the number of its values, which is the code of a missing one."""
+        column = self.columns.index(name)
+        return np.ascontiguousarray(self.codes[:, column]), len(self.values[column])
 
     def text(self, name: str) -> pl.Series:
         """The value of each tuple in a column."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
+from kohorte.data import spelling_keys
 from kohorte.errors import InputError
 from kohorte.groups import Domain, Groups, different_people, people_with_values, rows_with_values
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.kernels.distinct import distinct_numbers
 from kohorte.sources.base import TableSource, Tuples
@@ -61,7 +64,7 @@ class PersonColumns:
         codes, rest, count = _number(source, tuples, self.columns, others)
         links = None
         if self.links:
-            links, _, _ = _number(source, tuples, self.links)
+            links = _tied(source, tuples, self.links)
             _refuse_shared(links, codes)
         return Persons(codes, count, self.by_sets, links), rest
 
@@ -69,26 +72,61 @@ class PersonColumns:
 def _number(
     source: TableSource, tuples: Tuples, columns: Sequence[str], others: Sequence[Tuples] = ()
 ) -> tuple[Codes, list[Codes], int]:
-    """Number the combinations of values of some columns, in other tuples alike; return how many the first ones have."""
+    """Number the people by their keys, in other tuples alike; return how many the first ones are about."""
+    own = [_present(source, tuples, name, numbered_keys(tuples, name)) for name in columns]
+    if not others:
+        numbers, count = _combined(own)
+        return numbers, [], count
+    parts = [pl.DataFrame([spelling_keys(one.text(name)) for name in columns]) for one in (tuples, *others)]
+    every = pl.concat(parts).select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
+    first, *rest = np.split(every.astype(np.uint32), np.cumsum([part.height for part in parts])[:-1])
+    return first, rest, len(distinct_numbers(first))
+
+
+Numbers: TypeAlias = tuple[Codes, int]
+"""A number for each tuple, below the given one; this one itself if the value is missing."""
+
+
+def numbered_keys(tuples: Tuples, name: str) -> Numbers:
+    """Number the values of a column by their keys, so that all spellings of a value have one number."""
+    codes, values = tuples.coded(name)
+    keys = spelling_keys(tuples.values[tuples.columns.index(name)])
+    distinct = keys.drop_nulls().unique()
+    if len(distinct) == values:  # every value has a key of its own
+        return codes, values
+    of_value = keys.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32).fill_null(len(distinct)).to_numpy()
+    return np.append(of_value, np.uint32(len(distinct)))[codes], len(distinct)
+
+
+def _present(source: TableSource, tuples: Tuples, name: str, numbers: Numbers) -> Numbers:
+    """Refuse a column that does not say of each row whom it is about; return its numbers."""
+    absent: Bools = numbers[0] == numbers[1]
+    if absent.any():
+        raise InputError(
+            f"people are counted by column {name!r}, which has {source.where(tuples, absent)} without a value; "
+            "fill in the values or remove these rows",
+            code="person-missing",
+        )
+    return numbers
+
+
+def _combined(columns: Sequence[Numbers]) -> Numbers:
+    """Number the combinations of values of several columns."""
+    numbers = np.zeros(len(columns[0][0]), dtype=np.int64)
+    for codes, values in columns:
+        found, numbers = np.unique(numbers * values + codes, return_inverse=True)
+    return numbers.astype(np.uint32), len(found)
+
+
+def _tied(source: TableSource, tuples: Tuples, columns: Sequence[str]) -> Codes:
+    """Number what ties tuples together; the ties of suppressed rows are hidden, so that each of them has its own."""
+    links, count = _combined([_present(source, tuples, name, tuples.coded(name)) for name in columns])
+    hidden = np.ones(len(links), dtype=bool)
     for name in columns:
-        absent = tuples.absent(name)
-        if absent.any():
-            raise InputError(
-                f"people are counted by column {name!r}, which has {source.where(tuples, absent)} without a value; "
-                "fill in the values or remove these rows",
-                code="person-missing",
-            )
-    if others:
-        parts = [pl.DataFrame([own.text(name) for name in columns]) for own in (tuples, *others)]
-        every = pl.concat(parts).select(pl.struct(pl.all()).rank("dense") - 1).to_series().to_numpy()
-        own, *rest = np.split(every.astype(np.uint32), np.cumsum([part.height for part in parts])[:-1])
-        return own, rest, len(distinct_numbers(own))
-    numbers = np.zeros(len(tuples.counts), dtype=np.int64)
-    for name in columns:
-        position = tuples.columns.index(name)
-        numbers = numbers * len(tuples.values[position]) + tuples.codes[:, position]
-        found, numbers = np.unique(numbers, return_inverse=True)
-    return numbers.astype(np.uint32), [], len(found)
+        codes, values = tuples.coded(name)[0], tuples.values[tuples.columns.index(name)]
+        hidden &= np.append((values == SUPPRESSED).to_numpy(), values=False)[codes]
+    links[hidden] = count + np.arange(int(hidden.sum()), dtype=np.uint32)
+    return links
 
 
 def _refuse_shared(links: Codes, persons: Codes) -> None:

@@ -42,6 +42,18 @@ def test_several_columns_together_are_one_person() -> None:
     assert rows_counted("none") == 60
 
 
+def test_spellings_of_one_identifier_are_one_person() -> None:
+    clean = stays()
+    spelled = clean.with_columns(
+        patient=pl.when(pl.int_range(60) % 4 > 1)
+        .then(pl.col("patient").str.to_uppercase() + "\u00a0")
+        .otherwise("patient")
+    )
+    for frame in (clean, spelled):
+        [[found]] = query(frame, "SELECT COUNT(*) FROM T", metadata(private_id="patient"), epsilon=50).rows
+        assert found == 3
+
+
 def test_one_column_in_a_list_is_the_same_as_its_name() -> None:
     assert metadata(private_id=["patient"]) == metadata(private_id="patient")
     assert metadata(private_id=["patient"]).sha256 == metadata(private_id="patient").sha256

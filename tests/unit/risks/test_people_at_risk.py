@@ -57,7 +57,7 @@ def stays(seed):
 
 def frame(rows):
     return pl.DataFrame(
-        [(stay.person, *stay.cells, stay.link) for stay in rows],
+        [(stay.person, *stay.cells, "*" if set(stay.cells) == {"*"} else stay.link) for stay in rows],
         schema=dict.fromkeys(("patient", *NAMES, "case"), pl.String),
         orient="row",
     )

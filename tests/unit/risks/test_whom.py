@@ -167,3 +167,14 @@ def test_sensitive_values_stand_beside_the_people(told):
     beside = zip(shown.people.person.tolist(), shown.people.text("blood"), strict=True)
     people = sorted(set(table["patient"]))
     assert {(people[person], value) for person, value in beside} == set(table.select("patient", "blood").iter_rows())
+
+
+def test_rows_that_all_show_nothing_are_a_class_of_their_people() -> None:
+    stays = pl.DataFrame({"patient": ["p"] * 10 + ["q", "r", "s", "p"], "ward": ["1"] * 10 + ["2"] * 4})
+    plan = ko.Plan(
+        attributes={"patient": {"role": "identifying"}, "ward": {"role": "quasi-identifying"}},
+        models=[KAnonymity(2)],
+        person="patient",
+    )
+    profile = ko.risk(ko.anonymize(stays, plan), plan)
+    assert (profile.people, profile.smallest_class) == (4, 4)

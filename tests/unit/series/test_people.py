@@ -88,6 +88,17 @@ def test_every_region_of_every_release_has_k_different_people(
     assert all(release.candidates is not None and release.candidates >= K for release in verdict.releases)
 
 
+@pytest.mark.parametrize("kind", ["regions", "full-domain"])
+def test_a_series_counts_people_whatever_their_spelling(tmp_path: Path, kind: str) -> None:
+    table = stays(160, people=30, seed=4)
+    other = pl.when(pl.int_range(160) % 2 == 0).then(pl.col("person").str.to_uppercase() + " ").otherwise("person")
+    found = []
+    for number, frame in enumerate((table, table.with_columns(person=other))):
+        release = ko.Series.start(tmp_path / f"{number}", people_plan(), {"kind": kind}).release(frame)
+        found.append((release.people, release.smallest_region, release.data.sort("row").rows()))
+    assert found[0] == found[1]
+
+
 def test_the_same_table_counted_in_rows_would_leave_regions_of_fewer_people(tmp_path: Path) -> None:
     table = stays(240, people=12, seed=5)
     by_rows = ko.Series.start(tmp_path / "rows", people_plan(person="none"))

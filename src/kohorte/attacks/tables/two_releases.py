@@ -10,7 +10,7 @@ import polars as pl
 
 from kohorte.attacks.tables.attacked import AttackedTable
 from kohorte.attacks.tables.common_columns import common_columns
-from kohorte.data import Role, as_text
+from kohorte.data import Role, as_text, person_keys
 from kohorte.errors import InputError
 from kohorte.groups import different_people
 from kohorte.hierarchies import SUPPRESSED
@@ -67,7 +67,7 @@ def two_releases(attacked: AttackedTable, other: object) -> TwoReleases:
             code="attack-rows-differ",
         )
     columns = common_columns(tables[0], tables[1], plan)
-    left, right = (ShownTable.of(table, columns) for table in tables)
+    left, right = (ShownTable.of(table, columns, ties=plan.unit.links) for table in tables)
     roles = (*plan.names(Role.SENSITIVE), *plan.names(Role.INSENSITIVE))
     linking = tuple(name for name in roles if all(_whole(table, name) for table in tables))
     people = _people(attacked, tables[1], (left, right), linking)
@@ -105,6 +105,21 @@ def _numbered(tables: Sequence[pl.DataFrame], columns: Sequence[str]) -> list[Co
 # People
 
 
+def _persons(tables: Sequence[pl.DataFrame], columns: Sequence[str], *, may_hide: bool) -> list[Codes]:
+    """Number the people, in the same way for all tables.
+
+    If suppressed rows hide whom they are about (`may_hide`), each of them may be about another person.
+    """
+    keys = pl.concat([person_keys([as_text(table[name]) for name in columns]) for table in tables])
+    if keys.null_count():
+        raise InputError("the other release: some rows do not say whom they are about", code="person-missing")
+    numbers = keys.rank("dense").to_numpy().astype(np.uint32)
+    if may_hide:
+        hidden = np.flatnonzero(keys == person_keys([pl.Series([SUPPRESSED])] * len(columns))[0])
+        numbers[hidden] = numbers.max(initial=0) + 1 + np.arange(len(hidden), dtype=np.uint32)
+    return np.split(numbers, np.cumsum([table.height for table in tables])[:-1])
+
+
 def _people(
     attacked: AttackedTable, other: pl.DataFrame, shown: tuple[ShownTable, ShownTable], linking: Sequence[str]
 ) -> PeopleOfBoth | None:
@@ -116,9 +131,7 @@ def _people(
         original = attacked.original
         return None if original is None else _of_original(attacked, other, shown, linking, original)
     tables = [attacked.table, other]
-    if any(table[name].null_count() for table in tables for name in unit.columns):
-        raise InputError("the other release: some rows do not say whom they are about", code="person-missing")
-    links, persons = _numbered(tables, linking), _numbered(tables, unit.columns)
+    links, persons = _numbered(tables, linking), _persons(tables, unit.columns, may_hide=unit.stays_tied)
     return PeopleOfBoth(
         left=shown[0].class_of_all_rows,
         right=shown[1].class_of_all_rows,
@@ -141,14 +154,14 @@ def _of_original(
     plan, tables = attacked.plan, (attacked.table, other)
     classes = []
     for table, own in zip(tables, shown, strict=True):
-        whole = ShownTable.of(table, plan.quasi_identifiers)
+        whole = ShownTable.of(table, plan.quasi_identifiers, ties=plan.unit.links)
         to_own = np.full(whole.classes + 1, own.classes, dtype=np.int64)
         to_own[whole.class_of_all_rows] = own.class_of_all_rows
         classes.append(to_own[class_of_original(whole, table, original, plan)])
     *shown_links, links = _numbered([*tables, original], linking)
     for own, of_rows, found in zip(shown, shown_links, classes, strict=True):
         refuse_other_rows((own.class_of_all_rows, of_rows), (found, links))
-    [persons] = _numbered([original], plan.unit.columns)
+    [persons] = _persons([original], plan.unit.columns, may_hide=False)
     return PeopleOfBoth(
         left=classes[0],
         right=classes[1],

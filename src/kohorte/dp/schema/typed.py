@@ -9,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from kohorte.data import as_text, sha256_of, without_marks
+from kohorte.data import as_text, person_keys, sha256_of, spelling_keys, without_marks
 from kohorte.data.columns import check_types
 from kohorte.dp.schema.columns import Column, Datatype
 from kohorte.dp.schema.metadata import QueryMetadata
@@ -58,20 +58,9 @@ def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:
     aliases = _aliases(metadata.columns)
     columns = [_typed(frame[name], column).alias(aliases[name]) for name, column in metadata.columns.items()]
     if metadata.person_columns:
-        columns.append(_persons([as_text(frame[name]) for name in metadata.person_columns]))
+        columns.append(person_keys([as_text(frame[name]) for name in metadata.person_columns]).alias(PERSON))
     typed = pl.DataFrame(columns)
     return TypedTable(typed, metadata.columns, metadata.person_columns, _hash(typed), metadata.missing_values)
-
-
-def _persons(texts: list[pl.Series]) -> pl.Series:
-    """The person of each row as one text; the lengths keep different combinations of several columns apart."""
-    if len(texts) == 1:
-        return texts[0].alias(PERSON)
-    parts = []
-    for text in texts:
-        length = pl.lit(text).str.len_bytes().cast(pl.String)
-        parts.append(pl.concat_str(length, pl.lit(":"), pl.lit(text)))
-    return pl.select(pl.concat_str(parts).alias(PERSON)).to_series()
 
 
 def _refuse_unstated(frame: pl.DataFrame, metadata: QueryMetadata) -> None:
@@ -87,7 +76,7 @@ def _looked_at(name: str, metadata: QueryMetadata) -> bool:
 
 
 def _counted(text: pl.Series) -> tuple[int, int]:
-    present = text.drop_nulls()
+    present = spelling_keys(text.drop_nulls()).drop_nulls()
     return present.n_unique(), len(present)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import polars as pl
 
 from kohorte.hierarchies import SUPPRESSED
-from kohorte.in_words import count
+from kohorte.in_words import PEOPLE, count
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON
 from kohorte.release.shown_people import GROUP, LINK, VALUE, ShownPeople
@@ -59,14 +60,22 @@ class RowsOfOnePerson:
 
     @property
     def in_words(self) -> str:
-        """The outcome as one sentence."""
+        """The outcome as one sentence, with all numbers."""
+        return self._sentence(count, PEOPLE.count)
+
+    def in_rounded_words(self, part: Callable[[int], str]) -> str:
+        """The outcome as one sentence for the public; `part` tells how many of the people these are, without a number
+        of few."""
+        return self._sentence(part, lambda some: f"{part(some)} of the people")
+
+    def _sentence(self, part: Callable[[int], str], people: Callable[[int], str]) -> str:
         found = (
-            f"an attacker who knows all rows of a person hurts {count(self.people_hurt)} of "
-            f"{count(self.people, 'person', 'people')}: {count(self.fewer_than_k)} share the classes of all their rows "
-            f"with fewer than {self.k} people, {count(self.alone)} with nobody"
+            f"an attacker who knows all rows of a person hurts {part(self.people_hurt)} of "
+            f"{PEOPLE.count(self.people)}: {part(self.fewer_than_k)} share the classes of all their rows "
+            f"with fewer than {self.k} people, {part(self.alone)} with nobody"
         )
         told = [
-            f"{value.attribute!r} of {count(value.single_value, 'person', 'people')} is the only value that is left"
+            f"{value.attribute!r} of {people(value.single_value)} is the only value that is left"
             for value in self.values
             if value.single_value
         ]
@@ -85,8 +94,7 @@ def rows_of_one_person(shown: ShownPeople, plan: Plan, attributes: tuple[str, ..
         Sorting the rows, and for each attribute the different sets of classes times their classes times the values of
         these.
     """
-    starred = pl.all_horizontal(pl.col(shown.names).eq_missing(pl.lit(SUPPRESSED)))
-    kept = shown.tuples.filter(~starred)
+    kept = shown.tuples.filter(~shown.starred)
     classes = kept.select(*shown.names).unique(maintain_order=True).with_row_index(GROUP)
     kept = kept.join(classes, on=list(shown.names), how="left", nulls_equal=True, maintain_order="left")
     k = max(FEWEST, plan.smallest_class)

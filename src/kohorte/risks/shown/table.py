@@ -47,10 +47,11 @@ def numbered(text: pl.Series) -> tuple[Codes, tuple[str | None, ...]]:
 class ShownTable:
     """The classes of a table by the text that it shows.
 
-    Rows whose quasi-identifiers are all `*` are suppressed: they are in no class, unless there are more of them than
-    may be suppressed; then they are a class like any other, as for `verify`. `kept` contains the indices of the
-    other rows, `class_of` the class of each of them, `sizes` the rows of every class, `cells` the numbers of its cells,
-    and `texts` the text of each number. `people` says who is in the classes (whom.py); None if only rows are known.
+    Rows whose quasi-identifiers are all `*`, and what ties them to other rows, are suppressed: they are in no class,
+    unless there are more of them than may be suppressed; then they are a class like any other, as for `verify`. `kept`
+    contains the indices of the other rows, `class_of` the class of each of them, `sizes` the rows of every class,
+    `cells` the numbers of its cells, and `texts` the text of each number. `people` says who is in the classes
+    (whom.py); None if only rows are known.
     """
 
     names: tuple[str, ...]
@@ -65,11 +66,24 @@ class ShownTable:
     people: PeopleInClasses | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, table: pl.DataFrame, names: Sequence[str], *, most_suppressed: int | None = None) -> ShownTable:
-        """Count the classes of a table in these columns; without a limit any number of rows may be suppressed."""
+    def of(
+        cls,
+        table: pl.DataFrame,
+        names: Sequence[str],
+        *,
+        most_suppressed: int | None = None,
+        ties: Sequence[str] = (),
+    ) -> ShownTable:
+        """Count the classes of a table in these columns; without a limit any number of rows may be suppressed.
+
+        `ties` are columns that tie rows of one person together: a suppressed row does not show them.
+        """
         columns = [numbered(as_text(table[name])) for name in names]
         codes = np.stack([column for column, _ in columns], axis=1)
         starred = _suppressed(codes, [texts for _, texts in columns])
+        for name in ties:
+            if name in table.columns:
+                starred &= (as_text(table[name]) == SUPPRESSED).fill_null(value=False).to_numpy()
         if most_suppressed is not None and starred.sum() > most_suppressed:
             starred[:] = False
         kept = np.flatnonzero(~starred).astype(np.uint32)

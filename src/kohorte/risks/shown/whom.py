@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -35,7 +37,7 @@ def shown_people(
     that made it (`known`), or by the `original` table from which it was made. Without any of them `people` is None, and
     only rows can be counted.
     """
-    shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most_suppressed)
+    shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most_suppressed, ties=plan.unit.links)
     if not plan.unit.counts_people:
         return shown
     if set(plan.unit.needed_columns) <= set(table.columns):
@@ -79,7 +81,8 @@ def class_of_original(shown: ShownTable, table: pl.DataFrame, original: pl.DataF
     ours = ShownTable.of(table, shown.names)
     found = _fitting(ours, ShownTable.of(original, shown.names), plan)
     found = _in(ours, shown)[found]
-    known = set(table.columns) & set(original.columns) - set(plan.decorrelated_attributes)
+    changed = {*plan.decorrelated_attributes, *plan.unit.links}
+    known = set(table.columns) & set(original.columns) - changed
     compared = [name for name in plan.names(Role.SENSITIVE) if name in known]
     frames = ((table, shown.class_of_all_rows), (original, found))
     ours_counted, theirs_counted = (
@@ -98,7 +101,18 @@ def class_of_original(shown: ShownTable, table: pl.DataFrame, original: pl.DataF
 
 
 def _of_table(shown: ShownTable, table: pl.DataFrame, plan: Plan) -> PeopleInClasses:
-    return _made(shown.class_of, _persons(table, plan), shown.kept, table, plan, of_row=True)
+    persons = _persons(table, plan)
+    if shown.suppressed and plan.unit.stays_tied:  # suppressed rows do not say whom they are about
+        persons = _without_others(persons, shown.kept)
+    return _made(shown.class_of, persons, shown.kept, table, plan, of_row=True)
+
+
+def _without_others(persons: Persons, kept: Codes) -> Persons:
+    """Number only the people of the kept rows."""
+    found, numbers = np.unique(persons.codes[kept], return_inverse=True)
+    codes = np.zeros_like(persons.codes)
+    codes[kept] = numbers
+    return replace(persons, codes=codes, count=len(found))
 
 
 def _of_original(shown: ShownTable, table: pl.DataFrame, original: object, plan: Plan) -> PeopleInClasses:
@@ -140,7 +154,8 @@ def _of_release(shown: ShownTable, known: ShownPeople) -> PeopleInClasses:
     found = known.tuples.join(numbers, on=names, how="left", nulls_equal=True, maintain_order="left")
     person, everybody = _numbers(found[PERSON])
     link = _numbers(found[LINK])[0] if LINK in found.columns else None
-    kept: Bools = found[CLASS].is_not_null().to_numpy()
+    hidden = known.starred if shown.suppressed else pl.lit(value=False)
+    kept: Bools = found.select(pl.col(CLASS).is_not_null() & ~hidden).to_series().to_numpy()
     found = found.filter(pl.Series(kept))
     return PeopleInClasses(
         class_of=found[CLASS].cast(pl.UInt32).to_numpy(),

@@ -61,7 +61,9 @@ def test_a_project_on_repeated_identifiers_is_refused_until_the_steward_says_who
 
 
 def test_person_and_linked_by_are_part_of_the_plan_and_of_the_summary() -> None:
-    config = released(person={"column": ["patient_id"], "attacker_knows": "one_row"}, linked_by="disease")
+    models = [model for model in released()["privacy_models"] if model["model_name"] == "k-anonymity"]
+    person = {"column": ["patient_id"], "attacker_knows": "one_row"}
+    config = released(person=person, linked_by="disease", privacy_models=models)
     plan = read_config(config, DATASET)
     assert isinstance(plan, Plan)
     assert plan.unit.columns == ("patient_id",)
