@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
-from kohorte.data import Role
+from kohorte.data import Role, as_text, person_keys, without_marks
 from kohorte.hierarchies import Builder, Dates, Intervals, Redaction
+from kohorte.identifiers.given_numbers import giving_numbers, places_of
+from kohorte.identifiers.people import Numbering
 from kohorte.in_words import count
 from kohorte.lattice import size_in_words
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
@@ -18,7 +20,7 @@ from kohorte.plans.parts import Attribute
 from kohorte.plans.person import Person
 from kohorte.plans.plan import Plan
 from kohorte.plans.profile import ColumnProfile, profile
-from kohorte.plans.repeated_people import Repeated, proposed_person
+from kohorte.plans.repeated_people import OTHERS, Repeated, repeated_people
 from kohorte.plans.search_options import SearchOptions
 from kohorte.sources import FrameSource
 
@@ -28,8 +30,22 @@ SUPPRESSION_LIMIT = 0.05
 MOST_SAFE_LEVELS = 5
 """The most levels of a hierarchy for Safe Harbor."""
 
+WHOM, VALUE = "\0whom", "\0value"
 MOST_COMBINATIONS = 2**20
 """Up to so many combinations of levels the optimal search needs little memory and time; our own choice."""
+
+
+@dataclass(frozen=True)
+class ProposedPerson:
+    """The columns of `person` for a plan; none if a person has to decide, as `reason` says.
+
+    `identifying` is the column that the release leaves out, and `people` are whom the columns tell apart.
+    """
+
+    columns: tuple[str, ...]
+    identifying: str
+    people: int
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -41,22 +57,33 @@ class Proposal:
 
     columns: tuple[ColumnProfile, ...]
     rows: int
-    person: Repeated | None = None
-    """The column that says whom a row is about, if several rows seem to be about one person."""
+    person: ProposedPerson | None = None
+    """The columns that say whom a row is about, if several rows seem to be about one person."""
+    same_for_all: frozenset[str] = frozenset()
+    """The sensitive columns that have a value which all people have, so that no class can hide it."""
 
     def _with_role(self, role: Role) -> list[ColumnProfile]:
         return [column for column in self.columns if column.role is role]
 
     @property
+    def _counted(self) -> int:
+        """The number of people if people are counted, otherwise of rows."""
+        return self.rows if self.person is None or not self.person.columns else self.person.people
+
+    @property
     def k(self) -> int:
-        """The usual k, or the number of rows of a smaller table."""
-        return max(LEAST_K, min(USUAL_K, self.rows))
+        """The usual k, or the number of people (of rows, if rows are counted) of a smaller table."""
+        return max(LEAST_K, min(USUAL_K, self._counted))
 
     @cached_property
     def models(self) -> tuple[PrivacyModel, ...]:
         """k-anonymity, and at least two different values of every sensitive column that has them."""
-        diverse = [column.name for column in self._with_role(Role.SENSITIVE) if column.distinct >= LEAST_VALUES]
+        diverse = [column.name for column in self._with_role(Role.SENSITIVE) if self._differs(column)]
         return (KAnonymity(k=self.k), *(DistinctLDiversity(name, l=LEAST_VALUES) for name in diverse))
+
+    def _differs(self, column: ColumnProfile) -> bool:
+        """Whether a class can hide which value a person has in a sensitive column."""
+        return column.distinct >= LEAST_VALUES and column.name not in self.same_for_all
 
     @property
     def algorithm(self) -> str:
@@ -71,12 +98,14 @@ class Proposal:
     @cached_property
     def plan(self) -> Plan | None:
         """The plan; None if there is nothing to generalize or nobody to hide among."""
-        if self.rows < LEAST_K or not self._with_role(Role.QUASI_IDENTIFYING):
-            return None
-        attributes = {column.name: Attribute(column.role, column.hierarchy) for column in self.columns}
         whom = () if self.person is None else self.person.columns
+        number = () if self.person is None else (self.person.identifying,)
+        attributes = {column.name: Attribute(column.role, column.hierarchy) for column in self.columns}
+        attributes |= {name: Attribute(Role.IDENTIFYING) for name in number}
+        if self._counted < LEAST_K or not any(one.role is Role.QUASI_IDENTIFYING for one in attributes.values()):
+            return None
         return Plan(
-            attributes=attributes | {name: Attribute(Role.IDENTIFYING) for name in whom},
+            attributes=attributes,
             models=self.models,
             suppression_limit=SUPPRESSION_LIMIT,
             search=SearchOptions(algorithm=self.algorithm),
@@ -87,8 +116,9 @@ class Proposal:
     @property
     def why_no_plan(self) -> str:
         """Why there is no plan, in words."""
-        if self.rows < LEAST_K:
-            return "the table has one row, and nobody to hide it among, so there is no plan to propose"
+        if self._counted < LEAST_K:
+            alone = "the table has one row" if self.rows < LEAST_K else "all rows seem to be about one person"
+            return f"{alone}, and there is nobody to hide among, so there is no plan to propose"
         return "no column looks quasi-identifying, so there is no plan to propose"
 
     @cached_property
@@ -108,12 +138,15 @@ class Proposal:
 
     def _about_sensitive(self) -> list[str]:
         sensitive = self._with_role(Role.SENSITIVE)
-        alike = [column.name for column in sensitive if column.distinct < LEAST_VALUES]
+        alike = [column.name for column in sensitive if not self._differs(column)]
         found = []
         if len(alike) < len(sensitive):
             found.append("each class contains at least two values of every sensitive attribute")
         if alike:
-            found.append(f"no model can protect {', '.join(map(repr, alike))}: all rows have the same value, or none")
+            whose = "people" if self.person is not None and self.person.columns else "rows"
+            found.append(
+                f"no model can protect {', '.join(map(repr, alike))}: all {whose} have the same value, or none"
+            )
         return found
 
     def _about_search(self) -> list[str]:
@@ -144,12 +177,23 @@ class Proposal:
 def propose(frame: pl.DataFrame) -> Proposal:
     """Look at a table and propose a first plan."""
     columns = profile(frame)
-    return Proposal(columns, frame.height, person_of(frame, columns))
+    marks = missing_values_of(columns)
+    person = proposed_person(frame, {column.name: column.role for column in columns}, marks)
+    if person is None or not person.columns:
+        return Proposal(columns, frame.height, person)
+    return Proposal(columns, frame.height, person, _same_for_all(without_marks(frame, marks), columns, person.columns))
 
 
-def person_of(frame: pl.DataFrame, columns: Sequence[ColumnProfile]) -> Repeated | None:
-    """The column that says whom a row is about, if several rows seem to be about one person."""
-    return proposed_person(FrameSource(frame), {column.name: column.role for column in columns})
+def _same_for_all(frame: pl.DataFrame, columns: Sequence[ColumnProfile], whom: Sequence[str]) -> frozenset[str]:
+    """The sensitive columns with a value that every person has in some row."""
+    persons = person_keys([as_text(frame[name]) for name in whom]).rank("dense").alias(WHOM)
+    people, found = persons.n_unique(), set()
+    for column in columns:
+        if column.role is Role.SENSITIVE:
+            pairs = pl.DataFrame([persons, as_text(frame[column.name]).alias(VALUE)]).unique()
+            if pairs.group_by(VALUE).len()["len"].max() == people:
+                found.add(column.name)
+    return frozenset(found)
 
 
 def algorithm_for(columns: Sequence[ColumnProfile]) -> str:
@@ -175,3 +219,56 @@ def _levels(hierarchy: Builder | None) -> int:
     if isinstance(hierarchy, Redaction) and hierarchy.length is not None:
         return hierarchy.length + 1
     return 2 if hierarchy is None else MOST_SAFE_LEVELS
+
+
+# Whom a row is about
+
+
+def proposed_person(
+    frame: pl.DataFrame, roles: Mapping[str, Role], missing_values: Sequence[str] = ()
+) -> ProposedPerson | None:
+    """Propose whom a row is about, from a column that numbers people or cases, or identifies, and repeats."""
+    frame = without_marks(frame, missing_values)
+    found = repeated_people(FrameSource(frame), roles)
+    if found is None or len(found.columns) > 1 or found.rank > OTHERS:
+        return None
+    [column] = found.columns
+    if found.rows < frame.height:
+        return ProposedPerson((), column, found.values, _incomplete(found, frame.height))
+    places = [name for name in places_of(frame.columns) if name != column]
+    giving = next(giving_numbers(frame, column, places), None)
+    if giving is None:
+        return ProposedPerson(found.columns, column, found.values, _alone(found, places))
+    together = (giving.place, column)
+    shown = person_keys([as_text(frame[name]) for name in together])
+    if shown.null_count():
+        return ProposedPerson(found.columns, column, found.values, f"{giving.facts}, but {_lacking(giving.place)}")
+    several = Repeated(together, shown.n_unique(), frame.height, found.rank)
+    return ProposedPerson(together, column, several.values, f"{giving.facts}; {several.reason}")
+
+
+def _incomplete(found: Repeated, rows: int) -> str:
+    [column] = found.columns
+    return (
+        f"{column!r} seems to say whom a row is about ({count(found.values, 'different value')}), but not in "
+        f"{count(rows - found.rows, 'row')}: fill in the values or remove these rows, then add the line "
+        f"'{found.line}'. Until then rows are counted, not people"
+    )
+
+
+def _alone(found: Repeated, places: Sequence[str]) -> str:
+    """Why one column is proposed, and what only a person can know about it."""
+    [column] = found.columns
+    said = [found.reason]
+    if found.rank == Numbering.CASES:
+        said.append("if a person can have several cases, name the column of the person instead")
+    if places:
+        said.append(
+            f"if each {places[0]!r} gives its own numbers, write '{Person((places[0], column)).line}'; as it is, "
+            "people with the same number count as one, which is the safer error"
+        )
+    return ". ".join(one[0].upper() + one[1:] if at else one for at, one in enumerate(said))
+
+
+def _lacking(place: str) -> str:
+    return f"{place!r} is missing in some rows: people with the same number count as one, which is the safer error"

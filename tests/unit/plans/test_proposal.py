@@ -114,3 +114,132 @@ def test_the_work_of_a_profile_is_linear_in_the_columns() -> None:
     work = [counted_calls(partial(profile, frame))[1] for frame in (narrow, wide)]
     assert work[1] < 9 * work[0]
     assert work[1] < 800 * 1_000
+
+
+# Whom a row is about
+
+
+def clinics(*, own_numbers: bool, people: int = 120, rows: int = 260) -> pl.DataFrame:
+    """Stays in three clinics, of which each gives its own numbers, or that share the numbers of their patients."""
+    draw = random.Random(people + own_numbers)
+    born = [str(draw.randint(1930, 2005)) for _ in range(people)]
+    whom = [*range(people), *(draw.randrange(people) for _ in range(rows - people))]
+    found = []
+    for person in whom:
+        clinic = person % 3 if own_numbers else draw.randrange(3)
+        number = str(person // 3 if own_numbers else person)
+        found.append((f"C{clinic}", number, born[person], draw.choice("abc"), draw.choice(["flu", "cold", "gout"])))
+    return pl.DataFrame(found, schema=["clinic", "patient", "birth_year", "ward", "diagnosis"], orient="row")
+
+
+def runs(frame: pl.DataFrame, plan: ko.Plan | None) -> ko.Release:
+    """The release of a plan as it is written; it must satisfy it."""
+    assert plan is not None
+    release = ko.anonymize(frame, ko.Plan.from_dict(plan.to_dict()))
+    assert release.verification.satisfied
+    return release
+
+
+def reason_for_person(frame: pl.DataFrame) -> str:
+    [reason] = [reason for reason in propose(frame).reasons if reason.startswith("person: ")]
+    return reason
+
+
+def test_numbers_that_each_clinic_gives_are_proposed_together_with_the_clinic() -> None:
+    frame = clinics(own_numbers=True)
+    plan = propose(frame).plan
+    assert plan is not None
+    assert plan.unit.columns == ("clinic", "patient")
+    assert plan.attributes["patient"].role is Role.IDENTIFYING
+    assert plan.attributes["clinic"].role is Role.QUASI_IDENTIFYING
+    assert runs(frame, plan).verification.people == 120
+    reason = reason_for_person(frame)
+    assert "have different values of 'birth_year': each 'clinic' seems to give its own numbers" in reason
+    assert "together have 120 different values in 260 rows" in reason
+
+
+def test_numbers_that_clinics_share_are_proposed_alone_and_the_alternative_is_named() -> None:
+    frame = clinics(own_numbers=False)
+    plan = propose(frame).plan
+    assert plan is not None
+    assert plan.unit.columns == ("patient",)
+    assert runs(frame, plan).verification.people == 120
+    assert "If each 'clinic' gives its own numbers, write 'person: [clinic, patient]'" in reason_for_person(frame)
+
+
+def test_without_a_value_that_people_keep_the_safer_person_is_proposed() -> None:
+    """Two people with one number count as one: k is reached too late, never too early."""
+    frame = clinics(own_numbers=True).drop("birth_year")
+    plan = propose(frame).plan
+    assert plan is not None
+    assert plan.unit.columns == ("patient",)
+    assert runs(frame, plan).verification.people == 40
+
+
+def test_errors_in_the_date_of_birth_are_no_evidence_for_numbers_of_each_clinic() -> None:
+    draw = random.Random(5)
+    frame = clinics(own_numbers=False)
+    wrong = [str(draw.randint(1930, 2005)) if draw.random() < 0.02 else year for year in frame["birth_year"]]
+    plan = propose(frame.with_columns(birth_year=pl.Series(wrong))).plan
+    assert plan is not None
+    assert plan.unit.columns == ("patient",)
+
+
+def test_a_person_that_some_rows_do_not_name_is_left_to_somebody_who_knows() -> None:
+    frame = clinics(own_numbers=False).with_columns(
+        patient=pl.when(pl.int_range(260) % 7 == 0).then(None).otherwise(pl.col("patient"))
+    )
+    plan = propose(frame).plan
+    assert plan is not None
+    assert not plan.unit.is_stated
+    assert plan.attributes["patient"].role is Role.IDENTIFYING
+    runs(frame, plan)
+    assert "but not in 38 rows" in reason_for_person(frame)
+    assert "then add the line 'person: patient'" in reason_for_person(frame)
+
+
+@pytest.mark.parametrize("people", [2, 3, 4])
+def test_a_table_of_few_people_gets_a_k_that_they_can_reach(people: int) -> None:
+    frame = pl.DataFrame(
+        {
+            "patient": [f"p{row % people}" for row in range(30)],
+            "ward": [f"w{row % people}" for row in range(30)],
+            "diagnosis": [("flu", "cold", "gout")[row % 3] for row in range(30)],
+        }
+    )
+    assert runs(frame, propose(frame).plan).smallest_class == people
+
+
+def test_a_table_of_one_person_gets_no_plan() -> None:
+    frame = pl.DataFrame({"patient": ["p"] * 9, "ward": list("abcabcabc"), "diagnosis": list("xyzxyzxyz")})
+    found = propose(frame)
+    assert found.plan is None
+    assert found.why_no_plan.startswith("all rows seem to be about one person, and there is nobody to hide among")
+
+
+def test_a_value_that_everybody_has_is_not_asked_to_be_hidden() -> None:
+    frame = pl.DataFrame(
+        {
+            "patient": [f"p{row // 2}" for row in range(20)],
+            "ward": [f"w{row % 3}" for row in range(20)],
+            "diagnosis": ["HIV" if row % 2 else f"other {row}" for row in range(20)],
+        }
+    )
+    found = propose(frame)
+    assert found.models == (KAnonymity(k=5),)
+    assert any(reason.startswith("no model can protect 'diagnosis': all people") for reason in found.reasons)
+    runs(frame, found.plan)
+
+
+def test_many_quasi_identifiers_of_people_with_several_rows_run_as_written() -> None:
+    frame = survey(14).with_columns(patient_id=pl.Series([f"p{row % 25}" for row in range(60)]))
+    plan = propose(frame).plan
+    assert plan is not None
+    assert plan.unit.columns == ("patient_id",)
+    runs(frame, plan)
+
+
+def test_the_service_proposes_the_same_people_as_the_command() -> None:
+    for own_numbers in (True, False):
+        frame = clinics(own_numbers=own_numbers)
+        assert read_plan(proposal(frame, set())["config"], Dataset(frame.columns, {})) == propose(frame).plan

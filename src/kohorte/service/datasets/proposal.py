@@ -12,6 +12,7 @@ from kohorte.models import PrivacyModel
 from kohorte.plans import proposal as plans
 from kohorte.plans.person import Person
 from kohorte.plans.profile import ColumnProfile
+from kohorte.plans.proposal import ProposedPerson
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
@@ -33,12 +34,12 @@ def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:
     """Return a config for a table; the columns in `known` already have a stored hierarchy."""
     found = plans.propose(frame)
     config: dict[str, Any] = {
-        "attributes": [_attribute(column, known) for column in found.columns],
+        "attributes": [_attribute(column, known, found.person) for column in found.columns],
         "privacy_models": [_model(model) for model in found.models],
         "suppression_limit": plans.SUPPRESSION_LIMIT,
         "search": {"algorithm": found.algorithm},
     }
-    if found.person is not None:
+    if found.person is not None and found.person.columns:
         config["person"] = Person(found.person.columns).to_dict()
     if found.missing_values:
         config["missing_values"] = list(found.missing_values)
@@ -46,9 +47,11 @@ def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:
     return {"config": config, "columns": [_column(column, known) for column in found.columns], "reasons": list(reasons)}
 
 
-def _attribute(column: ColumnProfile, known: set[str]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"attribute_name": column.name, "attribute_type": str(column.role)}
-    if column.hierarchy is not None and column.name not in known:
+def _attribute(column: ColumnProfile, known: set[str], person: ProposedPerson | None) -> dict[str, Any]:
+    numbers_people = person is not None and column.name == person.identifying
+    role = Role.IDENTIFYING if numbers_people else column.role
+    entry: dict[str, Any] = {"attribute_name": column.name, "attribute_type": str(role)}
+    if column.hierarchy is not None and column.name not in known and not numbers_people:
         entry["hierarchy"] = builder_to_dict(column.hierarchy)
     return entry
 
