@@ -24,15 +24,28 @@ def registry(folder: Path) -> Path:
     return folder
 
 
-def test_the_command_names_lost_values_levels_and_the_verdict(registry: Path, run: Run) -> None:
+def test_the_command_counts_lost_values_and_names_levels_and_the_verdict(registry: Path, run: Run) -> None:
     out = run(*BASE, "--output", "out.csv").out
-    assert "lost: sex: 1 value no longer appears: diverse (9 rows)\n" in out
-    assert "lost: diagnosis: 1 value appears in suppressed rows only: porphyria (9 rows)\n" in out
+    assert "lost: sex: 1 value no longer appears (9 rows)\n" in out
+    assert "lost: diagnosis: 1 value appears in suppressed rows only (9 rows)\n" in out
+    assert "diverse" not in out
+    assert "porphyria" not in out
     assert "  sex                      as it is (0 of 1)\n" in out
     assert "note: only 9 suppressed rows" in out
     assert "verdict: amber; the release satisfies the plan, but 2 points are open\n" in out
     assert "diverse" not in (registry / "out.certificate.txt").read_text()
     assert "diverse" not in (registry / "out.certificate.json").read_text()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_lost_values_are_named_on_a_terminal_if_asked_for(
+    registry: Path, run: Run, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    monkeypatch.setattr("kohorte.cli.show_values.sys.stderr.isatty", lambda: terminal)
+    ran = run(*BASE, "--dry-run", "--show-values")
+    assert "diverse" not in ran.out
+    assert ("lost: sex: 1 value no longer appears: diverse (9 rows)\n" in ran.err) is terminal
+    assert ("shows values on a terminal only" in ran.err) is not terminal
 
 
 def test_command_verify_certificate_and_report_have_the_same_verdict(registry: Path, run: Run) -> None:

@@ -23,9 +23,10 @@ from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.plans.repeated_people import person_notes
 from kohorte.release import Release, Verification, verify, warnings
 from kohorte.release.certificate import FileFacts, table_warnings
+from kohorte.release.shown_classes import all_starred
 from kohorte.release.telling.compared_losses import losses_between
 from kohorte.release.telling.formulas import file_points
-from kohorte.release.telling.losses import ColumnLoss, all_starred
+from kohorte.release.telling.losses import ColumnLoss
 from kohorte.release.telling.one_person import RowsOfOnePerson
 from kohorte.release.verification import verify_source
 from kohorte.report.figures.alike_words import WORDS, AlikeWords

@@ -53,7 +53,7 @@ def test_a_lost_value_is_named_inside_and_told_outside(make: Make, given: str) -
     passed = release if given == "release" else release.data
     public, internal = (make(minority(), plan, release=passed, view=view) for view in VIEWS)
     assert "Lost: sex: 1 value no longer appears: diverse (9 rows)." in words(internal)
-    assert "Lost: sex: a rare value no longer appears (fewer than 10 in all)." in words(public)
+    assert "Lost: sex: a rare value no longer appears (fewer than 10 values, in fewer than 10 rows)." in words(public)
     assert "diverse" not in public
     assert "porphyria" in internal
     assert "porphyria" not in words(public)

@@ -11,7 +11,7 @@ from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
-from kohorte.cli.show_values import add_show_values, showing_values
+from kohorte.cli.show_values import add_show_values, show_lost_values, showing_values
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
 from kohorte.progress import Stage
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     add_report_options(parser, "also write a report for people, as one HTML page")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
-    add_show_values(parser)
+    add_show_values(parser, ", and values that the release lost")
     parser.set_defaults(run=run)
 
 
@@ -71,6 +71,8 @@ def run(options: argparse.Namespace) -> int:
         output = None if options.output is None else Path(options.output)
         _print_summary(release, certificate, verdict, spans["total"])
         _print_files(output, options.report)
+    if options.show_values:
+        show_lost_values(release.losses)
     return 0
 
 
@@ -190,7 +192,7 @@ def _verdict(candidate: Candidate) -> Verdict:
 
 def _print_summary(release: Candidate, certificate: Certificate | None, verdict: Verdict, duration: float) -> None:
     from kohorte.release.certificate import plan_notes
-    from kohorte.release.telling.loss_words import lost_by_name
+    from kohorte.release.telling.loss_words import lost_in_numbers
     from kohorte.release.words import levels_in_words, unit_of
 
     unit = unit_of(release.plan)
@@ -208,7 +210,7 @@ def _print_summary(release: Candidate, certificate: Certificate | None, verdict:
     if release.one_row_cost is not None:
         print(f"with attacker_knows: one_row, {release.plan.metric.name} would be {cost(release.one_row_cost)}")
     print(f"{release.effort}, {seconds(duration)} in all")
-    for lost in lost_by_name(release.losses):
+    for lost in lost_in_numbers(release.losses):
         print(f"lost: {lost}")
     notes = plan_notes(release.plan) if certificate is None else certificate.notes
     for note in (*verdict.reasons, *notes):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role, as_text
+from kohorte.data import Role, as_text, person_keys
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.plan import Plan
-from kohorte.release.telling.losses import ColumnLoss, Group, all_starred, of_column, of_values
+from kohorte.release.shown_classes import all_starred
+from kohorte.release.telling.losses import ColumnLoss, Group, PeopleWith, of_column, of_values, people_with
 from kohorte.sources import EncodedColumn, encode_rows
 
 
@@ -28,17 +29,36 @@ def losses_between(before: pl.DataFrame, after: pl.DataFrame, plan: Plan) -> tup
         encoded = encode_rows(before.select(names), hierarchies(plan), missing=plan.missing)
     except InputError:
         return None
-    found = [_compared(column, shown[column.name].filter(~starred)) for column in encoded.columns]
+    whom = _whom(before, plan)
+    found = [_compared(column, shown[column.name].filter(~starred), whom) for column in encoded.columns]
     others = [name for role in (Role.SENSITIVE, Role.INSENSITIVE) for name in plan.names(role)]
-    both = [name for name in others if name in before.columns and name in after.columns]
+    ties = plan.unit.links  # values of one person each, not categories
+    both = [name for name in others if name in before.columns and name in after.columns and name not in ties]
     unchanged = [
-        of_values(name, plan.attributes[name].role, _values(before[name], after[name].filter(~starred)))
+        of_values(
+            name,
+            plan.attributes[name].role,
+            _values(before[name], after[name].filter(~starred)),
+            people=_people(as_text(before[name]), whom),
+        )
         for name in both
     ]
     return (*(one for one in found if one is not None), *unchanged)
 
 
-def _compared(column: EncodedColumn, kept: pl.Series) -> ColumnLoss | None:
+def _whom(before: pl.DataFrame, plan: Plan) -> pl.Series | None:
+    """The person whom each row is about; None if rows are counted, or the table does not say it."""
+    columns = plan.unit.columns
+    if not columns or not set(columns) <= set(before.columns):
+        return None
+    return person_keys([as_text(before[name]) for name in columns])
+
+
+def _people(texts: pl.Series, whom: pl.Series | None) -> PeopleWith | None:
+    return None if whom is None else people_with(lambda: (texts, whom))
+
+
+def _compared(column: EncodedColumn, kept: pl.Series, whom: pl.Series | None) -> ColumnLoss | None:
     """A quasi-identifier at the finest level that has all its cells; kept rows are told group by group."""
     labels = set(kept.drop_nulls().unique().to_list())
     fitting = (level for level, own in enumerate(column.labels) if labels <= set(own))
@@ -51,7 +71,8 @@ def _compared(column: EncodedColumn, kept: pl.Series) -> ColumnLoss | None:
     by_code = np.zeros(len(column.maps[level]), dtype=np.int64)
     by_code[first] = np.array(own)[column.maps[level][first]]
     rows = np.bincount(column.codes, minlength=len(by_code)).astype(np.int64)
-    return of_column(column, level, rows, by_code, finest=level)
+    people = _people(column.generalized(level), whom)
+    return of_column(column, level, rows, by_code, finest=level, people=people)
 
 
 def _values(before: pl.Series, kept: pl.Series) -> list[Group]:

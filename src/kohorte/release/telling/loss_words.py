@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kohorte.in_words import ROWS, count, listed, roughly
+from kohorte.in_words import PEOPLE, count, listed, roughly
 from kohorte.release.telling.losses import ColumnLoss
 
 LEAST_NAMED = 5
-"""No value that fewer rows have is named, not even inside the institution."""
+"""No value that fewer rows, or people where they are counted, have is named, not even inside the institution."""
 
 MOST_NAMED = 5
 
@@ -16,6 +16,11 @@ MOST_NAMED = 5
 def lost_publicly(losses: Iterable[ColumnLoss]) -> list[str]:
     """How many values each column lost, roughly and without naming one: they are values of suppressed people."""
     return [_unnamed(one) for one in losses if one.lost_values]
+
+
+def lost_in_numbers(losses: Iterable[ColumnLoss]) -> list[str]:
+    """How many values each column lost, without naming one, for the institution alone."""
+    return [f"{_lost(one)} ({one.unit.count(one.lost_size)})" for one in losses if one.lost_values]
 
 
 def lost_by_name(losses: Iterable[ColumnLoss]) -> list[str]:
@@ -26,17 +31,26 @@ def lost_by_name(losses: Iterable[ColumnLoss]) -> list[str]:
 def _unnamed(one: ColumnLoss) -> str:
     many = roughly(one.lost_values)
     few = many.startswith("fewer")
-    return f"{one.attribute}: {'a rare value' if few else 'rare values'} {_fate(one, single=few)} ({many} in all)"
+    who = f"{'of' if one.unit is PEOPLE else 'in'} {roughly(one.lost_size)} {one.unit.many}"
+    return (
+        f"{one.attribute}: {'a rare value' if few else 'rare values'} {_fate(one, single=few)} ({many} values, {who})"
+    )
 
 
 def _named(one: ColumnLoss) -> str:
-    named = [group for group in one.lost if group.rows >= LEAST_NAMED][:MOST_NAMED]
-    said = [f"{group.label} ({ROWS.count(group.rows)})" for group in named]
+    named = [group for group in one.lost if group.size >= LEAST_NAMED][:MOST_NAMED]
+    said = [f"{group.label} ({one.unit.count(group.size)})" for group in named]
     if rest := one.lost_values - len(named):
-        others = ROWS.count(one.lost_rows - sum(group.rows for group in named))
-        said.append(f"{f'{count(rest)} more' if named else 'too rare to be named'} ({others})")
-    fate = _fate(one, single=one.lost_values == 1)
-    return f"{one.attribute}: {count(one.lost_values, 'value')} {fate}: {listed(said)}"
+        others = f"{count(rest)} more" if named else "too rare to be named"
+        if one.unit is PEOPLE:  # a person can have several of the values
+            said.append(f"{others} ({one.unit.count(one.lost_size)} in all)")
+        else:
+            said.append(f"{others} ({one.unit.count(one.lost_size - sum(group.size for group in named))})")
+    return f"{_lost(one)}: {listed(said)}"
+
+
+def _lost(one: ColumnLoss) -> str:
+    return f"{one.attribute}: {count(one.lost_values, 'value')} {_fate(one, single=one.lost_values == 1)}"
 
 
 def _fate(one: ColumnLoss, *, single: bool) -> str:

@@ -7,19 +7,20 @@ a column lost: the values themselves belong to people who were suppressed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role
-from kohorte.hierarchies import SUPPRESSED
+from kohorte.data import Role, person_keys
+from kohorte.in_words import PEOPLE, ROWS, Unit
 from kohorte.kernels.arrays import Bools, Counts
 from kohorte.lattice import Node
 from kohorte.plans.plan import Plan
-from kohorte.sources import COUNT, EncodedColumn, EncodedTable, TableSource, Tuples
+from kohorte.release.shown_classes import all_starred
+from kohorte.sources import COUNT, EncodedColumn, EncodedTable, Persons, TableSource, Tuples
 
 MOST_LISTED = 20
 """The number of lost values of a column that are kept by name."""
@@ -28,17 +29,26 @@ MOST_LABELS = 500
 """A level with more labels is not divided into groups."""
 
 KEPT, SUPPRESSED_ROW = "1", "0"
-SOME = "\0kept"
+SOME, VALUE, WHOM = "\0kept", "\0value", "\0whom"
 ROLES = (Role.SENSITIVE, Role.INSENSITIVE)
 
 
 @dataclass(frozen=True)
 class Group:
-    """The rows of a table that have a value (None: missing), and how many of them are kept."""
+    """The rows of a table that have a value (None: missing), and how many of them are kept.
+
+    `people` is how many people have the value, where people are counted and this was asked for.
+    """
 
     label: str | None = field(repr=False)
     rows: int
     kept: int
+    people: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The people who have the value if they were counted, otherwise the rows."""
+        return self.rows if self.people is None else self.people
 
     @property
     def suppressed_share(self) -> float:
@@ -50,7 +60,8 @@ class Group:
 class ColumnLoss:
     """The lost values of a column, the most frequent first, and its groups, level by level, the finest first.
 
-    `lost_values` counts all of them, `lost` has some of them by name. The last `shown_levels` levels are no finer than
+    `lost_values` counts all of them, `lost` has some of them by name. `lost_rows` is in how many rows they were, and
+    `lost_people` how many people had one, where people are counted. The last `shown_levels` levels are no finer than
     what the release shows.
     """
 
@@ -61,11 +72,38 @@ class ColumnLoss:
     lost: tuple[Group, ...] = field(repr=False)
     levels: tuple[tuple[Group, ...], ...] = field(repr=False)
     shown_levels: int
+    lost_people: int | None = None
+
+    @property
+    def unit(self) -> Unit:
+        """What is counted of those who had a lost value."""
+        return ROWS if self.lost_people is None else PEOPLE
+
+    @property
+    def lost_size(self) -> int:
+        """How many people had a lost value, or in how many rows it was."""
+        return self.lost_rows if self.lost_people is None else self.lost_people
 
     @property
     def gone(self) -> bool:
         """Whether a lost value is nowhere in the release, not even in a suppressed row."""
         return self.role is Role.QUASI_IDENTIFYING
+
+
+PeopleWith = Callable[[Sequence[str | None]], tuple[Mapping[str | None, int], int]]
+"""Counts the people who have each of some values, and all of these people together."""
+
+
+def people_with(texts: Callable[[], tuple[pl.Series, pl.Series]]) -> PeopleWith:
+    """Count people from the value of each row and the person whom it is about; asked for only if a value is lost."""
+
+    def counted(values: Sequence[str | None]) -> tuple[Mapping[str | None, int], int]:
+        value, person = texts()
+        pairs = pl.DataFrame([value.alias(VALUE), person.alias(WHOM)])
+        pairs = pairs.filter(pl.col(VALUE).is_in(list(values))).unique()
+        return dict(pairs.group_by(VALUE).len().iter_rows()), pairs[WHOM].n_unique()
+
+    return counted
 
 
 class Encoded(Protocol):
@@ -113,9 +151,20 @@ def _quasi_identifiers(encoded: Encoded, kept: Bools, node: Node | None) -> tupl
     levels: Sequence[int | None] = [None] * len(columns) if node is None else node
     weights = encoded.table.weights
     return tuple(
-        of_column(column, level, *(_counted(column, weights, which) for which in (np.ones_like(kept), kept)))
+        of_column(
+            column,
+            level,
+            *(_counted(column, weights, which) for which in (np.ones_like(kept), kept)),
+            people=_labelled(column, level, encoded.table.persons),
+        )
         for column, level in zip(columns, levels, strict=True)
     )
+
+
+def _labelled(column: EncodedColumn, level: int | None, persons: Persons | None) -> PeopleWith | None:
+    if persons is None:
+        return None
+    return people_with(lambda: (column.generalized(level or 0), pl.Series(persons.codes)))
 
 
 def _some_kept(shown: pl.DataFrame, plan: Plan) -> Bools | None:
@@ -126,9 +175,10 @@ def _some_kept(shown: pl.DataFrame, plan: Plan) -> Bools | None:
 
 def _kept(shown: pl.DataFrame, plan: Plan) -> Bools | None:
     """Which tuples are kept; None if nothing is suppressed, so that some columns did not change."""
-    if set(shown.columns) != set(plan.quasi_identifiers):
+    if not set(plan.quasi_identifiers) <= set(shown.columns):
         return None
-    starred: Bools = shown.select(pl.all_horizontal(pl.all().eq_missing(pl.lit(SUPPRESSED)))).to_series().to_numpy()
+    hidden = [name for name in shown.columns if name in (*plan.quasi_identifiers, *plan.unit.links)]
+    starred: Bools = shown.select(all_starred(hidden)).to_series().to_numpy()
     return ~starred
 
 
@@ -136,7 +186,15 @@ def _counted(column: EncodedColumn, weights: Counts, which: Bools) -> Counts:
     return np.bincount(column.codes[which], weights[which], len(column.maps[0])).astype(np.int64)
 
 
-def of_column(column: EncodedColumn, level: int | None, rows: Counts, kept: Counts, *, finest: int = 0) -> ColumnLoss:
+def of_column(
+    column: EncodedColumn,
+    level: int | None,
+    rows: Counts,
+    kept: Counts,
+    *,
+    finest: int = 0,
+    people: PeopleWith | None = None,
+) -> ColumnLoss:
     """The losses of a quasi-identifier that is released at a level; `rows` and `kept` count its values, by code.
 
     Without a level each row is generalized in its own way: then a value is lost if all its rows are suppressed.
@@ -151,6 +209,7 @@ def of_column(column: EncodedColumn, level: int | None, rows: Counts, kept: Coun
         [one for one in groups if not one.kept and one.label is not None],
         [_groups(column, at, rows, kept) for at in few],
         shown=0 if level is None else sum(at >= level for at in few),
+        people=people,
     )
 
 
@@ -170,13 +229,26 @@ def _other_columns(encoded: Encoded, kept: Bools, released: TableSource) -> Iter
     flag, *others = plan.quasi_identifiers
     flags = pl.DataFrame({flag: np.where(kept, KEPT, SUPPRESSED_ROW)})
     flagged = encoded.source.released(encoded.tuples, flags, without=others, shuffled=False)
-    names = [name for role in ROLES for name in plan.names(role) if name in released.columns]
+    ties = plan.unit.links  # values of one person each, not categories
+    names = [name for role in ROLES for name in plan.names(role) if name in released.columns and name not in ties]
     for name in names:
         if name in plan.decorrelated_attributes:
             counted = _decorrelated(encoded.source, released, plan, name)
         else:
             counted = by_value(flagged.count_shown([flag, name]), name, pl.col(flag) == KEPT)
-        yield of_values(name, plan.attributes[name].role, counted)
+        yield of_values(name, plan.attributes[name].role, counted, people=_people_of(encoded.source, plan, name))
+
+
+def _people_of(source: TableSource, plan: Plan, name: str) -> PeopleWith | None:
+    whom = plan.unit.columns
+    if not whom:
+        return None
+
+    def texts() -> tuple[pl.Series, pl.Series]:
+        shown = source.count_shown(list(dict.fromkeys((name, *whom))))
+        return shown[name], person_keys([shown[column] for column in whom])
+
+    return people_with(texts)
 
 
 def by_value(counted: pl.DataFrame, name: str, kept: pl.Expr) -> list[Group]:
@@ -197,12 +269,7 @@ def _decorrelated(source: TableSource, released: TableSource, plan: Plan, name: 
     ]
 
 
-def all_starred(names: Sequence[str]) -> pl.Expr:
-    """Whether a row shows `*` in all of these columns."""
-    return pl.all_horizontal(pl.col(names).eq_missing(pl.lit(SUPPRESSED)))
-
-
-def of_values(name: str, role: Role, counted: Sequence[Group]) -> ColumnLoss:
+def of_values(name: str, role: Role, counted: Sequence[Group], *, people: PeopleWith | None = None) -> ColumnLoss:
     """The losses of a column that is released unchanged.
 
     Where most rows have a value of their own, such as a number of the case, values are no categories: none is lost.
@@ -211,11 +278,23 @@ def of_values(name: str, role: Role, counted: Sequence[Group]) -> ColumnLoss:
     categories = 2 * len(counted) <= rows
     lost = [one for one in counted if categories and not one.kept and one.label is not None]
     divided = role is Role.SENSITIVE and len(counted) <= MOST_LABELS
-    return _loss(name, role, lost, [counted] if divided else [], shown=1)
+    return _loss(name, role, lost, [counted] if divided else [], shown=1, people=people)
 
 
-def _loss(name: str, role: Role, lost: Sequence[Group], levels: Sequence[Sequence[Group]], *, shown: int) -> ColumnLoss:
-    listed = sorted(lost, key=lambda one: (-one.rows, one.label or ""))[:MOST_LISTED]
+def _loss(
+    name: str,
+    role: Role,
+    lost: Sequence[Group],
+    levels: Sequence[Sequence[Group]],
+    *,
+    shown: int,
+    people: PeopleWith | None,
+) -> ColumnLoss:
+    together = None
+    if lost and people is not None:
+        of_value, together = people([one.label for one in lost])
+        lost = [replace(one, people=of_value[one.label]) for one in lost]
+    listed = sorted(lost, key=lambda one: (-one.size, one.label or ""))[:MOST_LISTED]
     return ColumnLoss(
         attribute=name,
         role=role,
@@ -224,4 +303,5 @@ def _loss(name: str, role: Role, lost: Sequence[Group], levels: Sequence[Sequenc
         lost=tuple(listed),
         levels=tuple(map(tuple, levels)),
         shown_levels=shown,
+        lost_people=together,
     )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kohorte as ko
 from kohorte.models import KAnonymity
 from kohorte.release.telling.compared_losses import losses_between
-from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
+from kohorte.release.telling.loss_words import lost_by_name, lost_in_numbers, lost_publicly
 from kohorte.release.telling.losses import Group, of_values
 from kohorte.sources import DuckDbSource
 from support.examples import examples
@@ -72,11 +72,11 @@ def test_the_public_gets_no_exact_small_number_of_lost_values() -> None:
     role = plan_for().attributes["ward"].role
 
     def told(lost: int) -> str:
-        groups = [Group("x", 900, 900), *(Group(str(value), 3, 0) for value in range(lost))]
+        groups = [Group("x", 900, 900), *(Group(str(value), 1, 0) for value in range(lost))]
         return lost_publicly([of_values("c", role, groups)])[0]
 
     assert told(1) == told(2) == told(9)
-    assert told(43) == "c: rare values appear in suppressed rows only (about 40 in all)"
+    assert told(43) == "c: rare values appear in suppressed rows only (about 40 values, in about 40 rows)"
 
 
 def test_values_that_most_rows_have_alone_are_no_categories() -> None:
@@ -146,3 +146,41 @@ def test_lost_values_and_suppressed_groups_are_those_of_a_plain_count(rows: list
             assert {(group.label, group.rows, group.kept) for group in one.levels[0]} == {
                 (label, before[label], after[label]) for label in before
             }
+
+
+PERSON = "patient"
+
+
+def with_people(rows_each: int) -> tuple[pl.DataFrame, ko.Plan]:
+    """The table with several rows of each person, and a plan that counts people; nine rows have the rare values."""
+    frame = minority()
+    rare, rest = frame.filter(pl.col("sex") == "diverse"), frame.filter(pl.col("sex") != "diverse")
+    people = [f"r{row // rows_each}" for row in range(rare.height)] + [f"p{row}" for row in range(rest.height)]
+    return pl.concat([rare, rest]).with_columns(pl.Series(PERSON, people)), plan_for(person=PERSON)
+
+
+@pytest.mark.parametrize(("rows_each", "people"), [(1, 9), (3, 3)])
+@pytest.mark.parametrize("given", ["release", "tables"])
+def test_lost_values_are_told_with_the_people_who_had_them(given: str, rows_each: int, people: int) -> None:
+    frame, plan = with_people(rows_each)
+    release = ko.anonymize(frame, plan)
+    losses = release.losses if given == "release" else losses_between(frame, release.data, plan)
+    assert losses is not None
+    found = by_column(losses)
+    for name in ("sex", "diagnosis"):
+        assert (found[name].lost_rows, found[name].lost_people) == (9, people)
+    assert lost_in_numbers([found["sex"]]) == [f"sex: 1 value no longer appears ({people} people)"]
+    assert lost_publicly([found["sex"]]) == [
+        "sex: a rare value no longer appears (fewer than 10 values, of fewer than 10 people)"
+    ]
+
+
+def test_a_value_of_many_rows_and_few_people_is_too_rare_to_be_named() -> None:
+    one, three = (lost_by_name(ko.anonymize(*with_people(rows_each)).losses) for rows_each in (1, 3))
+    assert "sex: 1 value no longer appears: diverse (9 people)" in one
+    assert "sex: 1 value no longer appears: too rare to be named (3 people in all)" in three
+
+
+def test_the_certificate_says_whether_rows_or_people_had_a_lost_value() -> None:
+    assert "(fewer than 10 values, of fewer than 10 people)" in ko.certify(ko.anonymize(*with_people(3))).to_text()
+    assert "(fewer than 10 values, in fewer than 10 rows)" in ko.certify(ko.anonymize(minority(), plan_for())).to_text()
