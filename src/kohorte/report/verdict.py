@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kohorte.data import Role
-from kohorte.in_words import count, percent
+from kohorte.in_words import PEOPLE, count, percent
 from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
 from kohorte.release.telling.verdict import Standing, judge
 from kohorte.release.words import with_parameters
@@ -64,11 +64,9 @@ def _failures(facts: Facts) -> list[str]:
 def _open_points(facts: Facts) -> tuple[str, ...]:
     """Why the verdict is amber: the warnings that the command and the certificate have, and what the risk adds."""
     above = facts.judged.profile.attackers.prosecutor.above_threshold
-    found = [*facts.warnings]
+    found = _with_rounded_people(facts)
     if facts.judged.profile.people_not_counted:
         found.append("the figures of risk in this report count rows, not people")
-    if facts.one_person is not None and facts.one_person.people_hurt and facts.one_person.in_words not in found:
-        found.append(facts.one_person.in_words)
     if above:
         found.append(f"the risk of some {facts.unit.many} is above the threshold of {percent(facts.threshold)}")
     if facts.suspected_problems:
@@ -77,6 +75,18 @@ def _open_points(facts: Facts) -> tuple[str, ...]:
         assert facts.homogeneity is not None
         found.append(f"a sensitive value of some {facts.homogeneity.unit} is known without finding the row")
     return tuple(found)
+
+
+def _with_rounded_people(facts: Facts) -> list[str]:
+    """The open points that the command and the certificate name; for the public without the numbers of few people."""
+    attack = facts.one_person
+    if attack is None or not attack.people_hurt:
+        return list(facts.warnings)
+    figures = replace(facts.figures, unit=PEOPLE)
+    told = (
+        attack.in_words if facts.internal else attack.in_rounded_words(lambda some: figures.part(some, attack.people))
+    )
+    return list(dict.fromkeys((*(told if one == attack.in_words else one for one in facts.warnings), told)))
 
 
 def subject(facts: Facts) -> str:
@@ -217,7 +227,7 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
             "right, who will read it, and which other tables about the same people have been released."
         )
     elif facts.made is not None:
-        said += [f"Think about this: {warning}." for warning in facts.warnings]
+        said += [f"Think about this: {warning}." for warning in _with_rounded_people(facts)]
     if facts.homogeneity is not None and facts.known_values:
         said.append(f"Against known sensitive values, add to the plan: {facts.homogeneity.prevented_by}.")
     return tuple(said)

@@ -169,3 +169,24 @@ def test_contributions_are_those_of_people(stays: pl.DataFrame, sets: bool) -> N
         assert found.average_without == pytest.approx(sum(risks) / len(risks))
         assert found.uniques_without == len(people.unique_by(others))
         assert found.separation == pytest.approx(float(people.separation((column,))))
+
+
+@pytest.mark.parametrize("given", ["release", "table"])
+def test_the_public_box_has_no_exact_number_of_few_people(make: Make, stays: pl.DataFrame, given: str) -> None:
+    """Somebody who knows all rows of a person hurts a few people; the certificate of the institution says how many."""
+    plan = plan_for()
+    release = ko.anonymize(stays, plan)
+    attack = release.rows_of_one_person
+    assert attack is not None
+    assert 0 < attack.alone < attack.people_hurt < attack.people
+    passed = release if given == "release" else release.data
+    public, internal = (make(stays, plan, release=passed, view=view) for view in ("public", "internal"))
+    begin = "an attacker who knows all rows of a person hurts"
+    [told] = re.findall(rf"{begin} (.*? with nobody)", public)
+    assert re.fullmatch(
+        r"(about \d+|less than 5|over 95) % of 128 people: (about \d+|less than 5|over 95) % share the classes of all "
+        r"their rows with fewer than 3 people, (about \d+|less than 5) % with nobody",
+        told,
+    )
+    assert f"{begin} {attack.people_hurt} of 128 people" in internal
+    assert f"{begin} {attack.people_hurt} of" not in public
