@@ -33,6 +33,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "series": "release a growing table repeatedly",
         "query": "ask in SQL, get answers with noise from a budget",
         "party": "anonymize the tables of several institutions together",
+        "patients": "the patient list: one PID per person, decided cases, forgetting",
         "serve": "run the research service",
         "worker": "do the jobs of a service",
         "user": "the users of the research service",

@@ -6,17 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from kohorte.trust.store import ENVIRONMENT
-from support.postgres import cluster
+from support.trust import KINDS, database_of
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=KINDS)
 def database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Let stores of this test be in one kind of database; returns which."""
-    if request.param == "sqlite":
-        monkeypatch.delenv(ENVIRONMENT, raising=False)
-        yield "sqlite"
-        return
-    with cluster(request.config).database() as address:
-        monkeypatch.setenv(ENVIRONMENT, address)
-        yield "postgresql"
+    with database_of(request, monkeypatch) as kind:
+        yield kind

@@ -1,0 +1,347 @@
+"""`kohorte patients`: the patient list; one PID per person, also if people are described with errors."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.cli.progress import TerminalProgress
+from kohorte.in_words import count
+from kohorte.progress import Stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.patients.identity import Identity
+    from kohorte.patients.list.cases import Case
+    from kohorte.patients.patient_list import PatientList, Registrations
+
+EPILOG = """\
+examples:
+  kohorte patients register admissions.csv --folder trust --output with-pids.csv
+  kohorte patients register admissions.csv --folder trust --dry-run                  what would happen
+  kohorte patients register old.csv --folder trust --field last_name=FAMNAME --field birth_date=GEB
+  kohorte patients match --folder trust                                              cases for a person to decide
+  kohorte patients match 17 --show --folder trust                                    both descriptions side by side
+  kohorte patients decide 17 same --folder trust                                     or different
+  kohorte patients history A1C2D3E4 --folder trust
+  kohorte patients split A1C2D3E4 --record 2 --folder trust                          undo a wrong 'same'
+  kohorte patients merge A1C2D3E4 F5G6H7J8 --folder trust                            undo a wrong 'different'
+  kohorte patients forget A1C2D3E4 --folder trust                                    for good
+
+The folder has the key (patients.key) and the list. Without --folder it is the one in KOHORTE_FOLDER. Names are shown by
+'match CASE --show' only. The output of 'register' has the PIDs in place of the columns that say who a person is."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the actions of the verb."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_register(actions)
+    match = _action(actions, "match", "list the cases that a person has to decide, or show one", run_match)
+    match.add_argument("case", metavar="CASE", type=int, nargs="?", help="number of a case")
+    match.add_argument("--show", action="store_true", help="show the identity data of the case side by side")
+    decide = _action(actions, "decide", "decide whether a case is about one person", run_decide)
+    decide.add_argument("case", metavar="CASE", type=int, help="number of a case")
+    decide.add_argument("verdict", choices=("same", "different"), help="one person or two")
+    decide.add_argument("--show", action="store_true", help="show the identity data of the case side by side, too")
+    decide.add_argument("--dry-run", action="store_true", help="say what would follow, and decide nothing")
+    split = _action(actions, "split", "give records of a person to a person of their own", run_split)
+    split.add_argument("pid", metavar="PID")
+    split.add_argument(
+        "--record", metavar="N", type=int, action="append", required=True, help="number of a record in 'history'"
+    )
+    merge = _action(actions, "merge", "make two people one", run_merge)
+    merge.add_argument("pid", metavar="PID", help="the PID that stays")
+    merge.add_argument("other_pid", metavar="OTHER", help="the PID that stands for the same person from now on")
+    history = _action(actions, "history", "show what happened to a PID, without names", run_history)
+    history.add_argument("pid", metavar="PID")
+    forget = _action(actions, "forget", "destroy identity data and link of a person for good", run_forget)
+    forget.add_argument("pid", metavar="PID")
+    forget.add_argument("--dry-run", action="store_true", help="say what would be destroyed, and destroy nothing")
+
+
+def _add_register(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "give every person of a table a PID: new, known, or grey until somebody decides"
+    register = actions.add_parser("register", help=text, description=text, epilog=EPILOG)
+    add_table_options(register, plan=False)
+    _add_folder(register)
+    register.add_argument(
+        "--field", metavar="FIELD=COLUMN", action="append", default=[], help="which column holds a field"
+    )
+    goal = register.add_mutually_exclusive_group()
+    goal.add_argument("--output", metavar="OUT", help="write the table with PIDs, without identity data")
+    goal.add_argument("--dry-run", action="store_true", help="compare and count, and store nothing")
+    register.add_argument("--force", action="store_true", help="replace an existing output file")
+    register.set_defaults(run=run_register)
+
+
+def _action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    text: str,
+    run: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
+    _add_folder(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
+
+
+def _refuse_missing_libraries() -> None:
+    from kohorte.patients.libraries import refuse_missing_libraries
+
+    refuse_missing_libraries()
+
+
+@contextmanager
+def _opened(options: argparse.Namespace, *, create: bool = False) -> Iterator[PatientList]:
+    _refuse_missing_libraries()
+    from kohorte.patients.patient_list import PatientList
+    from kohorte.trust.folder import TrustFolder
+
+    patients = PatientList(TrustFolder.opened(options.folder, create=create))
+    try:
+        yield patients
+    finally:
+        patients.close()
+
+
+@contextmanager
+def _opened_to_register(options: argparse.Namespace) -> Iterator[PatientList]:
+    """Open the list; a dry run on a folder that does not exist yet uses an empty one that vanishes."""
+    if not options.dry_run or not _is_to_be_made(options.folder):
+        with _opened(options, create=not options.dry_run) as patients:
+            yield patients
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        options.folder = str(Path(folder) / "empty")
+        with _opened(options, create=True) as patients:
+            yield patients
+
+
+def _is_to_be_made(folder: str | None) -> bool:
+    """Whether the folder does not exist yet, and its list would not be in a database elsewhere."""
+    from kohorte.trust import folder as folders
+    from kohorte.trust import store
+
+    name = folder if folder is not None else os.environ.get(folders.ENVIRONMENT)
+    return bool(name) and not Path(str(name)).exists() and not os.environ.get(store.ENVIRONMENT)
+
+
+def run_register(options: argparse.Namespace) -> int:
+    """Register a table; exit code 1 if rows got no PID because they say too little."""
+    with TerminalProgress.of(options) as progress:
+        progress.stage(Stage.CHECKING, "the patient list")
+        _refuse_missing_libraries()
+        from kohorte.data import write_table
+        from kohorte.data.files import refuse_output
+        from kohorte.patients.identity import columns_of, fields_given
+        from kohorte.patients.table_with_pids import refuse_taken_names, table_with_pids
+
+        if options.output is not None:
+            refuse_output(Path(options.output), force=options.force)
+        table = read_data(options, progress)
+        columns = columns_of(table.frame.columns, fields_given(options.field))
+        refuse_taken_names(table.frame, columns)
+        with _opened_to_register(options) as patients:
+            found = patients.register(
+                table.frame, columns, source=table.sha256, dry_run=options.dry_run, progress=progress
+            )
+        if options.output is not None:
+            progress.stage(Stage.WRITING, Path(options.output).name)
+            write_table(
+                table_with_pids(table.frame, columns, found.rows), options.output, like=table, force=options.force
+            )
+    if options.json:
+        print_json(found.to_dict())
+    else:
+        _print_registrations(found, options.output)
+    return 1 if found.insufficient else 0
+
+
+def run_match(options: argparse.Namespace) -> int:
+    """List the open cases, or show one of them."""
+    if options.case is None:
+        with _opened(options) as patients:
+            found = patients.cases()
+        if options.json:
+            print_json({"cases": [case.to_dict() for case in found]})
+        else:
+            _print_cases(found)
+        return 0
+    with _opened(options) as patients:
+        case = patients.case(options.case)
+        shown = patients.identities(options.case) if options.show and not options.json else None
+    if options.json:
+        print_json(case.to_dict())
+        return 0
+    _print_case(case)
+    if shown is not None:
+        _print_side_by_side(*shown)
+    return 0
+
+
+def run_decide(options: argparse.Namespace) -> int:
+    """Decide a case; with --dry-run only say what would follow."""
+    same = options.verdict == "same"
+    with _opened(options) as patients:
+        case = patients.case(options.case)
+        shown = patients.identities(options.case) if options.show and not options.json else None
+        kept, other = (case.other_pid, case.pid) if options.dry_run else patients.decide(options.case, same=same)
+    if options.json:
+        print_json({"case": options.case, "verdict": options.verdict, "pid": kept, "other_pid": other} | _dry(options))
+        return 0
+    if shown is not None:
+        _print_side_by_side(*shown)
+    would = "would be" if options.dry_run else "is"
+    if same:
+        print(f"case {options.case} {would} one person: {kept}; {other} stands for the same person")
+    else:
+        print(f"case {options.case} {would} two people: {kept} and {other}")
+    return 0
+
+
+def run_split(options: argparse.Namespace) -> int:
+    """Split records off."""
+    with _opened(options) as patients:
+        stays, new = patients.split(options.pid, options.record)
+    if options.json:
+        print_json({"pid": stays, "new_pid": new, "records": len(set(options.record))})
+    else:
+        print(f"{count(len(set(options.record)), 'record')} of {stays} now stand for another person: {new}")
+    return 0
+
+
+def run_merge(options: argparse.Namespace) -> int:
+    """Make two people one."""
+    with _opened(options) as patients:
+        kept, gone = patients.merge(options.pid, options.other_pid)
+    if options.json:
+        print_json({"pid": kept, "other_pid": gone})
+    else:
+        print(f"one person: {kept}; {gone} stands for the same person")
+    return 0
+
+
+def run_history(options: argparse.Namespace) -> int:
+    """Show what happened to a PID."""
+    with _opened(options) as patients:
+        found = patients.history(options.pid)
+    if options.json:
+        print_json(found.to_dict())
+        return 0
+    also = f", also {', '.join(found.joined)}" if found.joined else ""
+    print(f"{found.pid}{also}: {count(len(found.records), 'record')}")
+    lines = [
+        (
+            line["at"],
+            line["pid"],
+            line["what"],
+            *(_or_dash(line[name]) for name in ("record", "other_pid", "weight")),
+            line["actor"],
+        )
+        for line in found.events
+    ]
+    print_table(["at (UTC)", "pid", "what", "record", "other PID", "bits", "by"], lines, data=True)
+    return 0
+
+
+def run_forget(options: argparse.Namespace) -> int:
+    """Destroy a person's data and link."""
+    with _opened(options) as patients:
+        records = patients.forget(options.pid, dry_run=options.dry_run)
+    if options.json:
+        print_json({"records": records} | _dry(options))
+    elif options.dry_run:
+        print(f"dry run: {count(records, 'record')} would be destroyed; nothing was")
+    else:
+        print(f"forgotten: {count(records, 'record')} and the link are destroyed, and the log says so")
+        print("note: copies and backups of the database still have them until they are destroyed, too")
+    return 0
+
+
+def _dry(options: argparse.Namespace) -> dict[str, bool]:
+    return {"dry_run": options.dry_run}
+
+
+def _or_dash(value: object) -> str:
+    return "-" if value is None else str(value)
+
+
+def _print_registrations(found: Registrations, output: str | None) -> None:
+    figures = found.to_dict()
+    names = ("new", "known", "grey", "insufficient")
+    print(f"{count(figures['rows'], 'row')}: {', '.join(f'{count(figures[name])} {name}' for name in names)}")
+    if found.before:
+        print(f"note: {count(found.before, 'row')} had been registered by an earlier run of the same table")
+    if found.insufficient:
+        print(
+            f"note: {_rows(found.insufficient)} got no PID: a family name with a birth date, or with first name and "
+            "postcode, or an insurance number is needed"
+        )
+    if found.dates_not_understood:
+        print(f"note: {_rows(found.dates_not_understood)}: the birth date was not understood and was left out")
+    if figures["not_compared_with_all"]:
+        print(
+            f"note: {count(figures['not_compared_with_all'], 'row')} shared a name or date with so many records that "
+            "not all of them were compared"
+        )
+    print(f"the list has {count(found.people, 'person', 'people')}; {count(found.cases, 'open case')}")
+    if found.cases and not found.dry_run:
+        print("decide: kohorte patients match")
+    if found.dry_run:
+        print("dry run: nothing was stored")
+    elif output is not None:
+        print(f"written: {output}")
+
+
+def _rows(numbers: list[int]) -> str:
+    from kohorte.patients.patient_list import SHOWN_ROWS
+
+    shown = ", ".join(map(str, numbers[:SHOWN_ROWS])) + (", ..." if len(numbers) > SHOWN_ROWS else "")
+    return f"{count(len(numbers), 'row')} ({shown})"
+
+
+def _print_cases(found: list[Case]) -> None:
+    if not found:
+        print("no open cases")
+        return
+    lines = [
+        (case.number, case.pid, case.other_pid, round(case.weight, 1), _doubts(case), case.opened) for case in found
+    ]
+    print_table(["case", "pid", "other PID", "bits", "what does not agree", "opened (UTC)"], lines, data=True)
+
+
+def _doubts(case: Case) -> str:
+    return "; ".join(f"{name} {level}" for name, level in case.levels.items() if level != "equal") or "nothing"
+
+
+def _print_case(case: Case) -> None:
+    print(f"case {case.number}: is {case.pid} the same person as {case.other_pid}? {case.weight:.1f} bits")
+    print_table(["field", "agreement"], list(case.levels.items()), data=True)
+
+
+def _print_side_by_side(mine: Identity, others: list[Identity]) -> None:
+    """Show names to the person who decides: the record in question, and the records of the other person."""
+    from kohorte.patients.identity import FIELDS
+
+    header = ["field", "this record", *(f"other person, record {number}" for number in range(1, len(others) + 1))]
+    rows = [
+        (field.replace("_", " "), *(_printable(value) for value in values))
+        for field, *values in zip(FIELDS, mine.values, *(other.values for other in others), strict=True)
+    ]
+    print_table(header, rows, data=True)
+
+
+def _printable(text: str) -> str:
+    """A value without characters that a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,0 +1,1 @@
+"""Record linkage: are two descriptions of a person about the same person?"""

@@ -1,0 +1,1 @@
+"""The patient list: sealed identity data, PIDs, cases for a person to decide."""

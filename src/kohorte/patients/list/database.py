@@ -1,0 +1,147 @@
+"""Reading and writing the tables of the patient list, inside a transaction of the caller."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Connection, Table, insert, select, update
+
+from kohorte.errors import InputError
+from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.tables import BLOCKS, CASES, COUNTERS, EVENTS, FORGOTTEN, PEOPLE, RECORDS
+from kohorte.trust.pid import number_of, pid_of, random_pid
+
+AT_ONCE = 500
+KEYS_AT_ONCE = 10_000
+"""So many values and keys are looked up in one statement."""
+
+
+def now() -> str:
+    """The time in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def found(connection: Connection, column: Column[Any], values: Iterable[Any], *wanted: Column[Any]) -> Iterator[Any]:
+    """Read the wanted columns of all rows whose column has one of the values."""
+    every = list(values)
+    for start in range(0, len(every), AT_ONCE):
+        yield from connection.execute(select(*wanted).where(column.in_(every[start : start + AT_ONCE])))
+
+
+def write_many(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]], *columns: str) -> None:
+    """Insert many rows of values as the driver takes them; SQLAlchemy would take longer than the database."""
+    if rows:
+        quote = connection.dialect.identifier_preparer.quote
+        mark = "?" if connection.dialect.name == "sqlite" else "%s"
+        names, marks = ", ".join(map(quote, columns)), ", ".join([mark] * len(columns))
+        statement = f"INSERT INTO {quote(table.name)} ({names}) VALUES ({marks})"  # noqa: S608 - names of our own tables
+        connection.exec_driver_sql(statement, list(rows))
+
+
+def write(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows."""
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+class Numbers:
+    """Gives numbers to people and records; holds the lock that makes writers wait for each other."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        rows = connection.execute(select(COUNTERS.c.name, COUNTERS.c.value).with_for_update())
+        self._last: dict[str, int] = {row.name: row.value for row in rows}
+
+    def next(self, name: str) -> int:
+        """The next number."""
+        self._last[name] += 1
+        return self._last[name]
+
+    @property
+    def people(self) -> int:
+        """How many people have ever been registered."""
+        return self._last["people"]
+
+    def store(self) -> None:
+        """Store the last numbers."""
+        for name, value in self._last.items():
+            self._connection.execute(update(COUNTERS).where(COUNTERS.c.name == name).values(value=value))
+
+
+def blocks_of(connection: Connection, keys: Iterable[int]) -> Mapping[int, list[int]]:
+    """The records that have each key."""
+    blocks: defaultdict[int, list[int]] = defaultdict(list)
+    every = sorted(keys)
+    for start in range(0, len(every), KEYS_AT_ONCE):
+        some = every[start : start + KEYS_AT_ONCE]
+        sqlite = connection.dialect.name == "sqlite"
+        within = f"IN ({', '.join('?' * len(some))})" if sqlite else "= ANY(%s)"
+        values: tuple[Any, ...] = tuple(some) if sqlite else (some,)
+        statement = f"SELECT key, record FROM {BLOCKS.name} WHERE key {within}"  # noqa: S608 - only marks are put in
+        for key, record in connection.exec_driver_sql(statement, values):
+            blocks[key].append(record)
+    return blocks
+
+
+def people_of(connection: Connection, records: Iterable[int]) -> dict[int, int]:
+    """The person of each record."""
+    return {row.id: row.person for row in found(connection, RECORDS.c.id, records, RECORDS.c.id, RECORDS.c.person)}
+
+
+def pids_of(connection: Connection, secrets: Secrets, people: Iterable[int]) -> dict[int, str]:
+    """The PID of each person."""
+    rows = found(connection, PEOPLE.c.id, people, PEOPLE.c.id, PEOPLE.c.pid)
+    return {row.id: secrets.pid(row.pid, row.id) for row in rows}
+
+
+def new_pids(connection: Connection, secrets: Secrets, count: int) -> list[str]:
+    """Draw PIDs that nobody has and nobody had."""
+    drawn: dict[bytes, str] = {}
+    while len(drawn) < count:
+        more = {secrets.pid_index(pid): pid for pid in (random_pid() for _ in range(count - len(drawn)))}
+        taken = {
+            bytes(row[0])
+            for table in (PEOPLE, FORGOTTEN)
+            for row in found(connection, table.c.pid_index, more, table.c.pid_index)
+        }
+        drawn |= {index: pid for index, pid in more.items() if index not in taken}
+    return list(drawn.values())
+
+
+def person_of(connection: Connection, secrets: Secrets, pid: str) -> int:
+    """The person whom a PID stands for; check characters are checked, and an unknown PID is refused."""
+    index = secrets.pid_index(pid_of(number_of(pid)))
+    row = connection.execute(select(PEOPLE.c.id, PEOPLE.c.joined).where(PEOPLE.c.pid_index == index)).first()
+    if row is not None:
+        return int(row.id if row.joined is None else row.joined)
+    forgotten = connection.execute(select(FORGOTTEN.c.at).where(FORGOTTEN.c.pid_index == index)).scalar()
+    if forgotten is not None:
+        raise InputError(f"this PID was forgotten on {forgotten}; nothing is left of it", code="patients-pid-forgotten")
+    raise InputError("no person of the list has this PID", code="patients-pid-unknown")
+
+
+def between(person: int, other: int) -> ColumnElement[bool]:
+    """The condition that a case is about these two people."""
+    one = (CASES.c.person == person) & (CASES.c.other == other)
+    return one | (CASES.c.person == other) & (CASES.c.other == person)
+
+
+def event(person: int, actor: str, what: str, **more: object) -> dict[str, Any]:
+    """An entry of the history of a person."""
+    return {
+        "person": person,
+        "at": now(),
+        "actor": actor,
+        "what": what,
+        "record": None,
+        "other": None,
+        "weight": None,
+    } | more
+
+
+def write_event(connection: Connection, person: int, actor: str, what: str, **more: object) -> None:
+    """Add an entry to the history of a person."""
+    write(connection, EVENTS, [event(person, actor, what, **more)])

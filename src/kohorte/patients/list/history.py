@@ -1,0 +1,88 @@
+"""What happened to a PID, and forgetting it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, or_, select, update
+
+from kohorte.patients.list.database import now, pids_of
+from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, FORGOTTEN, PEOPLE, RECORDS, ROWS, SETTINGS
+
+FREQUENCIES = "frequencies"
+
+
+@dataclass(frozen=True)
+class History:
+    """A PID, the PIDs that were joined with it, its records by number and time, and what happened; no identity data."""
+
+    pid: str
+    joined: tuple[str, ...]
+    records: tuple[str, ...]
+    events: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the history as plain data."""
+        return {
+            "pid": self.pid,
+            "joined": list(self.joined),
+            "records": [{"record": number, "added": at} for number, at in enumerate(self.records, start=1)],
+            "events": list(self.events),
+        }
+
+
+def history_of(connection: Connection, secrets: Secrets, person: int) -> History:
+    """The history of a person."""
+    joined = [row[0] for row in connection.execute(select(PEOPLE.c.id).where(PEOPLE.c.joined == person))]
+    records = connection.execute(
+        select(RECORDS.c.id, RECORDS.c.added).where(RECORDS.c.person == person).order_by(RECORDS.c.id)
+    ).all()
+    events = connection.execute(
+        select(EVENTS).where(EVENTS.c.person.in_([person, *joined])).order_by(EVENTS.c.id)
+    ).all()
+    people = {person, *joined, *(row.other for row in events if row.other), *(row.person for row in events)}
+    pids = pids_of(connection, secrets, people)
+    number = {row.id: place for place, row in enumerate(records, start=1)}
+    lines = tuple(
+        {
+            "at": row.at,
+            "actor": row.actor,
+            "what": row.what,
+            "pid": pids[row.person],
+            "record": number.get(row.record),
+            "other_pid": pids.get(row.other) if row.other else None,
+            "weight": None if row.weight is None else round(row.weight, 2),
+        }
+        for row in events
+    )
+    return History(pids[person], tuple(pids[other] for other in joined), tuple(row.added for row in records), lines)
+
+
+def forget(connection: Connection, person: int) -> int:
+    """Destroy everything about a person but the blind index of the PIDs; returns how many records there were.
+
+    The counts of names are destroyed, too, because a rare name in them could be that of the person; they are counted
+    again at the next registration.
+    """
+    people = [
+        row.id
+        for row in connection.execute(select(PEOPLE.c.id).where(or_(PEOPLE.c.id == person, PEOPLE.c.joined == person)))
+    ]
+    records = [row.id for row in connection.execute(select(RECORDS.c.id).where(RECORDS.c.person == person))]
+    gone = select(PEOPLE.c.pid_index).where(PEOPLE.c.id.in_(people))
+    indexes = [{"pid_index": row.pid_index, "at": now()} for row in connection.execute(gone)]
+    connection.execute(insert(FORGOTTEN), indexes)
+    for statement in (
+        delete(BLOCKS).where(BLOCKS.c.record.in_(records)),
+        delete(ROWS).where(ROWS.c.record.in_(records)),
+        delete(RECORDS).where(RECORDS.c.id.in_(records)),
+        delete(CASES).where(or_(CASES.c.person.in_(people), CASES.c.other.in_(people))),
+        delete(EVENTS).where(EVENTS.c.person.in_(people)),
+        update(EVENTS).where(EVENTS.c.other.in_(people)).values(other=None),
+        delete(PEOPLE).where(PEOPLE.c.id.in_(people)),
+        delete(SETTINGS).where(SETTINGS.c.name == FREQUENCIES),
+    ):
+        connection.execute(statement)
+    return len(records)

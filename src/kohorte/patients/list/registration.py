@@ -1,0 +1,224 @@
+"""Registering descriptions of people, in batches; each batch is stored as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from kohorte.patients.identity import Identity
+from kohorte.patients.linkage.blocking import keys_of
+from kohorte.patients.linkage.record import Record
+from kohorte.patients.linkage.weights import Comparison, Weighing
+from kohorte.patients.list.database import (
+    Numbers,
+    between,
+    blocks_of,
+    found,
+    new_pids,
+    now,
+    people_of,
+    pids_of,
+    write,
+    write_many,
+)
+from kohorte.patients.list.judging import Judgement, Match, Outcome, judge
+from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, PEOPLE, RECORDS, ROWS
+
+MOST_IN_BLOCK = 200
+"""A key that more records have says too little about a person; it is not used, and the rows are counted."""
+REMEMBERED = 50_000
+OPEN, SAME, DIFFERENT = "open", "same", "different"
+"""The states of a case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: its number, the identity data, and its normal form."""
+
+    number: int
+    identity: Identity
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of a row: the outcome and the PID, which an insufficient row does not get."""
+
+    number: int
+    outcome: Outcome
+    pid: str | None
+    before: bool = False
+    crowded: bool = False
+
+
+@dataclass
+class _Changes:
+    """What a batch adds to the list."""
+
+    people: list[int] = field(default_factory=list)
+    records: dict[int, tuple[int, Row]] = field(default_factory=dict)
+    blocks: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    cases: list[dict[str, Any]] = field(default_factory=list)
+    events: list[tuple[int, str, int, float | None]] = field(default_factory=list)
+    rows: list[tuple[bytes, int, int, str]] = field(default_factory=list)
+
+
+class Registration:
+    """Registers the rows of one table; `source` recognises the table if it is registered again."""
+
+    def __init__(self, secrets: Secrets, weighing: Weighing, *, source: bytes | None, actor: str) -> None:
+        self.secrets = secrets
+        self.weighing = weighing
+        self.source = source
+        self.actor = actor
+        self._seen: dict[int, Record] = {}
+
+    def register(self, connection: Connection, rows: Sequence[Row]) -> list[Registered]:
+        """Register rows inside a transaction, one after the other: a row can match an earlier one of the same table."""
+        batch = _Batch(self, connection, rows)
+        return batch.run()
+
+    def records(self, connection: Connection, ids: Iterable[int]) -> Mapping[int, Record]:
+        """Unseal and normalize records of the list; those seen lately are remembered while this object lives."""
+        if len(self._seen) > REMEMBERED:
+            self._seen.clear()
+        missing = [record for record in ids if record not in self._seen]
+        for row in found(connection, RECORDS.c.id, missing, RECORDS.c.id, RECORDS.c.identity):
+            self._seen[row.id] = Record.of(self.secrets.identity(row.identity, row.id))
+        return self._seen
+
+
+class _Batch:
+    """Some rows in one transaction."""
+
+    def __init__(self, run: Registration, connection: Connection, rows: Sequence[Row]) -> None:
+        self._run, self._connection, self._rows = run, connection, rows
+        self._secrets, self._source, self._actor = run.secrets, run.source, run.actor
+        self._numbers = Numbers(connection)
+        self._changes = _Changes()
+        self._at = now()
+        self._done = self._registered_before()
+        todo = [row for row in rows if row.record.sufficient and row.number not in self._done]
+        self._keys = {row.number: [self._secrets.block(key) for key in keys_of(row.record)] for row in todo}
+        self._blocks = blocks_of(connection, {key for keys in self._keys.values() for key in keys})
+        near = {record for block in self._blocks.values() if len(block) <= MOST_IN_BLOCK for record in block}
+        self._person = people_of(connection, near | {record for record, _ in self._done.values()})
+        self._known = run.records(connection, near)
+
+    def run(self) -> list[Registered]:
+        """Judge every row, then store everything."""
+        placed = [self._place(row) for row in self._rows]
+        self._store()
+        people = {person for _, _, person, _ in placed if person is not None}
+        pids = pids_of(self._connection, self._secrets, people)
+        return [
+            Registered(row.number, outcome, None if person is None else pids[person], row.number in self._done, crowded)
+            for row, outcome, person, crowded in placed
+        ]
+
+    def _registered_before(self) -> dict[int, tuple[int, Outcome]]:
+        if self._source is None or not self._rows:
+            return {}
+        within = ROWS.c.row.between(self._rows[0].number, self._rows[-1].number)
+        statement = select(ROWS.c.row, ROWS.c.record, ROWS.c.outcome).where(ROWS.c.source == self._source, within)
+        return {row.row: (row.record, Outcome(row.outcome)) for row in self._connection.execute(statement)}
+
+    def _place(self, row: Row) -> tuple[Row, Outcome, int | None, bool]:
+        """Decide about one row: its outcome and its person, and whether not all who resemble it were compared."""
+        if row.number in self._done:
+            record, outcome = self._done[row.number]
+            return row, outcome, self._person[record], False
+        if not row.record.sufficient:
+            return row, Outcome.INSUFFICIENT, None, False
+        near, crowded = self._near(self._keys[row.number])
+        judgement = judge(self._match(row.record, record) for record in near)
+        person, record = self._add(row, judgement)
+        if self._source is not None:
+            self._changes.rows.append((self._source, row.number, record, judgement.outcome.value))
+        return row, judgement.outcome, person, crowded
+
+    def _near(self, keys: Iterable[int]) -> tuple[set[int], bool]:
+        near: set[int] = set()
+        crowded = False
+        for key in keys:
+            stored, added = self._blocks.get(key, ()), self._changes.blocks.get(key, ())
+            if len(stored) + len(added) > MOST_IN_BLOCK:
+                crowded = True
+            else:
+                near.update(stored, added)
+        return near, crowded
+
+    def _match(self, record: Record, other: int) -> Match:
+        if other in self._changes.records:
+            person, row = self._changes.records[other]
+            known = row.record
+        else:
+            person, known = self._person[other], self._known[other]
+        return Match(person, other, self._run.weighing.compare(record, known), equal=record == known)
+
+    def _add(self, row: Row, judgement: Judgement) -> tuple[int, int]:
+        """Add a record to its person; a description that is in the list already is not added again."""
+        best = judgement.best
+        if best is not None and best.equal:
+            return best.person, best.record
+        person = self._new_person() if best is None else best.person
+        record = self._numbers.next("records")
+        self._changes.records[record] = (person, row)
+        for key in self._keys[row.number]:
+            self._changes.blocks[key].append(record)
+        weight = None if best is None else best.comparison.weight
+        self._changes.events.append((person, f"registered as {judgement.outcome}", record, weight))
+        for match in judgement.doubtful:
+            if best is None or not self._was_asked(person, match.person):
+                self._changes.cases.append(self._case(record, person, match.person, match.comparison))
+        return person, record
+
+    def _was_asked(self, person: int, other: int) -> bool:
+        """Whether there is a case about two people already, decided or not."""
+        pair = {person, other}
+        if any({case["person"], case["other"]} == pair for case in self._changes.cases):
+            return True
+        return self._connection.execute(select(CASES.c.id).where(between(person, other)).limit(1)).first() is not None
+
+    def _new_person(self) -> int:
+        person = self._numbers.next("people")
+        self._changes.people.append(person)
+        return person
+
+    def _case(self, record: int, person: int, other: int, comparison: Comparison) -> dict[str, Any]:
+        return {
+            "record": record,
+            "person": person,
+            "other": other,
+            "weight": comparison.weight,
+            "levels": json.dumps(comparison.agreement.levels),
+            "state": OPEN,
+            "opened": self._at,
+        }
+
+    def _store(self) -> None:
+        changes, secrets, connection, at = self._changes, self._secrets, self._connection, self._at
+        pids = new_pids(connection, secrets, len(changes.people))
+        people = [
+            (person, secrets.pid_index(pid), secrets.seal_pid(pid, person))
+            for person, pid in zip(changes.people, pids, strict=True)
+        ]
+        records = [
+            (record, person, person, secrets.seal_identity(row.identity, record), at)
+            for record, (person, row) in changes.records.items()
+        ]
+        blocks = [(key, record) for key in sorted(changes.blocks) for record in changes.blocks[key]]
+        events = [(person, at, self._actor, what, record, weight) for person, what, record, weight in changes.events]
+        write_many(connection, PEOPLE, people, "id", "pid_index", "pid")
+        write_many(connection, RECORDS, records, "id", "person", "home", "identity", "added")
+        write_many(connection, BLOCKS, blocks, "key", "record")
+        write_many(connection, EVENTS, events, "person", "at", "actor", "what", "record", "weight")
+        write_many(connection, ROWS, changes.rows, "source", "row", "record", "outcome")
+        write(connection, CASES, changes.cases)
+        self._numbers.store()

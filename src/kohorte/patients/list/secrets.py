@@ -1,0 +1,65 @@
+"""Identity data and PIDs, sealed for the database; blind indexes to find them."""
+
+from __future__ import annotations
+
+import json
+
+from kohorte.patients.identity import Identity
+from kohorte.trust.keys import Key
+from kohorte.trust.sealing import BlindIndex, Sealer
+
+BLOCK_BYTES = 8
+
+
+class Secrets:
+    """Everything that needs the key of the patient list."""
+
+    def __init__(self, key: Key) -> None:
+        self._identities = Sealer(key, "patients records")
+        self._pids = Sealer(key, "patients people")
+        self._settings = Sealer(key, "patients settings")
+        self._pid_index = BlindIndex(key, "patients pid")
+        self._block_index = BlindIndex(key, "patients blocks")
+        self._source_index = BlindIndex(key, "patients sources")
+
+    def __repr__(self) -> str:
+        return "<Secrets of the patient list>"
+
+    def seal_identity(self, identity: Identity, record: int) -> bytes:
+        """Seal a description of a person for its row."""
+        return self._identities.seal(json.dumps(identity.values, ensure_ascii=False).encode(), row=b"%d" % record)
+
+    def identity(self, sealed: bytes, record: int) -> Identity:
+        """Unseal a description of a person."""
+        return Identity(*json.loads(self._identities.unseal(sealed, row=b"%d" % record)))
+
+    def seal_pid(self, pid: str, person: int) -> bytes:
+        """Seal a PID for its row."""
+        return self._pids.seal(pid.encode(), row=b"%d" % person)
+
+    def pid(self, sealed: bytes, person: int) -> str:
+        """Unseal a PID."""
+        return self._pids.unseal(sealed, row=b"%d" % person).decode()
+
+    def seal_setting(self, value: bytes, name: str) -> bytes:
+        """Seal a setting of the list."""
+        return self._settings.seal(value, row=name.encode())
+
+    def setting(self, sealed: bytes, name: str) -> bytes:
+        """Unseal a setting of the list."""
+        return self._settings.unseal(sealed, row=name.encode())
+
+    def pid_index(self, pid: str) -> bytes:
+        """The blind index of a PID."""
+        return self._pid_index.of(pid)
+
+    def block(self, key: str) -> int:
+        """The blind index of a key that says which records are compared, as a number of eight bytes.
+
+        Two keys with the same number do no harm: records are compared that need not be.
+        """
+        return int.from_bytes(self._block_index.of(key)[:BLOCK_BYTES], "big", signed=True)
+
+    def source(self, name: str) -> bytes:
+        """The blind index of a registered table."""
+        return self._source_index.of(name)

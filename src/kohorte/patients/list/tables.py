@@ -1,0 +1,108 @@
+"""The tables of the patient list. The database sees sealed values, blind indexes, numbers and times."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
+
+from kohorte.trust.store import Room
+
+NAME = "patients"
+METADATA = MetaData()
+
+COUNTERS = Table(
+    "patients_counters",
+    METADATA,
+    Column("name", String(20), primary_key=True),
+    Column("value", Integer, nullable=False),
+)
+"""The last numbers given to people and records; a writer locks them first, so that writers wait for each other."""
+
+SETTINGS = Table(
+    "patients_settings",
+    METADATA,
+    Column("name", String(40), primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+)
+"""The fingerprint of the key, and the frequencies of names, sealed."""
+
+PEOPLE = Table(
+    "patients_people",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("pid_index", LargeBinary, nullable=False, unique=True),
+    Column("pid", LargeBinary, nullable=False),
+    Column("joined", Integer, index=True),
+)
+"""PIDs, sealed. A PID that was joined with another names the person whom it now stands for."""
+
+RECORDS = Table(
+    "patients_records",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("person", Integer, nullable=False, index=True),
+    Column("home", Integer, nullable=False),
+    Column("identity", LargeBinary, nullable=False),
+    Column("added", String(32), nullable=False),
+)
+"""Descriptions of people, sealed; `home` is the PID that the record had at first."""
+
+BLOCKS = Table(
+    "patients_blocks",
+    METADATA,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("record", Integer, primary_key=True, autoincrement=False),
+    Index("patients_blocks_by_record", "record"),
+    sqlite_with_rowid=False,
+)
+"""Blind indexes, shortened to eight bytes, of the keys that say which records are compared."""
+
+CASES = Table(
+    "patients_cases",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("record", Integer, nullable=False, index=True),
+    Column("person", Integer, nullable=False, index=True),
+    Column("other", Integer, nullable=False, index=True),
+    Column("weight", Float, nullable=False),
+    Column("levels", Text, nullable=False),
+    Column("state", String(12), nullable=False, index=True),
+    Column("opened", String(32), nullable=False),
+    Column("decided", String(32)),
+    Column("actor", String(200)),
+)
+"""Two people who may be one: `record` belongs to `person`, and resembles a record of `other`."""
+
+EVENTS = Table(
+    "patients_events",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("person", Integer, nullable=False, index=True),
+    Column("at", String(32), nullable=False),
+    Column("actor", String(200), nullable=False),
+    Column("what", String(40), nullable=False),
+    Column("record", Integer),
+    Column("other", Integer),
+    Column("weight", Float),
+)
+"""What happened to a PID."""
+
+ROWS = Table(
+    "patients_rows",
+    METADATA,
+    Column("source", LargeBinary, primary_key=True),
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("record", Integer, nullable=False, index=True),
+    Column("outcome", String(12), nullable=False),
+    sqlite_with_rowid=False,
+)
+"""Which rows of which table were registered, so that a run that was killed continues where it ended."""
+
+FORGOTTEN = Table(
+    "patients_forgotten",
+    METADATA,
+    Column("pid_index", LargeBinary, primary_key=True),
+    Column("at", String(32), nullable=False),
+)
+"""Blind indexes of PIDs that must never be given to anybody again."""
+
+ROOM = Room(NAME, 1, METADATA)

@@ -1,0 +1,329 @@
+"""The patient list of a folder: one PID per person, linkage, decisions, forgetting.
+
+Guarantee
+    One registered person has one PID, and two people never share one without a decision: descriptions are taken for the
+    same person only above a threshold, doubtful ones become a case for a person to decide, and people of the list are
+    joined only by a person. Identity data and PIDs are sealed in the database. A batch is stored as a whole or not at
+    all; a run that was killed continues with the same PIDs.
+Leaves open
+    Two people whose descriptions are equal in names, birth date and everything else that was registered are taken for
+    one. Copies and backups of the database keep what was forgotten until they are destroyed. A database administrator
+    sees how many people and cases there are, when they were added, and which records share a key of the comparison.
+"""
+
+from __future__ import annotations
+
+import getpass
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import polars as pl
+from sqlalchemy import Connection, delete, func, insert, select
+
+from kohorte.data import as_text
+from kohorte.patients.identity import FIELDS, Identity
+from kohorte.patients.linkage.dates import birth_date
+from kohorte.patients.linkage.frequencies import Frequencies
+from kohorte.patients.linkage.record import Record
+from kohorte.patients.linkage.weights import Weighing
+from kohorte.patients.list import cases
+from kohorte.patients.list.cases import Case
+from kohorte.patients.list.database import person_of, pids_of
+from kohorte.patients.list.history import FREQUENCIES, History, forget, history_of
+from kohorte.patients.list.judging import Outcome
+from kohorte.patients.list.registration import Registered, Registration, Row
+from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.tables import COUNTERS, NAME, PEOPLE, RECORDS, ROOM, SETTINGS
+from kohorte.progress import ProgressCallback, Stage, tell
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.private_files import locked
+
+BATCH = 2_000
+SAMPLE = 20_000
+"""So many records of the list are unsealed to count how common names are."""
+GROWTH = 1.2
+"""The names are counted again when the list has grown by this factor."""
+KEY = "fingerprint of the key"
+SHOWN_ROWS = 10
+"""So many row numbers are named in a note."""
+
+
+class _DryRun(Exception):
+    """Ends the transaction of a dry run."""
+
+
+@dataclass
+class Registrations:
+    """What became of the rows of a table; `rows` has the PIDs, which `to_dict` leaves out."""
+
+    rows: list[Registered] = field(default_factory=list)
+    dates_not_understood: list[int] = field(default_factory=list)
+    cases: int = 0
+    people: int = 0
+    seconds: float = 0.0
+    dry_run: bool = False
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        """How many rows had each outcome in this run."""
+        return Counter(row.outcome for row in self.rows if not row.before)
+
+    @property
+    def before(self) -> int:
+        """How many rows had been registered by an earlier run of the same table."""
+        return sum(row.before for row in self.rows)
+
+    @property
+    def insufficient(self) -> list[int]:
+        """The numbers of the rows that say too little about a person."""
+        return [row.number for row in self.rows if row.outcome is Outcome.INSUFFICIENT]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data, without PIDs."""
+        counts = self.counts
+        return {
+            "rows": len(self.rows),
+            **{outcome.value: counts[outcome] for outcome in Outcome},
+            "registered_before": self.before,
+            "not_compared_with_all": sum(row.crowded for row in self.rows),
+            "dates_not_understood": len(self.dates_not_understood),
+            "open_cases": self.cases,
+            "people": self.people,
+            "dry_run": self.dry_run,
+            "seconds": round(self.seconds, 3),
+            "rows_per_second": round(len(self.rows) / max(self.seconds, 1e-9)),
+        }
+
+
+class PatientList:
+    """A patient list in a folder of keys and lists; `actor` is named in log and history."""
+
+    def __init__(self, folder: TrustFolder, *, actor: str | None = None) -> None:
+        self._folder = folder
+        self._actor = actor or _account()
+        key_file = folder.key_file(
+            NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
+        )
+        with locked(folder.path):
+            self._store = folder.store(ROOM)
+            noted = self._setting(KEY)
+            keys = key_file.create() if noted is None and not key_file.exists else key_file.read()
+            if noted is None:
+                self._begin(keys.current.fingerprint)
+            else:
+                keys.check({keys.current.version: noted.decode()})
+        self._secrets = Secrets(keys.current)
+
+    @classmethod
+    def opened(cls, folder: TrustFolder | str, *, create: bool = False, actor: str | None = None) -> Self:
+        """Open the list of a folder; with `create` a missing folder is made."""
+        return cls(TrustFolder.opened(folder, create=create) if isinstance(folder, str) else folder, actor=actor)
+
+    def __repr__(self) -> str:
+        return "<PatientList>"
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._store.close()
+
+    def register(
+        self,
+        table: pl.DataFrame,
+        columns: Mapping[str, str],
+        *,
+        source: str | None = None,
+        dry_run: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> Registrations:
+        """Register the rows of a table: `columns` names the column of each field (`columns_of`).
+
+        `source` identifies the table, for example by its hash: rows that an earlier run registered keep their PIDs.
+        A dry run compares everything and stores nothing.
+        """
+        started = time.perf_counter()
+        rows = _rows(table, columns)
+        tell(progress, Stage.COUNTING, "names")
+        weighing = self._weighing(rows, store=not dry_run)
+        index = None if source is None else self._secrets.source("\x1f".join((source, *sorted(columns.values()))))
+        run = Registration(self._secrets, weighing, source=index, actor=self._actor)
+        result = Registrations(dry_run=dry_run)
+        result.dates_not_understood = [row.number for row in rows if _is_not_understood(row.identity.birth_date)]
+        if not dry_run:
+            self._log("register begins", rows=len(rows))
+        with self._transactions(dry_run=dry_run) as transaction:
+            for start in range(0, len(rows), BATCH):
+                tell(progress, Stage.COMPARING, "with the patient list", done=start, of=len(rows), unit="rows")
+                with transaction() as connection:
+                    result.rows += run.register(connection, rows[start : start + BATCH])
+        result.people, result.cases = self.people, len(self.cases())
+        result.seconds = time.perf_counter() - started
+        if not dry_run:
+            self._log("register", **{str(name): value for name, value in result.counts.items()}, before=result.before)
+        return result
+
+    @property
+    def people(self) -> int:
+        """How many people are in the list."""
+        with self._store.reading() as connection:
+            statement = select(func.count()).select_from(PEOPLE).where(PEOPLE.c.joined.is_(None))
+            return int(connection.execute(statement).scalar_one())
+
+    def cases(self) -> list[Case]:
+        """The open cases, those that agree most first."""
+        with self._store.reading() as connection:
+            return list(cases.open_cases(connection, self._secrets))
+
+    def case(self, number: int) -> Case:
+        """One open case."""
+        with self._store.reading() as connection:
+            cases.open_case(connection, number)
+            return next(case for case in cases.open_cases(connection, self._secrets) if case.number == number)
+
+    def identities(self, number: int) -> tuple[Identity, list[Identity]]:
+        """The identity data of a case, for the eyes of the person who decides; it is logged that it was shown."""
+        with self._store.reading() as connection:
+            row = cases.open_case(connection, number)
+            shown = cases.identities_of(connection, self._secrets, row)
+            pids = pids_of(connection, self._secrets, (row.person, row.other))
+        self._log("show case", case=number, pid=self._mark(pids[row.person]), other=self._mark(pids[row.other]))
+        return shown
+
+    def decide(self, number: int, *, same: bool) -> tuple[str, str]:
+        """Decide a case; returns the PID that stays for the person and the other PID."""
+        with self._store.writing() as connection:
+            kept, other = self._pids(connection, *cases.decide(connection, number, same=same, actor=self._actor))
+        self._log("decide", case=number, same=same, pid=self._mark(kept), other=self._mark(other))
+        return kept, other
+
+    def merge(self, pid: str, other_pid: str) -> tuple[str, str]:
+        """Make two people one: the first PID stays, and the second stands for the same person from now on."""
+        with self._store.writing() as connection:
+            people = [person_of(connection, self._secrets, text) for text in (pid, other_pid)]
+            kept, gone = self._pids(connection, *cases.join(connection, *people, actor=self._actor))
+        self._log("merge", pid=self._mark(kept), other=self._mark(gone))
+        return kept, gone
+
+    def split(self, pid: str, records: Sequence[int]) -> tuple[str, str]:
+        """Give records of a person, by their numbers in `history`, to a person of their own; returns both PIDs."""
+        with self._store.writing() as connection:
+            person = person_of(connection, self._secrets, pid)
+            target = cases.split(connection, self._secrets, person, records, actor=self._actor)
+            stays, new = self._pids(connection, person, target)
+        self._log("split", pid=self._mark(stays), other=self._mark(new), records=len(set(records)))
+        return stays, new
+
+    def history(self, pid: str) -> History:
+        """What happened to a PID, without identity data."""
+        with self._store.reading() as connection:
+            return history_of(connection, self._secrets, person_of(connection, self._secrets, pid))
+
+    def forget(self, pid: str, *, dry_run: bool = False) -> int:
+        """Destroy identity data and link of a person for good; returns how many records there were.
+
+        The log has two entries with the fingerprints of the PIDs: before and after. They prove when it was done.
+        """
+        with self._store.reading() as connection:
+            found = history_of(connection, self._secrets, person_of(connection, self._secrets, pid))
+        if dry_run:
+            return len(found.records)
+        pids = (found.pid, *found.joined)
+        for one in pids:
+            self._log("forget begins", pid=self._mark(one))
+        with self._store.writing() as connection:
+            records = forget(connection, person_of(connection, self._secrets, pid))
+        for one in pids:
+            self._log("forget", pid=self._mark(one), kind="identity data and link destroyed", records=records)
+        return records
+
+    def _weighing(self, rows: Sequence[Row], *, store: bool) -> Weighing:
+        """How common names are in the list and in the table, and how many people there are."""
+        people = self.people
+        counted = self._frequencies(people, store=store)
+        table = Frequencies()
+        table.add(row.record for row in rows)
+        return Weighing(counted.together_with(table), people + len(rows))
+
+    def _frequencies(self, people: int, *, store: bool) -> Frequencies:
+        sealed = self._setting(FREQUENCIES)
+        if sealed is not None:
+            counted = Frequencies.from_json(self._secrets.setting(sealed, FREQUENCIES))
+            if min(people, SAMPLE) <= GROWTH * counted.records:
+                return counted
+        counted = Frequencies()
+        with self._store.reading() as connection:
+            every = max(people // SAMPLE, 1)
+            sample = select(RECORDS.c.id, RECORDS.c.identity).where(RECORDS.c.id % every == 0).limit(SAMPLE)
+            counted.add(Record.of(self._secrets.identity(row.identity, row.id)) for row in connection.execute(sample))
+        if store:
+            with self._store.writing() as connection:
+                self._set(connection, FREQUENCIES, self._secrets.seal_setting(counted.to_json(), FREQUENCIES))
+        return counted
+
+    @contextmanager
+    def _transactions(self, *, dry_run: bool) -> Iterator[Any]:
+        """A transaction for each batch; in a dry run one for all, which is rolled back."""
+        if not dry_run:
+            yield self._store.writing
+            return
+        try:
+            with self._store.writing() as connection:
+
+                @contextmanager
+                def same() -> Iterator[Connection]:
+                    yield connection
+
+                yield same
+                raise _DryRun
+        except _DryRun:
+            return
+
+    def _begin(self, fingerprint: str) -> None:
+        with self._store.writing() as connection:
+            connection.execute(insert(COUNTERS), [{"name": "people", "value": 0}, {"name": "records", "value": 0}])
+            self._set(connection, KEY, fingerprint.encode())
+
+    def _setting(self, name: str) -> bytes | None:
+        with self._store.reading() as connection:
+            value = connection.execute(select(SETTINGS.c.value).where(SETTINGS.c.name == name)).scalar()
+        return None if value is None else bytes(value)
+
+    @staticmethod
+    def _set(connection: Connection, name: str, value: bytes) -> None:
+        connection.execute(delete(SETTINGS).where(SETTINGS.c.name == name))
+        connection.execute(insert(SETTINGS), {"name": name, "value": value})
+
+    def _pids(self, connection: Connection, *people: int) -> tuple[str, str]:
+        pids = pids_of(connection, self._secrets, people)
+        one, other = (pids[person] for person in people)
+        return one, other
+
+    def _mark(self, pid: str) -> str:
+        return self._folder.log.fingerprint(pid)
+
+    def _log(self, action: str, **details: str | int | bool) -> None:
+        self._folder.log.append(action, "the patient list", actor=self._actor, **details)
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        return "unknown account"
+
+
+def _is_not_understood(text: str) -> bool:
+    return bool(text.strip()) and birth_date(text) is None
+
+
+def _rows(table: pl.DataFrame, columns: Mapping[str, str]) -> list[Row]:
+    """The rows of a table, numbered from 1."""
+    nothing = [""] * table.height
+    fields = [
+        as_text(table[columns[field]]).fill_null("").to_list() if field in columns else nothing for field in FIELDS
+    ]
+    identities = (Identity(*values) for values in zip(*fields, strict=True))
+    return [Row(number, identity, Record.of(identity)) for number, identity in enumerate(identities, start=1)]

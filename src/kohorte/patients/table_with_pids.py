@@ -1,0 +1,32 @@
+"""The table that comes back from a registration: PIDs in place of identity data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from kohorte.errors import InputError
+from kohorte.patients.list.registration import Registered
+
+PID, OUTCOME = "pid", "registered"
+
+
+def refuse_taken_names(frame: pl.DataFrame, columns: Mapping[str, str]) -> None:
+    """Refuse a table whose other columns have the names that the registration adds."""
+    for name in (PID, OUTCOME):
+        if name in frame.columns and name not in columns.values():
+            raise InputError(
+                f"the table has a column {name!r} already; rename it, because the registration adds one",
+                code="patients-column",
+            )
+
+
+def table_with_pids(frame: pl.DataFrame, columns: Mapping[str, str], rows: Sequence[Registered]) -> pl.DataFrame:
+    """Return the table with PID and outcome first, and without the columns that say who a person is."""
+    added = [
+        pl.Series(PID, [row.pid for row in rows], dtype=pl.String),
+        pl.Series(OUTCOME, [row.outcome.value for row in rows], dtype=pl.String),
+    ]
+    others = [name for name in frame.columns if name not in columns.values()]
+    return pl.DataFrame([*added, *frame.select(others).get_columns()])
