@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -99,6 +100,10 @@ class ShownPeople:
 
     def losing(self) -> tuple[int, int]:
         """How many people lose rows by suppression, and how many of them lose all rows."""
+        return self._losing
+
+    @cached_property
+    def _losing(self) -> tuple[int, int]:
         lost = self.tuples.group_by(PERSON).agg(self.starred.any().alias(VALUE), self.starred.all().alias(GROUP))
         return int(lost[VALUE].sum()), int(lost[GROUP].sum())
 

@@ -98,9 +98,10 @@ def rows_of_one_person(shown: ShownPeople, plan: Plan, attributes: tuple[str, ..
     classes = kept.select(*shown.names).unique(maintain_order=True).with_row_index(GROUP)
     kept = kept.join(classes, on=list(shown.names), how="left", nulls_equal=True, maintain_order="left")
     k = max(FEWEST, plan.smallest_class)
-    alike = shown.sets(kept).with_columns(pl.len().over(GROUP).alias(SIZE))
+    tied = shown.sets(kept)
+    alike = tied.with_columns(pl.len().over(GROUP).alias(SIZE))
     hurt = [alike.filter(pl.col(SIZE) < k)[PERSON]]
-    sets = shown.sets(kept.drop(LINK, strict=False))
+    sets = shown.sets(kept.drop(LINK)) if LINK in kept.columns else tied
     values = []
     for name in attributes:
         told = _told(shown.tuples, name)
