@@ -177,7 +177,7 @@ def tying_columns(source: TableSource, persons: People, columns: Sequence[str]) 
 
 def _owned(source: TableSource, persons: People, name: str) -> tuple[int, int]:
     """How many values of a column occur in several rows of one person only, and how many in several rows at all."""
-    shown = source.count_shown([*persons.columns, name]).filter(~_absent(name))
+    shown = source.count_shown(list(dict.fromkeys((*persons.columns, name)))).filter(~_absent(name))
     if persons.spellings > persons.people:
         shown = _with_people(shown, persons.columns).group_by(PEOPLE, name).agg(pl.col(COUNT).sum())
     values = shown.group_by(name).agg(pl.len().alias(PEOPLE), pl.col(COUNT).sum())
@@ -199,7 +199,7 @@ def person_notes(source: TableSource, plan: Plan) -> tuple[str, ...]:
     staying = [
         name
         for name in (*plan.names(Role.SENSITIVE), *plan.names(Role.INSENSITIVE))
-        if name in source.columns and name != subset and name not in unit.needed_columns
+        if name in source.columns and name != subset and name not in unit.links
     ]
     persons = People.of(source, unit.columns)
     tied = (

@@ -127,6 +127,15 @@ def test_notes_are_the_same_for_a_table_in_duckdb(tmp_path: Path) -> None:
         assert person_notes(DuckDbSource(tmp_path / "stays.parquet"), plan) == notes
 
 
+def test_a_part_of_the_person_that_stays_and_ties_rows_is_noticed() -> None:
+    """The clinic is removed and the number stays; alone it tells people apart, too."""
+    frame = stays(clinic=[f"c{person % 2}" for person in PEOPLE])
+    plan = plan_of(frame, patient_id="insensitive", clinic="identifying")
+    plan = replace(plan, person=["clinic", "patient_id"])  # type: ignore[arg-type]
+    [note] = person_notes(FrameSource(frame), plan)
+    assert "'patient_id' stays in the release and ties rows of one person together" in note
+
+
 def test_a_released_table_without_the_persons_column_gives_no_warning() -> None:
     frame = stays(pseudo=[f"secret-{person}" for person in PEOPLE])
     plan = replace(plan_of(frame), person="patient_id")  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import pytest
 from kohorte import Plan, anonymize, verify
 from kohorte.errors import InputError, PrivacyViolation
 from kohorte.release import certify
+from support.stays import Stays, different
 
 
 def plan(**changes: Any) -> Plan:
@@ -126,6 +127,29 @@ def test_people_are_counted_in_a_subset_and_in_its_population() -> None:
     more = frame.with_columns(pl.Series("chosen", [1, 1, 0, 0, 0, 0, 0, 0]))
     with pytest.raises(Exception, match="no release"):
         anonymize(more, wanted)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_class_of_a_subset_is_compared_with_its_own_part_of_the_population(seed: int) -> None:
+    stays = Stays.drawn(seed)
+    frame = stays.frame.with_columns(chosen=pl.int_range(100) % 2)
+    wanted = stays.plan(
+        k=2,
+        limit=0.5,
+        attributes={"chosen": {"role": "insensitive"}},
+        models=[{"model": "delta-presence", "minimum": 0, "maximum": 0.9, "subset": "chosen"}],
+    )
+    release = anonymize(frame, wanted)
+    assert release.node is not None
+    classes = stays.classes((release.node[0], release.node[1], release.node[2]))
+    everybody = different(classes, stays.persons)
+    chosen = different(classes[1::2], stays.persons[1::2])
+    kept = [len(people) / len(everybody[group]) for group, people in chosen.items() if len(people) >= 2]
+    shares = [share for share in kept if share <= 0.9]
+    reached = release.verification.models[1].reached
+    assert isinstance(reached, tuple)
+    assert reached[1] == max(shares)
+    assert release.classes == len(shares)
 
 
 def test_a_row_without_a_person_is_refused_with_its_number() -> None:
