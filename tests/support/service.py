@@ -23,12 +23,12 @@ import pytest
 from fastapi.testclient import TestClient
 from nacl.pwhash import argon2id
 
-from kohorte.service.accounts import passwords
 from kohorte.service.context import Service, make_folder
 from kohorte.service.permissions import Role
 from kohorte.service.settings import Settings
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.migration import migrate
+from kohorte.trust import passwords
 from support.postgres import cluster
 
 BACKENDS = ("sqlite", "postgresql")

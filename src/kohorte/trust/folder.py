@@ -18,6 +18,7 @@ from kohorte.errors import InputError
 from kohorte.trust.keys import KeyFile
 from kohorte.trust.log import Log
 from kohorte.trust.private_files import locked, refuse_open_to_others
+from kohorte.trust.sealing import Sealer
 from kohorte.trust.store import Room, Store
 
 ENVIRONMENT = "KOHORTE_FOLDER"
@@ -49,6 +50,10 @@ class TrustFolder:
     def log(self) -> Log:
         """The log of the folder."""
         return Log(self.path / LOG, self._own_key.read().current)
+
+    def sealer(self, table: str) -> Sealer:
+        """Seals what is kept in files of the folder, under the folder's own key."""
+        return Sealer(self._own_key.read().current, table)
 
     def key_file(self, name: str, *, owner: str, lost: str) -> KeyFile:
         """The key file of something in the folder; `owner` and `lost` are for messages."""

@@ -103,6 +103,19 @@ class Log:
             if (entry := _parsed(line)) is not None:
                 yield entry
 
+    def verified_entries(self) -> Iterator[Mapping[str, Any]]:
+        """Read all entries; the first one that is not true ends the reading with an error."""
+        last = Head()
+        for line in self._lines():
+            entry = _parsed(line)
+            if entry is None or not self._fits(entry, last):
+                raise EngineError(
+                    f"{self.path}: line {last.number + 1} of the log was changed, or lines are missing before it",
+                    code="trust-log-broken",
+                )
+            last = Head(entry["number"], entry["code"])
+            yield entry
+
     def verify(self, expected: Head | None = None) -> LogCheck:
         """Verify the whole chain; `expected` is a head noted before, which the log must still contain."""
         last, wrong, noted = Head(), None, expected is None or expected == Head()

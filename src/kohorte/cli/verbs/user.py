@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import getpass
-import sys
 from typing import Any
 
 from kohorte.cli.output import print_json, print_table, service_action
-from kohorte.errors import InputError
+from kohorte.cli.passwords import add_password_option, new_password
 from kohorte.service.permissions import Role
 from kohorte.service.processes.opening import opened
 
@@ -49,9 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for action in (create, disable, password):
         action.add_argument("email_address", metavar="ADDRESS", help="e-mail address of the user")
     for action in (create, password):
-        action.add_argument(
-            "--password-stdin", action="store_true", help="read the password from the first line of standard input"
-        )
+        add_password_option(action)
     for action, run in ((create, run_create), (shown, run_list), (disable, run_disable), (password, run_password)):
         action.set_defaults(run=run)
 
@@ -67,7 +63,7 @@ def run_create(options: argparse.Namespace) -> int:
             email_address=options.email_address,
             name=options.name,
             institution=options.institution,
-            password=_password(options),
+            password=new_password(options),
             roles=_roles(options),
             by=None,
         )
@@ -119,7 +115,7 @@ def run_password(options: argparse.Namespace) -> int:
     with opened(options.folder) as service:
         from kohorte.service.accounts import users
 
-        changes = users.Changes(password=_password(options))
+        changes = users.Changes(password=new_password(options))
         row = users.change_by_hand(service, options.email_address, changes)
     _print_done(options, row, f"password of user {row.id} set, all sessions ended")
     return 0
@@ -128,26 +124,6 @@ def run_password(options: argparse.Namespace) -> int:
 def _roles(options: argparse.Namespace) -> set[Role]:
     named = set(map(Role, options.role)) | ({Role.STEWARD} if options.steward else set())
     return named or {Role.RESEARCHER}
-
-
-def _password(options: argparse.Namespace) -> str:
-    if options.password_stdin:
-        return _first_line()
-    if not sys.stdin.isatty():
-        raise InputError("there is no terminal to ask on; use --password-stdin", code="password-unasked")
-    password = getpass.getpass("password: ")
-    if password != getpass.getpass("once more: "):
-        raise InputError("the two passwords differ", code="password-differs")
-    return password
-
-
-def _first_line() -> str:
-    try:
-        line = sys.stdin.readline().rstrip("\r\n")
-        line.encode()
-    except UnicodeError:
-        raise InputError("the password on standard input is not in UTF-8", code="password-encoding") from None
-    return line
 
 
 def _print_done(options: argparse.Namespace, row: Any, words: str) -> None:

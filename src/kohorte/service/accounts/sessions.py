@@ -16,12 +16,13 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from kohorte.errors import AccessDenied
 from kohorte.service.access import Actor
-from kohorte.service.accounts import lockout, passwords
+from kohorte.service.accounts import lockout
 from kohorte.service.accounts.addresses import folded
 from kohorte.service.accounts.tokens import Claims, Type, claims_of, is_live, issued, new_id, refused
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import USER, USERS
 from kohorte.service.storage.schema import now, sessions, users
+from kohorte.trust import passwords
 
 LONGEST = timedelta(days=30)
 USABLE = (users.c.disabled_at.is_(None), users.c.deleted_at.is_(None))

@@ -16,12 +16,13 @@ from sqlalchemy.exc import IntegrityError
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, found_or_refused, roles_of, user_for
-from kohorte.service.accounts import passwords, sessions
+from kohorte.service.accounts import sessions
 from kohorte.service.accounts.addresses import folded, valid
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import USER, USERS
 from kohorte.service.permissions import Permission, Role
 from kohorte.service.storage.schema import now, user_roles, users
+from kohorte.trust import passwords
 
 LONGEST_TEXT = 200
 TEXT = r"^[^\x00-\x1f\x7f-\x9f]*$"

@@ -7,9 +7,10 @@ import pytest
 from sqlalchemy import func, select, update
 
 from kohorte.errors import AccessDenied
-from kohorte.service.accounts import lockout, passwords, sessions
+from kohorte.service.accounts import lockout, sessions
 from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit, login_failures, now
+from kohorte.trust import passwords
 from support.service import PASSWORD, new_user
 
 

@@ -9,12 +9,13 @@ from nacl.pwhash import argon2id
 from sqlalchemy import func, select, update
 
 from kohorte.errors import AccessDenied
-from kohorte.service.accounts import passwords, sessions, tokens
+from kohorte.service.accounts import sessions, tokens
 from kohorte.service.audit import verify_log
 from kohorte.service.context import Service
 from kohorte.service.storage.schema import audit, now
 from kohorte.service.storage.schema import sessions as session_rows
 from kohorte.service.storage.schema import users as user_rows
+from kohorte.trust import passwords
 from support.marked_rows import mark_rows
 from support.service import PASSWORD, new_user
 

@@ -16,7 +16,7 @@ from kohorte.dp import Budget
 from kohorte.dp.budget.budget import Cost
 from kohorte.errors import AccessDenied, EngineError
 from kohorte.service.access import Actor
-from kohorte.service.accounts import passwords, setup, users
+from kohorte.service.accounts import setup, users
 from kohorte.service.approvals import requests
 from kohorte.service.context import Service
 from kohorte.service.integrity.verification import verify
@@ -28,6 +28,7 @@ from kohorte.service.projects import store
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.storage import schema
 from kohorte.service.vault import Content
+from kohorte.trust import passwords
 from support.attacker import Attacker
 from support.jobs import new_project
 from support.projects import interactive, patients, store_dataset

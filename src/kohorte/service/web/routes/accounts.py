@@ -12,12 +12,13 @@ from fastapi.security import HTTPAuthorizationCredentials
 from pydantic import BaseModel, ConfigDict, Field
 
 from kohorte.service import setup_token
-from kohorte.service.accounts import passwords, sessions, setup
+from kohorte.service.accounts import sessions, setup
 from kohorte.service.accounts.tokens import LONGEST, refused
 from kohorte.service.web.dependencies import ActorDep, ServiceDep, bearer
 from kohorte.service.web.models.requests import Body
 from kohorte.service.web.models.responses import UserAnswer
 from kohorte.service.web.routes.users import CREATED, EmailAddress, Institution, Name, Password, created_user
+from kohorte.trust import passwords
 
 router = APIRouter(tags=["accounts"])
 _waiting: RunVar[CapacityLimiter] = RunVar("logins")

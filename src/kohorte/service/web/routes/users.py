@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 from sqlalchemy import Row
 from starlette.responses import JSONResponse
 
-from kohorte.service.accounts import passwords, users
+from kohorte.service.accounts import users
 from kohorte.service.accounts.addresses import LONGEST, SYNTAX
 from kohorte.service.approvals.requests import perform
 from kohorte.service.permissions import Role
@@ -17,6 +17,7 @@ from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber
 from kohorte.service.web.models.requests import Body
 from kohorte.service.web.models.responses import JANE, UserAnswer
 from kohorte.service.web.routes.approvals import MAY_WAIT, waiting
+from kohorte.trust import passwords
 
 router = APIRouter(tags=["users"])
 NAME = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$"

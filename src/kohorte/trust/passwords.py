@@ -10,14 +10,13 @@ import secrets
 import threading
 import unicodedata
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from nacl import exceptions
 from nacl.pwhash import argon2id
 
 from kohorte.errors import InputError
-from kohorte.service.storage.schema import now
 
 PASSES = 2
 MEMORY = 32 << 20
@@ -81,7 +80,7 @@ def initial_expiry(password: str, *, about: Iterable[str]) -> datetime | None:
         raise InputError(f"the password needs at least {SHORTEST_INITIAL} characters", code="password-weak")
     if len(password) > LONGEST:
         raise InputError(f"the password may have {LONGEST} characters at most", code="password-weak")
-    return None if _weakness(password, about) is None else now() + INITIAL_LASTS
+    return None if _weakness(password, about) is None else datetime.now(UTC) + INITIAL_LASTS
 
 
 def _weakness(password: str, about: Iterable[str]) -> str | None:

@@ -9,8 +9,8 @@ import pytest
 from nacl.pwhash import argon2id
 
 from kohorte.errors import InputError
-from kohorte.service.accounts import passwords
 from kohorte.service.storage.schema import now
+from kohorte.trust import passwords
 
 ABOUT = ("jane.doe.senior@example.com", "Jane Doe the Second", "Fraunhofer IOSB")
 

@@ -1,0 +1,133 @@
+"""The people of a folder: who may ask for a way back, who may approve it, and who is told about it.
+
+people.json has names, roles and hashes of passwords. It is sealed with the key of the folder, so that only a program
+with the key can add a person. All people of a folder use the same account of the machine; what keeps them apart is
+their passwords. Where they must be kept apart by the machine, too, they use the service.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from kohorte.data import atomic_write
+from kohorte.errors import AccessDenied, InputError, nearest
+from kohorte.trust import passwords
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.private_files import locked
+
+FILE = "people.sealed"
+ROW = b"people"
+ATTEMPTS = 5
+PAUSE = timedelta(minutes=15)
+WRONG = "wrong password"
+_NAME = re.compile(r"\w[\w .@'-]{0,62}")
+
+
+class Task(StrEnum):
+    """What a person may do."""
+
+    REQUESTER = "requester"
+    APPROVER = "approver"
+    OFFICER = "data-protection-officer"
+
+
+@dataclass(frozen=True)
+class Person:
+    """A person and their tasks."""
+
+    name: str
+    tasks: tuple[Task, ...]
+    password_hash: str = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and tasks."""
+        return {"name": self.name, "roles": [str(task) for task in self.tasks]}
+
+
+class People:
+    """The people of one folder."""
+
+    def __init__(self, folder: TrustFolder) -> None:
+        self._folder = folder
+        self._path = folder.path / FILE
+
+    def all(self) -> list[Person]:
+        """All people, by name."""
+        return sorted(self._read().values(), key=lambda person: person.name)
+
+    def add(self, name: str, tasks: Iterable[Task], password: str, *, actor: str) -> Person:
+        """Add a person, with a password that only they know."""
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                "the name of a person has at most 63 letters, digits, blanks and . @ ' -", code="trust-person-name"
+            )
+        chosen = tuple(sorted(set(tasks)))
+        if not chosen:
+            raise InputError(f"a person needs a role: {', '.join(Task)}", code="trust-person-role")
+        passwords.refuse_weak(password, about=(name,))
+        person = Person(name, chosen, passwords.hashed(password))
+        with locked(self._folder.path):
+            people = self._read()
+            if name in people:
+                raise InputError(f"there is a person {name!r} already", code="trust-person-exists")
+            self._write({**people, name: person})
+        self._folder.log.append("add person", f"person {name}", actor=actor, roles=", ".join(chosen))
+        return person
+
+    def remove(self, name: str, *, actor: str) -> None:
+        """Remove a person; what they did stays in the log."""
+        with locked(self._folder.path):
+            people = self._read()
+            if name not in people:
+                raise InputError(f"there is no person {name!r}{nearest(name, people)}", code="trust-person-unknown")
+            self._write({other: person for other, person in people.items() if other != name})
+        self._folder.log.append("remove person", f"person {name}", actor=actor)
+
+    def signed_in(self, name: str, password: str, *, tasks: Sequence[Task]) -> Person:
+        """Return the person if the password is theirs and they have one of the tasks.
+
+        An unknown name and a wrong password look alike. After five wrong passwords the name is refused for a while.
+        """
+        if self._wrong_attempts(name) >= ATTEMPTS:
+            raise AccessDenied(
+                f"too many wrong passwords; wait {PAUSE.seconds // 60} minutes", code="trust-person-locked"
+            )
+        person = self._read().get(name)
+        if not passwords.fits(password, None if person is None else person.password_hash) or person is None:
+            self._folder.log.append(WRONG, f"person {name if person else 'unknown'}", actor="somebody")
+            raise AccessDenied("the name or the password is wrong", code="trust-person-wrong")
+        if not set(tasks) & set(person.tasks):
+            needed = " or ".join(tasks)
+            self._folder.log.append("refuse way back", f"person {name}", actor=name, reason=f"is not {needed}")
+            raise AccessDenied(f"only a person with the role {needed} may do this", code="trust-person-task")
+        return person
+
+    def _wrong_attempts(self, name: str) -> int:
+        since = (datetime.now(UTC) - PAUSE).isoformat(timespec="microseconds")
+        about = (f"person {name}", "person unknown")
+        entries = (entry for entry in self._folder.log.entries() if entry["at"] >= since)
+        return sum(entry["action"] == WRONG and entry["about"] in about for entry in entries)
+
+    def _read(self) -> dict[str, Person]:
+        if not self._path.exists():
+            return {}
+        data = json.loads(self._folder.sealer(FILE).unseal(self._path.read_bytes(), row=ROW))
+        return {name: _person(name, entry) for name, entry in data.items()}
+
+    def _write(self, people: Mapping[str, Person]) -> None:
+        data = {
+            name: {"roles": list(person.tasks), "password": person.password_hash} for name, person in people.items()
+        }
+        sealed = self._folder.sealer(FILE).seal(json.dumps(data).encode(), row=ROW)
+        with atomic_write(self._path, force=True, private=True) as temporary:
+            temporary.write_bytes(sealed)
+
+
+def _person(name: str, entry: Mapping[str, Any]) -> Person:
+    return Person(name, tuple(map(Task, entry["roles"])), entry["password"])

@@ -1,0 +1,109 @@
+"""The people of a folder: names, roles and passwords."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from nacl.pwhash import argon2id
+
+from kohorte import KohorteError
+from kohorte.trust import passwords, people
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.people import People, Task
+
+PASSWORD = "three sparrows on a wire"
+
+
+@pytest.fixture(autouse=True)
+def light_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "PASSES", argon2id.OPSLIMIT_MIN)
+    monkeypatch.setattr(passwords, "MEMORY", argon2id.MEMLIMIT_MIN)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> TrustFolder:
+    return TrustFolder.opened(tmp_path / "trust", create=True)
+
+
+@pytest.fixture
+def everybody(folder: TrustFolder) -> People:
+    found = People(folder)
+    found.add("Ada", [Task.REQUESTER], PASSWORD, actor="account test")
+    return found
+
+
+def refused(code: str) -> pytest.RaisesContext[KohorteError]:
+    return pytest.raises(KohorteError, check=lambda error: error.code == code)
+
+
+def test_a_person_signs_in_with_their_password(everybody: People) -> None:
+    assert everybody.signed_in("Ada", PASSWORD, tasks=[Task.REQUESTER]).name == "Ada"
+
+
+def test_a_wrong_password_and_an_unknown_name_look_alike(everybody: People) -> None:
+    messages = []
+    for name in ("Ada", "Nobody"):
+        with pytest.raises(KohorteError) as caught:
+            everybody.signed_in(name, "something else entirely", tasks=[Task.REQUESTER])
+        messages.append((caught.value.code, caught.value.message))
+    assert messages[0] == messages[1]
+
+
+def test_a_task_of_another_role_is_refused_and_logged(everybody: People, folder: TrustFolder) -> None:
+    with refused("trust-person-task"):
+        everybody.signed_in("Ada", PASSWORD, tasks=[Task.APPROVER])
+    assert list(folder.log.entries())[-1]["action"] == "refuse way back"
+
+
+def test_after_five_wrong_passwords_even_the_right_one_waits(
+    everybody: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(5):
+        with refused("trust-person-wrong"):
+            everybody.signed_in("Ada", "something else entirely", tasks=[Task.REQUESTER])
+    with refused("trust-person-locked"):
+        everybody.signed_in("Ada", PASSWORD, tasks=[Task.REQUESTER])
+    monkeypatch.setattr(people, "PAUSE", timedelta(0))
+    assert everybody.signed_in("Ada", PASSWORD, tasks=[Task.REQUESTER])
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "password", "code"),
+    [
+        ("Ada", [Task.APPROVER], PASSWORD, "trust-person-exists"),
+        ("", [Task.APPROVER], PASSWORD, "trust-person-name"),
+        ("a\nb", [Task.APPROVER], PASSWORD, "trust-person-name"),
+        ("Ben", [], PASSWORD, "trust-person-role"),
+        ("Ben", [Task.APPROVER], "short", "password-weak"),
+    ],
+)
+def test_what_makes_no_person_is_refused(
+    everybody: People, name: str, tasks: list[Task], password: str, code: str
+) -> None:
+    with refused(code):
+        everybody.add(name, tasks, password, actor="account test")
+    assert [person.name for person in everybody.all()] == ["Ada"]
+
+
+def test_a_removed_person_cannot_sign_in(everybody: People) -> None:
+    everybody.remove("Ada", actor="account test")
+    with refused("trust-person-wrong"):
+        everybody.signed_in("Ada", PASSWORD, tasks=[Task.REQUESTER])
+    with refused("trust-person-unknown"):
+        everybody.remove("Ada", actor="account test")
+
+
+def test_neither_file_nor_log_nor_repr_shows_a_password_or_its_hash(everybody: People, folder: TrustFolder) -> None:
+    content = b"".join(path.read_bytes() for path in folder.path.rglob("*") if path.is_file())
+    assert b"argon2" not in content
+    assert PASSWORD.encode() not in content
+    assert "argon2" not in repr(everybody.all())
+
+
+def test_a_file_of_people_that_was_changed_is_refused(everybody: People, folder: TrustFolder) -> None:
+    path = folder.path / people.FILE
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with refused("trust-damaged"):
+        everybody.all()
