@@ -147,3 +147,35 @@ def test_a_scalar_of_another_length_or_zero_is_a_bug(scalar):
     for use in (lambda: ristretto.multiply(some_points(1), scalar), lambda: ristretto.invert(scalar)):
         with pytest.raises(InternalError):
             use()
+
+
+def test_many_points_are_computed_in_pieces_so_that_a_role_can_be_interrupted(monkeypatch):
+    texts, scalars = [str(i).encode() for i in range(23)], ristretto.random_scalars(23)
+    group_of = np.array([3, 0, 3, 1, 3] * 4 + [5, 3, 0], dtype=np.uint32)
+
+    def computed():
+        some = ristretto.hash_to_group(texts, b"key")
+        return [
+            some,
+            ristretto.multiply(some, as_bytes(7)),
+            ristretto.multiply_each(scalars, some),
+            ristretto.multiply_base(scalars),
+            ristretto.add(some, some[:1]),
+            ristretto.subtract(some[:1], some[1:]),
+            ristretto.sum_groups(some, group_of, 7),
+        ]
+
+    whole = computed()
+    monkeypatch.setattr(ristretto, "PIECE", 4)
+    for one, other in zip(computed(), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("bad", [2, 9, 10])
+def test_the_row_of_a_point_that_is_refused_is_named_in_any_piece(monkeypatch, bad):
+    monkeypatch.setattr(ristretto, "PIECE", 4)
+    some = some_points(11)
+    some[bad] = points(NOT_POINTS[:1])
+    for refused in (lambda: ristretto.multiply(some, as_bytes(7)), lambda: ristretto.sum_groups(some, some[:, 0], 256)):
+        with pytest.raises(ProtocolError, match=f"row {bad + 1} "):
+            refused()
