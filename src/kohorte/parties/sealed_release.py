@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kohorte.hierarchies import SUPPRESSED
-from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.kernels.arrays import Codes, Counts
 from kohorte.parties.integration import random_order
 from kohorte.parties.sealed import MISSING, STAR, Cells, SealedTable, malformed, pack, unpack
 from kohorte.plans.plan import Plan
@@ -49,9 +49,9 @@ class SealedRelease:
         """The same release with other ciphertexts."""
         return SealedRelease(self.codes, cells, self.facts)
 
-    def chosen(self, rows: Bools) -> SealedRelease:
-        """The release of these rows, with the cells that they show."""
-        if len(rows) != self.rows:
+    def repeated(self, counts: Counts, most: int) -> SealedRelease:
+        """The release in which each row stands as often as its count says, in random order; at most so many rows."""
+        if len(counts) != self.rows or int(counts.sum()) > most:
             raise malformed("its counters do not fit its rows")
         found = {name: _used(codes[rows], self.cells[name]) for name, codes in self.codes.items()}
         codes, cells = {name: own[0] for name, own in found.items()}, {name: own[1] for name, own in found.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,9 @@ class Summed:
 class CountedTable:
     """An encrypted table with dummy rows; it answers questions about nodes with encrypted counters.
 
-    Each answer is in another random order, so that nobody recognizes a class by its position.
+    Each answer is in another random order, so that nobody recognizes a class by its position. Rows that are equal in
+    all columns are counted together; these counters are refreshed, so that those who encrypted the counters of rows do
+    not recognize them.
     """
 
     def __init__(self, table: SealedTable, plan: Plan, counters: PublicCounters) -> None:
@@ -56,7 +58,10 @@ class CountedTable:
         of_row = problem.released(numbers, shuffled=False).in_memory("the tuples of the rows")[name]
         self._tuple_of_row: Counts = of_row.to_numpy()
         self._engine = engine_for(self._encoded)
-        self._of_tuple = self._sum(_given(table.counters), self._tuple_of_row, len(self._encoded.weights))
+        self._kinds, kind_of_row = _equal_rows([column.codes for column in table.columns.values()])
+        together = self._sum(_given(table.counters, counters), kind_of_row, len(self._kinds))
+        self._of_kind = counters.refresh(together)
+        self._of_tuple = self._sum(self._of_kind, self._tuple_of_row[self._kinds], len(self._encoded.weights))
         included = np.flatnonzero(self._encoded.included)
         self._known: list[Summed] = [
             Summed((0,) * len(self._encoded.columns), np.arange(len(included)), self._of_tuple[included])
@@ -183,9 +188,10 @@ class CountedTable:
             raise malformed("it asks for a node that is not there")
 
     def released(self, node: Node, kept: Bools) -> tuple[SealedRelease, Cells]:
-        """The rows as they are released at a node, and the counter of each; classes that are not kept show only `*`.
+        """The rows as they are released at a node, and a counter of each; classes that are not kept show only `*`.
 
-        Dummy rows are among them. `kept` is in the order of the last answer about the node.
+        Rows that show the same are one row, whose counter says how often the release has it: never, if all are dummy
+        rows. `kept` is in the order of the last answer about the node.
         """
         self._refuse_strange(node)
         class_of, classes = self._class_at.get(node, (np.empty(0, dtype=np.uint32), -1))
@@ -193,14 +199,25 @@ class CountedTable:
             raise malformed("it does not say which classes are kept")
         of_tuple = np.zeros(len(self._encoded.weights), dtype=bool)
         of_tuple[self._included] = kept[class_of]
-        rows: Codes = random_order(self._table.rows).astype(np.uint32)
-        shown_rows = of_tuple[self._tuple_of_row][rows]
-        shown = {}
+        shown_rows = of_tuple[self._tuple_of_row][self._kinds]
+        shown = {name: column.at(0)[self._kinds] for name, column in self._table.columns.items()}
         for column, level in zip(self._encoded.columns, node, strict=True):
-            cells = self._table.columns[column.name].at(level + column.finest)[rows]
+            cells = self._table.columns[column.name].at(level + column.finest)[self._kinds]
             shown[column.name] = np.where(shown_rows, cells, STAR).astype(np.uint32)
-        release = SealedRelease.of(self._table, rows, shown, {})
-        return release, _given(self._table.counters)[rows]
+        first, row_of = _equal_rows(list(shown.values()))
+        order = random_order(len(first))
+        rows = {name: codes[first[order]] for name, codes in shown.items()}
+        release = SealedRelease.of(self._table, self._kinds[first[order]].astype(np.uint32), rows, {})
+        return release, self._sum(self._of_kind, row_of, len(first))[order]
+
+
+def _equal_rows(columns: Sequence[Codes]) -> tuple[Counts, Counts]:
+    """The first of all rows that are equal in all columns, and the number of each row among them."""
+    numbers = pl.DataFrame({str(number): codes for number, codes in enumerate(columns)}).select(
+        pl.struct(pl.all()).rank("dense") - 1
+    )
+    _, first, of = np.unique(numbers.to_series().to_numpy(), return_index=True, return_inverse=True)
+    return first.astype(np.int64), of.astype(np.int64)
 
 
 def is_finer(one: Node, other: Node) -> bool:
@@ -208,9 +225,9 @@ def is_finer(one: Node, other: Node) -> bool:
     return all(low <= high for low, high in zip(one, other, strict=True))
 
 
-def _given(counters: Cells | None) -> Cells:
-    if counters is None:
-        raise malformed("its rows have no counters")
+def _given(counters: Cells | None, public: PublicCounters) -> Cells:
+    if counters is None or counters.shape[1] != public.bytes_per_counter:
+        raise malformed("its rows have no counters, or more than one each")
     return counters
 
 

@@ -42,7 +42,7 @@ from kohorte.parties.roles.protocol_a import (
     hashed,
     integrate_in_circle,
 )
-from kohorte.parties.roles.protocol_c import mixed_with_dummies, one_counter
+from kohorte.parties.roles.protocol_c import mixed_with_dummies
 from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import Cells, SealedTable, malformed, pack, unpack
@@ -65,7 +65,7 @@ def party(
         own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))
         mixed, counts, most = mixed_with_dummies(channel, own, study, secrets)
         table = hashed(mixed, secrets)
-        counted = SealedTable(table.columns, table.identifiers, public.encrypt(counts))
+        counted = SealedTable(table.columns, table.identifiers, None if counts is None else public.encrypt(counts))
         held = encrypt_in_circle(channel, ring, keys, counted, public.refresh)
     with timing("integrate"):
         parts = integrate_in_circle(channel, study, ring, held)
@@ -92,10 +92,7 @@ def _joint_key(channel: Channel, secrets: Secrets, share: ElGamal) -> ElGamalPub
 
 
 def _whole(study: Study, parts: Parts, public: ElGamalPublic) -> CountedTable:
-    tables = []
-    for table in parts.tables.values():
-        ordered = in_plan_order(table, study)
-        tables.append(SealedTable(ordered.columns, None, one_counter(ordered, public)))
+    tables = [in_plan_order(table, study) for table in parts.tables.values()]
     return CountedTable(permuted(tables[0] if len(tables) == 1 else append(tables)), study.plan, public)
 
 
@@ -181,7 +178,7 @@ def _opened(
         lead.choose(found)
         opening.done()
         message, counters, lost = read_release(channel.receive(opening.ring.left, "release"))
-        real = opening.share.decrypt(counters, opening.most) > 0
-        release = keys.decrypted(SealedRelease.from_bytes(message).chosen(real))
+        counts = opening.share.decrypt(counters, opening.most)
+        release = keys.decrypted(SealedRelease.from_bytes(message).repeated(counts, opening.most))
         opened = release.opened(decoded(channel, secrets, own, release), study.plan)
     return OpenedRelease(opened, {**found.figures(opened), "lost": lost, "seconds": {}}, timing.seconds)

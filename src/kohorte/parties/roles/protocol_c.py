@@ -30,7 +30,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.kernels.arrays import Counts
-from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters, PublicCounters
+from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead
@@ -68,7 +68,7 @@ def party(
         own, ciphers = prepared(channel, study, secrets, frame)
         mixed, counts, most = mixed_with_dummies(channel, own, study, secrets)
         table = sealed(mixed, ciphers)
-        counted = SealedTable(table.columns, table.identifiers, private.public.encrypt(counts))
+        counted = SealedTable(table.columns, table.identifiers, None if counts is None else private.encrypt(counts))
         channel.send(HELPER, "table", permuted(counted).to_bytes())
     if name != study.finisher:
         decrypt_for_others(channel, study, private, most)
@@ -79,7 +79,7 @@ def party(
         found = lead.search(progress)
     with timing("decrypt"):
         message, counters, lost = lead.released(found)
-        release = SealedRelease.from_bytes(message).chosen(decrypt(counters) > 0)
+        release = SealedRelease.from_bytes(message).repeated(decrypt(counters), most)
         decrypt.done()
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
         opened = release.opened(texts, study.plan)
@@ -99,10 +99,12 @@ def scheme_of(study: Study) -> type[PrivateCounters]:
     return next(scheme for scheme in COUNTERS if scheme.name == study.counters)
 
 
-def mixed_with_dummies(channel: Channel, own: OwnTable, study: Study, secrets: Secrets) -> tuple[OwnTable, Counts, int]:
+def mixed_with_dummies(
+    channel: Channel, own: OwnTable, study: Study, secrets: Secrets
+) -> tuple[OwnTable, Counts | None, int]:
     """One's own rows and dummy rows in random order, the counter of each (1 for a real row), and the most people.
 
-    If rows are joined, only the first party of a group counts them.
+    If rows are joined, only the first party of a group counts them; counters of the others would all be 0.
     """
     told = secrets.exchange(channel, "rows", {"rows": own.rows})
     try:
@@ -123,8 +125,9 @@ def mixed_with_dummies(channel: Channel, own: OwnTable, study: Study, secrets: S
         )
         counting = secrets.name == names[0]
     counts = np.zeros(mixed.rows, dtype=np.int64)
-    counts[: own.rows] = int(counting)
-    return *shuffled(mixed, counts), sum(rows.values())
+    counts[: own.rows] = 1
+    mixed, counts = shuffled(mixed, counts)
+    return mixed, counts if counting else None, sum(rows.values())
 
 
 def helper(channel: Channel, study: Study) -> None:
@@ -132,22 +135,9 @@ def helper(channel: Channel, study: Study) -> None:
     public = scheme_of(study).public_type.from_bytes(channel.receive(study.names[0], "public-key"))
     tables = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
     whole, lost = integrate(study, tables)
-    table = permuted(SealedTable(whole.columns, None, one_counter(whole, public)))
-    counted = CountedTable(table, study.plan, public)
-    release, counters = answer(channel, study.finisher, counted)
+    release, counters = answer(channel, study.finisher, CountedTable(permuted(whole), study.plan, public))
     message = np.frombuffer(release.to_bytes(), dtype=np.uint8)
     channel.send(study.finisher, "release", pack({"lost": lost}, {"release": message, "counters": counters}))
-
-
-def one_counter(table: SealedTable, public: PublicCounters) -> Cells:
-    """The counters of the parties of each row added up, and no longer recognizable for those who made them."""
-    if table.counters is None or table.counters.shape[1] % public.bytes_per_counter:
-        raise malformed("its rows have no counters")
-    each = table.counters.shape[1] // public.bytes_per_counter
-    counters = table.counters.reshape(table.rows * each, public.bytes_per_counter)
-    if each > 1:
-        counters = public.sum_groups(counters, np.repeat(np.arange(table.rows, dtype=np.uint32), each), table.rows)
-    return public.refresh(counters)
 
 
 @dataclass(frozen=True, eq=False)

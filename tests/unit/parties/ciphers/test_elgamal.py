@@ -23,10 +23,13 @@ def opened(key, row):
     return oracle.sum_of([second, oracle.product(oracle.ORDER - scalar(key), first)])
 
 
-def test_a_counter_is_what_the_scheme_says():
+@pytest.mark.parametrize("private", [False, True])
+def test_a_counter_is_what_the_scheme_says(private):
     key = ElGamal.random()
     assert key.public.to_bytes() == oracle.product(scalar(key), oracle.GENERATOR)
-    for count, row in zip((0, 1, 9), key.public.encrypt(counts(0, 1, 9)), strict=True):
+    rows = (key if private else key.public).encrypt(counts(0, 1, 9))
+    assert len({row[:32].tobytes() for row in rows}) == 3
+    for count, row in zip((0, 1, 9), rows, strict=True):
         assert opened(key, row) == oracle.product(count, oracle.GENERATOR)
 
 

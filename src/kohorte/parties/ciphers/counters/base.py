@@ -36,9 +36,7 @@ class PublicCounters(ABC):
 
     def encrypt(self, counts: Counts) -> Bytes:
         """Encrypt counts, one row each; equal counts give different ciphertexts."""
-        if len(counts) and not 0 <= int(counts.min()) <= int(counts.max()) <= MOST:
-            raise InternalError("a count is negative or too large to be encrypted", code="party-cipher-use")
-        return self._encrypted(counts)
+        return self._encrypted(checked_counts(counts))
 
     def sum_groups(self, counters: Bytes, group_of: Codes, groups: int) -> Bytes:
         """Add the counters of each group: `group_of[row]` is the group of a row. An empty group gets a new zero.
@@ -92,6 +90,10 @@ class PrivateCounters(Secret, ABC):
     def public(self) -> PublicCounters:
         """The public key."""
 
+    def encrypt(self, counts: Counts) -> Bytes:
+        """Encrypt counts as the public key does; who knows the private key may be faster."""
+        return self.public.encrypt(counts)
+
     def decrypt(self, counters: Bytes, most: int) -> Counts:
         """Return the counts; a counter that is malformed or above `most` is refused."""
         if not 0 <= most <= MOST:
@@ -100,6 +102,13 @@ class PrivateCounters(Secret, ABC):
 
     @abstractmethod
     def _decrypted(self, counters: Bytes, most: int) -> Counts: ...
+
+
+def checked_counts(counts: Counts) -> Counts:
+    """Return counts that can be encrypted; refuse others."""
+    if len(counts) and not 0 <= int(counts.min()) <= int(counts.max()) <= MOST:
+        raise InternalError("a count is negative or too large to be encrypted", code="party-cipher-use")
+    return counts
 
 
 def too_large(row: int) -> ProtocolError:
