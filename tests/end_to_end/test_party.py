@@ -54,6 +54,28 @@ def test_the_error_of_one_party_is_the_error_of_the_rehearsal(
     assert not output.exists()
 
 
+def test_the_certificate_of_a_rehearsal_can_be_checked_and_says_what_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "study"
+    written_study(folder, PLAN, protocol="A", parties={"clinic-a": {}, "clinic-b": {}})
+    FRAME[:4].write_csv(tmp_path / "a.csv")
+    FRAME[4:].write_csv(tmp_path / "b.csv")
+    data = [option for name in ("a", "b") for option in ("--data", f"clinic-{name}={tmp_path / name}.csv")]
+    output = tmp_path / "joint.csv"
+    assert main(["party", "rehearse", str(folder / "study.yaml"), *data, "--output", str(output), "--quiet"]) == 0
+    assert "rehearsed, to check signatures" in capsys.readouterr().out
+    check = ["party", "signatures", str(tmp_path / "joint.certificate.json"), "--study"]
+    assert main([*check, str(tmp_path / "joint.study.yaml")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count(" signed\n") == 2
+    assert "the institutions signed nothing" in printed
+    assert main([*check, str(folder / "study.yaml")]) == 1  # no institution signed
+    text = (tmp_path / "joint.certificate.txt").read_text(encoding="utf-8")
+    assert "The signatures below are not those of the institutions." in text
+    assert "none of them saw a row of another" not in text
+
+
 def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:
     written_study(tmp_path, PLAN, parties={"clinic-a": {}, "clinic-b": {}})
     with pytest.raises(InputError, match="missing for clinic-b"):

@@ -252,7 +252,7 @@ def _in_words(joint: Any) -> str:
         "Joint release",
         f"  Study {joint['study']}, protocol {joint['protocol']}, {joint['distribution']} distribution.",
         f"  Study hash (SHA-256): {joint['study_sha256']}",
-        f"  Data of {listed(parties, 'and')}; none of them saw a row of another before this release.",
+        f"  Data of {listed(parties, 'and')}; {KNOWN_BEFORE[joint['rehearsal']]}",
     ]
     lines += [
         f"  {name}: {number:,} rows were left out, because these people are not at all parties."
@@ -267,5 +267,14 @@ def _parsed(content: bytes, study: Study) -> pl.DataFrame:
     file, _ = without_quotes(parse_table(content, Path(NAME), separator=","), study.plan.formulas)
     return file.frame
 
+        "rehearsal": study.rehearsal,
 
 __all__: Sequence[str] = ("JointCertificate", "JointRelease", "Signer", "certified", "countersigned", "unsigned_of")
+KNOWN_BEFORE = {
+    False: "none of them saw a row of another before this release.",
+    True: "a rehearsal on one machine, with keys that were made for it and thrown away. "
+    "The signatures below are not those of the institutions.",
+}
+"""What a certificate says about the rows before the release: by whether it was a rehearsal."""
+
+

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kohorte.data import read_table, strict_yaml, to_polars, write_table
-from kohorte.data.files import read_text, refuse_output
+from kohorte.data.files import atomic_write, read_text, refuse_output
 from kohorte.errors import EngineError, InputError, KohorteError, NoSolution, ProtocolError, nearest
 from kohorte.parties.study import HELPER, Study
 from kohorte.parties.suitability import refuse_unsuited
@@ -55,13 +55,13 @@ def rehearse_files(
     """Run all members of a study on this machine and write the release; return its figures.
 
     Every member is a process of its own and talks to the others over HTTPS on loopback addresses. Addresses and
-    certificates of the study file are replaced. With `record`, every message is kept as it was sent; `page` draws the
-    run.
+    certificates of the study file are replaced; the study as it was rehearsed is written next to the release, for those
+    who check the signatures. With `record`, every message is kept as it was sent; `page` draws the run.
     """
     study = Study.from_yaml(study_file)
     refuse_unsuited(study)
     _check_tables(study, tables)
-    for path in (output, *(() if page is None else (page,))):
+    for path in (output, rehearsed_study(output), *(() if page is None else (page,))):
         refuse_output(path, force=force)
     if record is not None and record.exists() and any(record.iterdir()):
         raise InputError(f"{record}: the folder for recorded messages is not empty", code="party-record")
@@ -76,12 +76,19 @@ def rehearse_files(
         figures["elapsed"] = time.monotonic() - started
         stage.ended()
         messages = stage.messages()
+        with atomic_write(rehearsed_study(output), force=force) as path:
+            path.write_bytes(stage.study_beside(output))
     figures |= {"messages": len(messages), "bytes": sum(message.size for message in messages)}
     if page is not None:
         from kohorte.parties.picture import write_run_page
 
         write_run_page(study, messages, figures, page, force=force)
     return figures
+
+
+def rehearsed_study(output: Path) -> Path:
+    """The file of the study as it was rehearsed, next to the output: with the keys that were made for the rehearsal."""
+    return output.with_suffix(".study.yaml")
 
 
 def _check_tables(study: Study, tables: Mapping[str, Path]) -> None:
@@ -106,8 +113,10 @@ class _Stage:
         )
         entry["plan"] = str((study_file.parent / str(entry["plan"])).resolve())
         entry["parties"] = {name: {**(own or {}), **members[name]} for name, own in entry["parties"].items()}
+        entry["rehearsal"] = True
         if study.helper is not None:
             entry["helper"] = members[HELPER]
+        self._entry = entry
         self._file.write_text(strict_yaml.dump(entry), encoding="utf-8")
         self._hash = Study.from_yaml(self._file).fingerprint()
 
@@ -116,6 +125,11 @@ class _Stage:
         settings = {"name": name, "data": None if table is None else str(table.resolve()), "studies": ["../study.yaml"]}
         (party.path / "party.yaml").write_text(strict_yaml.dump(settings), encoding="utf-8")
         return {"address": f"127.0.0.1:{port}", "certificate": party.fingerprint}
+
+    def study_beside(self, output: Path) -> bytes:
+        """The study file of the rehearsal, with the place of the plan as it is seen from the output."""
+        plan = os.path.relpath(self._entry["plan"], output.parent.resolve())
+        return strict_yaml.dump({**self._entry, "plan": plan}).encode()
 
     def serving(self, name: str, record: Path | None) -> subprocess.Popen[str]:
         """Start a member that waits for the run."""

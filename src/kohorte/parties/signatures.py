@@ -86,7 +86,25 @@ class Signature:
         return dict(vars(self))
 
 
-def check_signatures(certificate: Path, study: Path) -> list[Signature]:
+@dataclass(frozen=True)
+class Signatures:
+    """The signatures of all members; those of a rehearsal were made with keys that nobody has any more."""
+
+    members: tuple[Signature, ...]
+    rehearsal: bool
+
+    @property
+    def valid(self) -> bool:
+        """Whether every member signed."""
+        return all(one.valid for one in self.members)
+
+    def to_dict(self) -> dict[str, object]:
+        """The findings as plain data."""
+        signatures = [one.to_dict() for one in self.members]
+        return {"valid": self.valid, "rehearsal": self.rehearsal, "signatures": signatures}
+
+
+def check_signatures(certificate: Path, study: Path) -> Signatures:
     """Check, for each member of a study, whether it signed a certificate with the key that the study names."""
     text = read_text(certificate, what="certificate", code="certificate-unreadable")
     try:
@@ -100,7 +118,8 @@ def check_signatures(certificate: Path, study: Path) -> list[Signature]:
         ) from None
     agreed = Study.from_yaml(study)
     other = joint.get("study_sha256") != agreed.fingerprint()
-    return [_checked(agreed, name, entries.get(name), message, other_study=other) for name in agreed.members]
+    found = [_checked(agreed, name, entries.get(name), message, other_study=other) for name in agreed.members]
+    return Signatures(tuple(found), agreed.rehearsal)
 
 
 def _checked(

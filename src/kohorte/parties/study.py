@@ -30,6 +30,7 @@ KEYS = (
     "counters",
     "pregeneralize",
     "all_people",
+    "rehearsal",
 )
 MEMBER_KEYS = ("address", "certificate", "columns", "group")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -78,7 +79,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Study:
-    """What all parties agree on before a run, by its `fingerprint`."""
+    """What all parties agree on before a run, by its `fingerprint`.
+
+    A `rehearsal` runs on one machine with keys that are made for it; its certificate says so.
+    """
 
     name: str
     protocol: Protocol
@@ -92,6 +96,7 @@ class Study:
     counters: Counters = Counters.ELGAMAL
     pregeneralize: bool = False
     all_people: bool = False
+    rehearsal: bool = False
     content: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -235,7 +240,7 @@ class Study:
             raise InputError("protocol B has no dummy rows; take protocol C, or A", code="study-dummies")
         if protocol is Protocol.A and data.get("counters", Counters.ELGAMAL) != Counters.ELGAMAL:
             raise InputError("counters: protocol A has shared keys, which only elgamal can do", code="study-option")
-        for key in ("pregeneralize", "all_people"):
+        for key in ("pregeneralize", "all_people", "rehearsal"):
             if not isinstance(data.get(key, False), bool):
                 raise InputError(f"{key} is true or false", code="study-option")
         return cls(
@@ -251,6 +256,7 @@ class Study:
             counters=_choice("counters", data.get("counters", Counters.ELGAMAL), Counters),
             pregeneralize=data.get("pregeneralize", False),
             all_people=data.get("all_people", False),
+            rehearsal=data.get("rehearsal", False),
             content=_content(data, plan),
         )
 

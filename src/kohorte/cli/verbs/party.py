@@ -213,7 +213,7 @@ def run_run(options: argparse.Namespace) -> int:
 
 def run_rehearse(options: argparse.Namespace) -> int:
     """Run all parties on this machine."""
-    from kohorte.parties.rehearsal import rehearse_files
+    from kohorte.parties.rehearsal import rehearse_files, rehearsed_study
 
     tables = {}
     for entry in options.data:
@@ -236,6 +236,7 @@ def run_rehearse(options: argparse.Namespace) -> int:
         return 0
     _print_figures(outcome)
     print(f"written and verified: {options.output}")
+    print(f"the study as it was rehearsed, to check signatures: {rehearsed_study(Path(options.output))}")
     if options.page is not None:
         print(f"picture of the run: {options.page}")
     return 0
@@ -247,11 +248,13 @@ def run_signatures(options: argparse.Namespace) -> int:
 
     found = check_signatures(Path(options.certificate), Path(options.study))
     if options.json:
-        print_json({"valid": all(one.valid for one in found), "signatures": [one.to_dict() for one in found]})
+        print_json(found.to_dict())
     else:
-        for one in found:
+        for one in found.members:
             print(f"  {one.name:<24} {'signed' if one.valid else 'NOT signed'}{'' if one.valid else ': ' + one.reason}")
-    return 0 if all(one.valid for one in found) else 1
+        if found.rehearsal:
+            print("a rehearsal: these keys were made for it and thrown away; the institutions signed nothing")
+    return 0 if found.valid else 1
 
 
 def _print_outcome(outcome: Outcome) -> None:
