@@ -14,8 +14,10 @@ from kohorte.data import Role
 from kohorte.errors import NoSolution
 from kohorte.hierarchies import SUPPRESSED, Builder, Hierarchy
 from kohorte.hierarchies.builder import Labels
-from kohorte.kernels.arrays import Codes
+from kohorte.kernels.arrays import Codes, Counts
+from kohorte.lattice import Node
 from kohorte.parties.sealed import MISSING, STAR, SealedColumn, SealedTable
+from kohorte.parties.sealed_release import SealedRelease
 from kohorte.plans.parts import Attribute
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback
@@ -67,6 +69,7 @@ class Figures:
     all_starred: bool
     lost_values: Mapping[str, int]
     seconds: float
+    empty_classes: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """The figures as plain data."""
@@ -80,12 +83,20 @@ class Figures:
 class BlindRelease:
     """The release in cells: for each row of it, the row of the encrypted table, and what its quasi-identifiers show.
 
-    `shown[name][i]` is the index of a cell of the column, or stands for missing or `*`.
+    `shown[name][i]` is the index of a cell of the column, or stands for missing or `*`. If a subset of the rows is
+    released, `people[i]` counts all people of the table who look like row i.
     """
 
     rows: Codes = field(repr=False)
     shown: Mapping[str, Codes] = field(repr=False)
     figures: Figures
+    people: Counts | None = field(default=None, repr=False)
+
+    def sealed(self, table: SealedTable, plan: Plan, facts: Mapping[str, object]) -> SealedRelease:
+        """The cells of the release, as they travel to the party that opens it, with the figures and more facts."""
+        released = {name: column for name, column in table.columns.items() if name != subset_of(plan)}
+        whole = {**self.figures.to_dict(), **facts}
+        return SealedRelease.of(SealedTable(released), self.rows, self.shown, whole, people=self.people)
 
 
 def anonymize_blindly(table: SealedTable, plan: Plan, *, progress: ProgressCallback | None = None) -> BlindRelease:
@@ -108,7 +119,30 @@ def anonymize_blindly(table: SealedTable, plan: Plan, *, progress: ProgressCallb
     released = encoded.released(shown, shuffled=True).in_memory("a release of several parties")
     found = _figures(setup, encoded, result, shown, time.perf_counter() - started)
     cells = {name: _indexes(released[name]) for name in plan.quasi_identifiers}
-    return BlindRelease(released[_row_column(plan)].cast(pl.UInt32).to_numpy(), cells, found)
+    row = _row_column(plan)
+    rows = released[row].cast(pl.UInt32).to_numpy()
+    return BlindRelease(rows, cells, found, None if plan.subset is None else _people(setup, result, rows, row))
+
+
+def subset_of(plan: Plan) -> str | None:
+    """The column that flags the rows to release, if only some are."""
+    return None if plan.subset is None else plan.subset.name
+
+
+def _people(setup: SearchSetup, result: SearchResult, rows: Codes, row: str) -> Counts:
+    """How many people of the whole table look like each of these rows of it; 0 for a row that is suppressed."""
+    encoded, subset = setup.encoded, setup.encoded.plan.subset
+    assert subset is not None, "a subset is released"
+    assert result.best is not None, "there is a solution"
+    class_of, groups = setup.engine.classes(result.best.node)
+    of_tuple = np.zeros(len(encoded.table.weights), dtype=np.int64)
+    kept = setup.evaluator.kept(groups)
+    of_tuple[encoded.table.included] = np.where(kept, groups.populations[subset.key].counts, 0)[class_of]
+    name = encoded.plan.quasi_identifiers[0]
+    numbered = encoded.released(pl.DataFrame({name: pl.int_range(len(of_tuple), eager=True)}), shuffled=False)
+    known = numbered.in_memory("the tuples of the rows")
+    tuple_of = dict(zip(known[row].to_list(), known[name].to_list(), strict=True))
+    return of_tuple[[tuple_of[number] for number in rows.tolist()]]
 
 
 def _figures(
@@ -134,7 +168,15 @@ def _figures(
         all_starred=all_starred(encoded.table, best.node),
         lost_values=lost_labels(encoded, shown, best.node),
         seconds=seconds,
+        empty_classes=0 if encoded.plan.subset is None else _empty_classes(setup, best.node),
     )
+
+
+def _empty_classes(setup: SearchSetup, node: Node) -> int:
+    """How many kinds of people of the whole table have no row in the release."""
+    subset = setup.encoded.plan.subset
+    assert subset is not None, "a subset is released"
+    return setup.engine.classes(node)[1].populations[subset.key].empty_classes
 
 
 def tokens_of(table: SealedTable, plan: Plan) -> tuple[pl.DataFrame, Plan]:
@@ -149,6 +191,10 @@ def tokens_of(table: SealedTable, plan: Plan) -> tuple[pl.DataFrame, Plan]:
             frame[name] = _texts(column, 0 if has_hierarchy else column.levels.shape[1] - 1)
             builder = TokenHierarchy(token_hierarchy(name, column)) if has_hierarchy else None
             attributes[name] = replace(attribute, hierarchy=builder)
+        elif name == subset_of(plan):
+            flagged = table.columns[name].at(0) == STAR
+            frame[name] = pl.Series(flagged).cast(pl.UInt8)
+            attributes[name] = attribute
     return pl.DataFrame(frame), replace(plan, attributes=attributes, order="shuffled", missing_values=())
 
 

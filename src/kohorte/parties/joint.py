@@ -20,13 +20,15 @@ from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.sealed import malformed, pack, unpack
 from kohorte.parties.study import Study
 from kohorte.parties.transport.channel import Channel
+from kohorte.plans.plan import Plan
+from kohorte.plans.population import CountedPopulation, Populations
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate
 from kohorte.release.telling.losses import ColumnLoss
 from kohorte.release.verification import Verification, verify_source
 from kohorte.release.write import StagedFiles, certified_bytes, publish
 from kohorte.search import Evaluation, SearchResult
-from kohorte.sources import FrameSource, Written
+from kohorte.sources import COUNT, FrameSource, Written
 
 NAME = "release.csv"
 
@@ -52,6 +54,7 @@ class JointRelease:
     content: bytes = field(repr=False)
     certificate: Certificate
     study: Study
+    population: CountedPopulation | None = None
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -67,11 +70,12 @@ class JointRelease:
 
     def write(self, output: Path, *, force: bool = False) -> None:
         """Write table and certificate; the written table is read again, verified and compared with the certificate."""
-        with StagedFiles(output, self.study.plan, source=None, force=force) as files:
+        plan = self.study.plan
+        with StagedFiles(output, plan, source=None, force=force) as files:
             publish(
                 FrameSource(self.frame),
                 files,
-                verify=lambda table: verify_source(table, self.study.plan, {}),
+                verify=lambda table: verify_source(table, plan, populations_of(plan, self.population)),
                 certify=lambda verified, written: self._same(verified, written),
             )
 
@@ -127,7 +131,7 @@ def joint_candidate(study: Study, opened: OpenedRelease) -> Candidate:
             all_starred=bool(facts["all_starred"]),
             seconds=seconds | dict(opened.seconds),
             input_rows=int(facts["rows"]),
-            populations={},
+            populations=populations_of(plan, opened.population),
             population_hashes={},
             lattice=int(facts["lattice"]),
             losses=tuple(
@@ -165,8 +169,9 @@ def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, 
         _refuse_signature(entry, signer, unsigned)
         signed.append(entry)
     facts["joint"] = {**facts["joint"], "signatures": signed}
-    joint = JointRelease(content, JointCertificate(facts), study)
-    message = pack({"certificate": facts}, {"content": np.frombuffer(content, dtype=np.uint8)})
+    joint = JointRelease(content, JointCertificate(facts), study, opened.population)
+    told = {} if opened.population is None else {"population": _told(opened.population)}
+    message = pack({"certificate": facts, **told}, {"content": np.frombuffer(content, dtype=np.uint8)})
     for name in study.receivers:
         if name != secrets.name:
             channel.send(name, "result", secrets.seal(message, about="result"))
@@ -192,9 +197,31 @@ def countersigned(
     content, signed = arrays.get("content"), head.get("certificate")
     if content is None or not isinstance(signed, dict):
         raise malformed("it is not a release with its certificate")
-    release = JointRelease(content.tobytes(), JointCertificate(signed), study)
+    population = None if study.plan.subset is None else _population(head.get("population"), study)
+    release = JointRelease(content.tobytes(), JointCertificate(signed), study, population)
     refuse_unsigned(study, signed, signer, unsigned)
     return release
+
+
+# Populations, if a subset of the rows is released: counted by the member that computes, and told to those who verify
+
+
+def populations_of(plan: Plan, population: CountedPopulation | None) -> Populations:
+    """The population that a release is verified with, if it is a subset."""
+    return {} if plan.subset is None or population is None else {plan.subset.key: population}
+
+
+def _told(population: CountedPopulation) -> dict[str, object]:
+    return {"classes": population.classes.to_dict(as_series=False), "empty_classes": population.empty_classes}
+
+
+def _population(told: Any, study: Study) -> CountedPopulation:
+    schema: dict[str, type[pl.DataType]] = {**dict.fromkeys(study.plan.quasi_identifiers, pl.String), COUNT: pl.Int64}
+    try:
+        classes = pl.DataFrame({name: told["classes"][name] for name in schema}, schema=schema)
+        return CountedPopulation(classes, int(told["empty_classes"]))
+    except (KeyError, TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise malformed("it does not count the people of the population") from None
 
 
 def refuse_unsigned(study: Study, facts: Mapping[str, Any], signer: Signer, unsigned: bytes) -> None:
@@ -240,9 +267,18 @@ def _statement(study: Study, seconds: Mapping[str, float], facts: Mapping[str, A
         },
         "result": list(study.receivers),
         "dummies": study.dummies,
+        "rehearsal": study.rehearsal,
         "people_not_at_all_parties": dict(lost) if isinstance(lost, dict) else {},
         "seconds": {phase: round(spent, 3) for phase, spent in seconds.items()},
     }
+
+
+KNOWN_BEFORE = {
+    False: "none of them saw a row of another before this release.",
+    True: "a rehearsal on one machine, with keys that were made for it and thrown away. "
+    "The signatures below are not those of the institutions.",
+}
+"""What a certificate says about the rows before the release: by whether it was a rehearsal."""
 
 
 def _in_words(joint: Any) -> str:
@@ -267,14 +303,5 @@ def _parsed(content: bytes, study: Study) -> pl.DataFrame:
     file, _ = without_quotes(parse_table(content, Path(NAME), separator=","), study.plan.formulas)
     return file.frame
 
-        "rehearsal": study.rehearsal,
 
 __all__: Sequence[str] = ("JointCertificate", "JointRelease", "Signer", "certified", "countersigned", "unsigned_of")
-KNOWN_BEFORE = {
-    False: "none of them saw a row of another before this release.",
-    True: "a rehearsal on one machine, with keys that were made for it and thrown away. "
-    "The signatures below are not those of the institutions.",
-}
-"""What a certificate says about the rows before the release: by whether it was a rehearsal."""
-
-

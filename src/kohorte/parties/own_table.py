@@ -20,6 +20,7 @@ from kohorte.parties.study import Distribution, Study
 from kohorte.plans.columns import check_columns
 from kohorte.plans.hierarchies import VALUE_OR_STAR
 from kohorte.plans.plan import Plan
+from kohorte.plans.population import flags
 from kohorte.sources import EncodedColumn, FrameSource, encode
 
 NUMBER = "\0number "
@@ -90,6 +91,8 @@ def own_table(frame: pl.DataFrame, study: Study, name: str, *, lengths: Mapping[
             columns[column] = _labelled(
                 encoded[column], finest, with_shares=isinstance(plan.metric, Loss) and not counted
             )
+        elif plan.subset is not None and column == plan.subset.name:
+            columns[column] = _flag(frame[column])
         else:
             columns[column] = _other_column(frame, plan, column)
     return OwnTable(columns, _identifiers(frame, study))
@@ -162,6 +165,12 @@ def _other_column(frame: pl.DataFrame, plan: Plan, name: str) -> LabelledColumn:
     if name in plan.counted_attributes:
         rows = [(value, counted) for value, counted in zip(values, _counted_as(distinct), strict=True)]
     return _numbered(codes.fill_null(len(values) - 1).to_numpy(), rows, None)
+
+
+def _flag(column: pl.Series) -> LabelledColumn:
+    """Which rows are to be released, as `*`, and which are only part of the population, as missing: no text."""
+    codes = np.where(flags(column).to_numpy(), 0, 1).astype(np.uint32)
+    return LabelledColumn(codes, np.array([[STAR], [MISSING]], dtype=np.uint32), ())
 
 
 def _counted_as(values: pl.Series) -> list[str | None]:

@@ -6,7 +6,7 @@ Only cells that the release shows are in it: what was suppressed or generalized 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,21 +24,32 @@ from kohorte.plans.plan import Plan
 class SealedRelease:
     """The released columns: `codes[name][row]` is the index of a cell, or stands for missing or `*`.
 
-    `facts` are the figures of the release.
+    `facts` are the figures of the release. If a subset of the rows is released, `people[row]` counts all people who
+    look like the row.
     """
 
     codes: Mapping[str, Codes] = field(repr=False)
     cells: Mapping[str, Cells] = field(repr=False)
     facts: Mapping[str, Any]
+    people: Counts | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, table: SealedTable, rows: Codes, shown: Mapping[str, Codes], facts: Mapping[str, Any]) -> SealedRelease:
+    def of(
+        cls,
+        table: SealedTable,
+        rows: Codes,
+        shown: Mapping[str, Codes],
+        facts: Mapping[str, Any],
+        *,
+        people: Counts | None = None,
+    ) -> SealedRelease:
         """The cells that a release shows: these rows of a table, with other cells in the columns of `shown`."""
         released = {
             name: shown[name] if name in shown else column.at(0)[rows] for name, column in table.columns.items()
         }
         found = {name: _used(codes, table.columns[name].cells) for name, codes in released.items()}
-        return cls({name: own[0] for name, own in found.items()}, {name: own[1] for name, own in found.items()}, facts)
+        codes, cells = {name: own[0] for name, own in found.items()}, {name: own[1] for name, own in found.items()}
+        return cls(codes, cells, facts, people)
 
     @property
     def rows(self) -> int:
@@ -47,12 +58,13 @@ class SealedRelease:
 
     def with_cells(self, cells: Mapping[str, Cells]) -> SealedRelease:
         """The same release with other ciphertexts."""
-        return SealedRelease(self.codes, cells, self.facts)
+        return replace(self, cells=cells)
 
     def repeated(self, counts: Counts, most: int) -> SealedRelease:
         """The release in which each row stands as often as its count says, in random order; at most so many rows."""
         if len(counts) != self.rows or int(counts.sum()) > most:
             raise malformed("its counters do not fit its rows")
+        rows = np.repeat(np.arange(self.rows), counts)[random_order(int(counts.sum()))]
         found = {name: _used(codes[rows], self.cells[name]) for name, codes in self.codes.items()}
         codes, cells = {name: own[0] for name, own in found.items()}, {name: own[1] for name, own in found.items()}
         return SealedRelease(codes, cells, self.facts)
@@ -71,7 +83,7 @@ class SealedRelease:
             place[order] = np.arange(len(order))
             codes[name] = np.where(own < STAR, place[np.where(own < STAR, own, 0)] if len(place) else own, own)[rows]
             cells[name] = self.cells[name][order]
-        return SealedRelease(codes, cells, self.facts), rows
+        return SealedRelease(codes, cells, self.facts, None if self.people is None else self.people[rows]), rows
 
     def opened(self, texts: Mapping[str, list[str | None]], plan: Plan) -> pl.DataFrame:
         """The release as text, in the order of the plan's columns; `texts[name]` are the opened cells."""
@@ -88,6 +100,7 @@ class SealedRelease:
         arrays: dict[str, NDArray[Any]] = {}
         for number, (name, codes) in enumerate(self.codes.items()):
             arrays |= {f"{number}.codes": codes.astype(np.uint32), f"{number}.cells": self.cells[name]}
+        arrays |= {} if self.people is None else {"people": self.people}
         return pack({"columns": list(self.codes), "facts": dict(self.facts)}, arrays)
 
     @classmethod
@@ -115,7 +128,10 @@ class SealedRelease:
             codes[str(name)], cells[str(name)] = own, of
         if len({len(own) for own in codes.values()}) != 1:
             raise malformed("the columns of the release do not fit together")
-        return cls(codes, cells, facts)
+        people = arrays.get("people")
+        if people is not None and (people.dtype != np.int64 or people.shape != next(iter(codes.values())).shape):
+            raise malformed("the people of the release do not fit its rows")
+        return cls(codes, cells, facts, people)
 
 
 def _used(codes: Codes, cells: Cells) -> tuple[Codes, Cells]:

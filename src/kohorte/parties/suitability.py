@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.hierarchies import Builder, Ordering
 from kohorte.metrics import NonUniformEntropySuppression
@@ -38,12 +39,29 @@ def _against_model(model: PrivacyModel, study: Study) -> str:
         return "needs the order of the values, which encryption hides; t-closeness_equal and _hierarchical do not"
     if isinstance(model, SafeHarborRule):
         return "looks at single values; check it on the table of each party before the study"
-    if model.population_source is not None:
-        return "compares the rows with a population, which would have to be shown to others"
+    if reason := _against_population(model, study):
+        return reason
     if _counts_only(study) and isinstance(model, NTCloseness):
         return (
             "compares classes with their neighbours, whose values counters hide; A without dummy rows and B can do it"
         )
+    return ""
+
+
+def _against_population(model: PrivacyModel, study: Study) -> str:
+    """A population is counted where the rows are: as the table of which a subset is released."""
+    source = model.population_source
+    if source is None:
+        return ""
+    if not source.is_subset:
+        return (
+            "compares the rows with a file of people, whose values nobody can compare with encrypted ones; let the "
+            "tables of the parties be the population, and a column flag the rows to release: subset"
+        )
+    if study.plan.attributes[source.name].role is not Role.INSENSITIVE:
+        return f"the role of the column {source.name!r}, which flags the rows to release, must be insensitive"
+    if _counts_only(study):
+        return "counts people who are not released, and counters count one kind of rows; A without dummy rows and B can"
     return ""
 
 

@@ -21,7 +21,17 @@ NO = ("0", "false", "no", "nein", "falsch")
 
 FLAGGED, PERSON = "\0flagged", "\0person"
 
-Populations = Mapping[str, pl.DataFrame]
+
+@dataclass(frozen=True, eq=False)
+class CountedPopulation:
+    """A population that nobody has in plain text: the classes of a release, how many people look like each (the column
+    `COUNT`), and how many kinds of people have no row in the release."""
+
+    classes: pl.DataFrame = field(repr=False)
+    empty_classes: int
+
+
+Populations = Mapping[str, pl.DataFrame | CountedPopulation]
 """The quasi-identifiers of all people of each population, by its key; for a subset, also who is `FLAGGED`.
 
 If people are counted, a subset also has the column `PERSON`.
@@ -179,6 +189,14 @@ def _complete(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 
 def _flags(column: pl.Series) -> pl.Series:
+    found = flags(column)
+    if not found.any():
+        raise InputError(f"column {column.name!r} flags no row for release", code="subset-empty")
+    return found
+
+
+def flags(column: pl.Series) -> pl.Series:
+    """Return which rows a column flags for release; anything but yes and no is refused."""
     text = as_text(column).str.to_lowercase()
     strangers = ~text.is_in([*YES, *NO]).fill_null(value=False)
     if strangers.any():
@@ -187,7 +205,4 @@ def _flags(column: pl.Series) -> pl.Series:
             f"every row; it is something else, or missing, in {which_rows(strangers)}",
             code="subset-not-binary",
         )
-    flags = text.is_in(YES)
-    if not flags.any():
-        raise InputError(f"column {column.name!r} flags no row for release", code="subset-empty")
-    return flags
+    return text.is_in(YES)

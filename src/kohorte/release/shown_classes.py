@@ -15,7 +15,7 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.plan import Plan
-from kohorte.plans.population import FLAGGED, PERSON
+from kohorte.plans.population import FLAGGED, PERSON, CountedPopulation
 from kohorte.sources import COUNT, EncodedColumn, Missing, SensitiveColumn, encode_rows
 
 SIZE, CLASS, VALUE, MOST = "\0size", "\0class", "\0value", "\0most"
@@ -83,12 +83,16 @@ class Classes:
 
     # Populations
 
-    def population(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None) -> tuple[Population, int]:
+    def population(
+        self, people: pl.DataFrame | CountedPopulation, plan: Plan, levels: Mapping[str, int] | None
+    ) -> tuple[Population, int]:
         """Count the people of a population in each class, and the rows without a matching person.
 
         The people are generalized like the table. For a subset it is known who is released. For a population file it
         is not: each suppressed row may account for one class of people without a row in the table.
         """
+        if isinstance(people, CountedPopulation):
+            return self._counted(people)
         released = people[FLAGGED] if FLAGGED in people.columns else None
         shown = self.as_shown(people, plan, levels)
         of_table = pl.lit(value=True) if released is None else pl.Series(released)
@@ -110,6 +114,15 @@ class Classes:
         else:
             alone = kinds.filter(pl.col(MOST) == 0).height
         return Population(found[COUNT].fill_null(0).to_numpy().astype(np.int64), max(0, alone)), int(unmatched)
+
+    def _counted(self, people: CountedPopulation) -> tuple[Population, int]:
+        """The same for a population that others have counted."""
+        found = self._classes.join(
+            people.classes, on=self._names, how="left", nulls_equal=True, maintain_order="left"
+        ).with_columns(pl.col(COUNT).fill_null(0).cast(pl.Int64), pl.col(SIZE).cast(pl.Int64))
+        starred = pl.all_horizontal(pl.col(self._names).eq_missing(pl.lit(SUPPRESSED)))
+        unmatched = found.filter(~starred).select((pl.col(SIZE) - pl.col(COUNT)).clip(0).sum()).item()
+        return Population(found[COUNT].to_numpy(), people.empty_classes), int(unmatched)
 
     def as_shown(self, people: pl.DataFrame, plan: Plan, levels: Mapping[str, int] | None = None) -> pl.DataFrame:
         """Generalize the quasi-identifiers of people to the levels of the table's columns."""

@@ -70,9 +70,10 @@ class ModelVerdict:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Self:
-        """Read a verdict from plain data."""
-        counted = f"failing_{entry['unit']}"
-        return cls(**{("failing" if name == counted else name): value for name, value in entry.items()})
+        """Read a verdict from plain data; JSON has a list for two numbers that are reached."""
+        counted, reached = f"failing_{entry['unit']}", entry["reached"]
+        known = {**entry, "reached": tuple(reached) if isinstance(reached, list) else reached}
+        return cls(**{("failing" if name == counted else name): value for name, value in known.items()})
 
 
 @dataclass(frozen=True)

@@ -56,18 +56,19 @@ def patients(rows: int, seed: int) -> pl.DataFrame:
     return frame.with_columns(pl.when(absent).then(None).otherwise(pl.col("town")).alias("town"))
 
 
-def divided(frame: pl.DataFrame, distribution: str) -> dict[str, pl.DataFrame]:
+def divided(frame: pl.DataFrame, distribution: str, columns: dict[str, list[str]] = COLUMNS) -> dict[str, pl.DataFrame]:
     """The tables of three parties."""
     if distribution == "horizontal":
         return {name: frame[number::3] for number, name in enumerate(PARTIES)}
     numbered = frame.with_row_index("TID").with_columns(pl.format("P{}", "TID").alias("TID"))
-    return {name: numbered.select("TID", *own).sample(fraction=1, shuffle=True) for name, own in COLUMNS.items()}
+    return {name: numbered.select("TID", *own).sample(fraction=1, shuffle=True) for name, own in columns.items()}
 
 
 def study_of(folder: Path, protocol: str, distribution: str, plan: dict[str, Any] = PLAN, **more: Any) -> Any:
     """A study of three parties."""
+    columns = more.pop("columns", COLUMNS)
     if distribution == "vertical":
-        more |= {"identifier": "TID", "parties": {name: {"columns": own} for name, own in COLUMNS.items()}}
+        more |= {"identifier": "TID", "parties": {name: {"columns": own} for name, own in columns.items()}}
     return written_study(folder, plan, protocol=protocol, distribution=distribution, **more)
 
 
@@ -247,3 +248,37 @@ def test_paillier_counts_as_elgamal_does(tmp_path: Path) -> None:
     assert release is not None
     names = [name for name in frame.columns if name != "name"]
     assert rows_of(release.frame, names) == rows_of(pooled.data, names)
+
+
+PRESENCE: dict[str, Any] = {
+    **PLAN,
+    "attributes": {**PLAN["attributes"], "in_study": {"role": "insensitive"}},
+    "suppression_limit": 0.3,
+}
+SUBSETS = [
+    {"model": "delta-presence", "minimum": 0.0, "maximum": 0.7, "subset": "in_study"},
+    {"model": "delta-presence", "minimum": 0.1, "maximum": 0.8, "subset": "in_study"},
+    {"model": "k-map", "k": 7, "subset": "in_study"},
+]
+
+
+@pytest.mark.parametrize("model", SUBSETS, ids=lambda model: f"{model['model']} {model.get('minimum', '')}")
+@pytest.mark.parametrize("distribution", ["horizontal", "vertical"])
+@pytest.mark.parametrize("protocol", ["A", "B"])
+def test_a_subset_is_released_as_if_the_whole_population_were_in_one_table(
+    protocol: str, distribution: str, model: dict[str, Any], tmp_path: Path
+) -> None:
+    frame = patients(120, 6)
+    frame = frame.with_columns(in_study=pl.Series(["yes", "no", "no", "yes", "no"] * 24))
+    columns = {**COLUMNS, "clinic-b": [*COLUMNS["clinic-b"], "in_study"]}
+    plan = {**PRESENCE, "models": [{"model": "k-anonymity", "k": 2}, model]}
+    study = study_of(tmp_path, protocol, distribution, plan, columns=columns)
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, divided(frame, distribution, columns))["clinic-c"]
+    assert release is not None
+    assert release.figures["levels"] == pooled.levels
+    assert (release.figures["suppressed"], release.figures["rows"]) == (pooled.suppressed, pooled.rows)
+    names = [name for name in frame.columns if name not in ("name", "in_study")]
+    assert list(release.frame.columns) == names
+    assert rows_of(release.frame, names) == rows_of(pooled.data, names)
+    release.write(tmp_path / "release.csv")  # verified again, with the population that was counted

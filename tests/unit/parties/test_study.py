@@ -108,6 +108,12 @@ def test_a_study_without_a_helper_is_refused_unless_the_protocol_is_a(tmp_path: 
         Study.from_yaml(tmp_path / "study.yaml")
 
 
+FLAGGED: dict[str, Any] = {
+    "attributes": {**PLAN["attributes"], "in_study": {"role": "insensitive"}},
+    "models": [{"model": "delta-presence", "minimum": 0, "maximum": 0.5, "subset": "in_study"}],
+}
+
+
 @pytest.mark.parametrize(
     ("change", "study", "words"),
     [
@@ -115,7 +121,14 @@ def test_a_study_without_a_helper_is_refused_unless_the_protocol_is_a(tmp_path: 
         (
             {"models": [{"model": "delta-presence", "minimum": 0, "maximum": 0.5, "population": "p.csv"}]},
             {},
-            "population",
+            "a file of people",
+        ),
+        (FLAGGED, {"protocol": "C"}, "counts people who are not released"),
+        (FLAGGED, {"protocol": "A", "dummies": 0.2}, "counts people who are not released"),
+        (
+            {**FLAGGED, "attributes": {**FLAGGED["attributes"], "in_study": {"role": "identifying"}}},
+            {},
+            "must be insensitive",
         ),
         ({"search": {"algorithm": "mondrian"}}, {}, "each row in its own way"),
         ({"person": "id"}, {}, "one row per person"),

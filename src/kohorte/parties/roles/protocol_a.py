@@ -5,7 +5,8 @@ Learns
     know. The master sees the whole table under the keys of all parties: the distribution of encrypted values and
     combinations of values, the shape of the hierarchies, which cells are missing, and the figures of the release. The
     party that opens the release learns the release; when it asks the others for the texts of labels, each learns which
-    of its own labels are in the release.
+    of its own labels are in the release. The master learns which rows are flagged, if the plan releases a subset. The
+    party that opens the release learns in this case how many people of the whole table look like each class of it.
 Leaves open
     The master can recognize its own rows by how often their values occur, and then values of others that are equal to
     its own; with two parties this is easier, because nobody else's rows are mixed in. Frequencies can be guessed. All
@@ -127,8 +128,8 @@ def party(
         return secrets, None
     with timing("decrypt"):
         texts = decoded(channel, secrets, own, release)
-        opened = release.opened(texts, study.plan)
-    return secrets, OpenedRelease(opened, release.facts, timing.seconds)
+        opened = OpenedRelease.of(release, texts, study.plan, timing.seconds)
+    return secrets, opened
 
 
 def hashed(own: OwnTable, secrets: Secrets) -> SealedTable:
@@ -224,8 +225,7 @@ def _anonymized(study: Study, parts: Parts, timing: Timing, progress: ProgressCa
         lost = parts.lost(study)
     with timing("anonymize"):
         found = anonymize_blindly(table, study.plan, progress=progress)
-    facts = {**found.figures.to_dict(), "lost": lost, "seconds": timing.seconds}
-    return SealedRelease.of(table, found.rows, found.shown, facts)
+    return found.sealed(table, study.plan, {"lost": lost, "seconds": timing.seconds})
 
 
 # From points back to texts: each party knows the texts of its own labels

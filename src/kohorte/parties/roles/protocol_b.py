@@ -4,6 +4,8 @@ Learns
     A party learns the release, if it gets it, and how long the longest labels of the others are. The helper learns the
     number of rows of each party, the distribution of encrypted values and combinations of values (equal values have
     equal ciphertexts), the shape of the hierarchies, which cells are missing, and the figures of the release; no value.
+    The helper learns which rows are flagged, if the plan releases a subset. The party that opens the release learns in
+    this case how many people of the whole table look like each class of the release.
 Leaves open
     A helper that knows how often values occur can guess them by their frequency. A helper that colludes with a party
     learns all rows.
@@ -48,8 +50,8 @@ def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame) -> tup
     release = SealedRelease.from_bytes(channel.receive(HELPER, "release"))
     with timing("decrypt"):
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
-        opened = release.opened(texts, study.plan)
-    return secrets, OpenedRelease(opened, release.facts, timing.seconds)
+        opened = OpenedRelease.of(release, texts, study.plan, timing.seconds)
+    return secrets, opened
 
 
 def helper(channel: Channel, study: Study, progress: ProgressCallback | None = None) -> None:
@@ -61,10 +63,8 @@ def helper(channel: Channel, study: Study, progress: ProgressCallback | None = N
         table = permuted(whole)
     with timing("anonymize"):
         found = anonymize_blindly(table, study.plan, progress=progress)
-    facts = {**found.figures.to_dict(), "lost": lost, "seconds": timing.seconds}
-    channel.send(
-        study.finisher, "release", SealedRelease.of(table, found.rows, found.shown, facts).permuted().to_bytes()
-    )
+    release = found.sealed(table, study.plan, {"lost": lost, "seconds": timing.seconds})
+    channel.send(study.finisher, "release", release.permuted().to_bytes())
 
 
 def prepared(
