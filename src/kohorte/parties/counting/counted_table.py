@@ -24,11 +24,11 @@ from kohorte.plans.plan import Plan
 from kohorte.release.preparation import encode_problem
 from kohorte.sources import EncodedColumn, EncodedTable, FrameSource
 
-MANY = 500
-"""Adding up so many counters takes longer than looking for a shorter way; measured on ADULT: 14 microseconds each."""
+MANY = 200
+"""Adding up fewer counters than this takes less time than looking for a shorter way."""
 
-RECENT = 12
-"""The number of earlier nodes that are compared with a new one."""
+SMALLER = 2
+"""How many times smaller than its source a stop on the way to a node is, at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class CountedTable:
         ]
         self._included = included
         self._class_at: dict[Node, tuple[Codes, int]] = {}
-        self._asked: list[Node] = []
+        self._sizes: dict[Node, int] = {}
 
     def _sum(self, counters: Cells, group_of: Counts | Codes, groups: int) -> Cells:
         return self._counters.sum_groups(counters, group_of.astype(np.uint32), groups)
@@ -93,17 +93,9 @@ class CountedTable:
         return pack(facts, arrays)
 
     def _of_values(self, number: int) -> Cells:
-        """The counters of the values of one column: those of the node at which all others show only `*`.
-
-        It is reached over the node that halves the columns, which serves all columns of that half.
-        """
-        tops = tuple(levels - 1 for levels in self._encoded.shape)
-        half = len(tops) // 2
-        near = range(half) if number < half else range(half, len(tops))
-        for kept in (near, (number,)):
-            node = tuple(0 if place in kept else top for place, top in enumerate(tops))
-            found = self._added_up(node, self._keys(node), self._finer(node))
-        column = self._encoded.columns[number]
+        """The counters of the values of one column: those of the node at which all others show only `*`."""
+        node = tuple(0 if place == number else levels - 1 for place, levels in enumerate(self._encoded.shape))
+        found, column = self._summed(node), self._encoded.columns[number]
         return self._sum(found.counters, column.codes[self._included][found.first], len(column.maps[0]))
 
     def counted(self, node: Node, exact: Mapping[str, bool]) -> bytes:
@@ -113,7 +105,8 @@ class CountedTable:
         with equal shares get the same code, unless `exact` asks for the code of the label itself.
         """
         self._refuse_strange(node)
-        summed, class_of, classes = self._summed(node)
+        summed = self._summed(node)
+        class_of, classes = self._classes(node)
         order, number = random_order(len(summed.first)), random_order(classes)
         renumber = np.empty(classes, dtype=np.uint32)
         renumber[number] = np.arange(classes)
@@ -139,41 +132,57 @@ class CountedTable:
             )
         return pack({"classes": classes}, arrays)
 
-    def _summed(self, node: Node) -> tuple[Summed, Codes, int]:
-        """Add up the counters of a node; return its cells, the class of each included tuple, and the classes."""
-        class_of, classes = self._classes(node)
-        source = self._finer(node)
-        if len(source.first) > MANY and (between := self._worth_a_stop(node, source)) is not None:
-            source = self._added_up(between, self._keys(between), source)
-        return self._added_up(node, self._keys(node, class_of), source), class_of, classes
+    def _summed(self, node: Node) -> Summed:
+        """Add up the counters of a node, from the known finer node with the fewest cells, with stops on the way."""
+        source = min((one for one in self._known if is_finer(one.node, node)), key=lambda one: len(one.first))
+        while len(source.first) > MANY and (stop := self._stop(node, source)) != node:
+            source = self._added_up(stop, source)
+        return self._added_up(node, source)
 
-    def _finer(self, node: Node) -> Summed:
-        """The known finer node with the fewest cells."""
-        return min((one for one in self._known if is_finer(one.node, node)), key=lambda one: len(one.first))
+    def _stop(self, node: Node, source: Summed) -> Node:
+        """A node between the source and this one from which others can be added up cheaply; this one if there is none.
 
-    def _worth_a_stop(self, node: Node, source: Summed) -> Node | None:
-        """A node between the source and this one from which others can be added up cheaply; None if there is none.
-
-        Nodes that are asked for resemble each other: what is finer than this one and an earlier one will most likely
-        be finer than later ones.
+        It is as fine as it can be with a fraction of the cells of the source. What is finer than this node will most
+        likely be finer than later ones, because nodes that are asked for resemble each other.
         """
-        levels = [tuple(map(min, node, earlier)) for earlier in self._asked[-RECENT:]]
-        self._asked.append(node)
-        found = [between for between in dict.fromkeys(levels) if between != node and is_finer(source.node, between)]
-        counted = [(len(np.unique(self._keys(between)[source.first])), between) for between in found]
-        cells, between = min(counted, default=(len(source.first), node))
-        return between if cells < len(source.first) / 3 else None
+        stop = node
+        while True:
+            lowered = [
+                (*stop[:place], level - 1, *stop[place + 1 :])
+                for place, level in enumerate(stop)
+                if level > source.node[place]
+            ]
+            size, finer = min(((self._size(one), one) for one in lowered), default=(len(source.first), node))
+            if size > len(source.first) // SMALLER:
+                return stop
+            stop = finer
 
-    def _added_up(self, node: Node, keys: Counts, source: Summed) -> Summed:
-        _, first, cell_of = np.unique(keys[source.first], return_index=True, return_inverse=True)
-        found = Summed(node, source.first[first], self._sum(source.counters, cell_of, len(first)))
-        if len(found.first) < len(source.first):
+    def _size(self, node: Node) -> int:
+        """The number of classes of a node, counted once."""
+        if node not in self._sizes:
+            self._sizes[node] = len(self._engine.groups(node))
+        return self._sizes[node]
+
+    def _added_up(self, node: Node, source: Summed) -> Summed:
+        """Add up the counters of a node from those of a finer one; a cell that stays alone keeps its counter."""
+        _, first, cell_of, sizes = np.unique(
+            self._keys(node)[source.first], return_index=True, return_inverse=True, return_counts=True
+        )
+        counters = source.counters[first]
+        several = np.flatnonzero(sizes > 1)
+        if len(several):
+            place = np.zeros(len(sizes), dtype=np.int64)
+            place[several] = np.arange(len(several))
+            added = sizes[cell_of] > 1
+            counters[several] = self._sum(source.counters[added], place[cell_of[added]], len(several))
+        found = Summed(node, source.first[first], counters)
+        if len(several):
             self._known.append(found)
         return found
 
-    def _keys(self, node: Node, class_of: Codes | None = None) -> Counts:
+    def _keys(self, node: Node) -> Counts:
         """The cell of each included tuple: its class and its sensitive values."""
-        keys = (self._classes(node)[0] if class_of is None else class_of).astype(np.int64)
+        keys = self._classes(node)[0].astype(np.int64)
         for sensitive in self._encoded.sensitive:
             keys = keys * len(sensitive.domain.overall) + sensitive.codes[self._included]
         return keys

@@ -27,7 +27,7 @@ from kohorte.kernels.arrays import Counts
 from kohorte.parties.ciphers.counters import ElGamal, ElGamalPublic
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
-from kohorte.parties.counting.leading import Lead, read_release
+from kohorte.parties.counting.leading import Lead, Remembering, read_release
 from kohorte.parties.integration import append, permuted
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.roles.integrating import in_plan_order
@@ -171,7 +171,7 @@ def _opened(
     timing: Timing,
     progress: ProgressCallback | None,
 ) -> OpenedRelease:
-    lead = Lead(channel, study.plan, opening.ring.master, opening)
+    lead = Lead(channel, study.plan, opening.ring.master, Remembering(opening))
     with timing("anonymize"):
         found = lead.search(progress)
     with timing("decrypt"):

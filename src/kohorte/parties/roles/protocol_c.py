@@ -33,7 +33,7 @@ from kohorte.kernels.arrays import Counts
 from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
-from kohorte.parties.counting.leading import Lead
+from kohorte.parties.counting.leading import Lead, Remembering
 from kohorte.parties.dummies import (
     number_of,
     shuffled,
@@ -74,7 +74,7 @@ def party(
         decrypt_for_others(channel, study, private, most)
         return secrets, None
     decrypt = SharedDecryption(channel, study, private, most)
-    lead = Lead(channel, study.plan, HELPER, decrypt)
+    lead = Lead(channel, study.plan, HELPER, Remembering(decrypt))
     with timing("anonymize"):
         found = lead.search(progress)
     with timing("decrypt"):
