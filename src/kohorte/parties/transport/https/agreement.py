@@ -16,6 +16,8 @@ from kohorte.parties.transport.https.run import Run
 from kohorte.parties.transport.https.tls import CertificateRefused
 
 ASK_SECONDS = 5.0
+SOON_SECONDS = 0.05
+"""The second invitation follows after this time, each later one after twice the time, up to that of a sign of life."""
 GRACE_SECONDS = 5.0
 """A party whose program has just been started may not know its studies yet, and accepts no certificate before."""
 
@@ -23,7 +25,7 @@ GRACE_SECONDS = 5.0
 class Agreement:
     """Asks all other parties at the same time.
 
-    An invitation is repeated every second: the other party answers first that a person is asked, then what was
+    An invitation is repeated, in the end every second: the other party answers first that a person is asked, then what was
     decided. A party that has agreed is asked until the last one has, so that it knows that somebody still waits.
     """
 
@@ -63,7 +65,7 @@ class Agreement:
     def _invite(self, client: PeerClient) -> None:
         patience = self._run.terms.patience
         began = reached = time.monotonic()
-        said = ""
+        said, pause = "", min(SOON_SECONDS, patience.beat)
         while not self._over.is_set():
             try:
                 answer = client.invite(seconds=ASK_SECONDS)
@@ -79,7 +81,8 @@ class Agreement:
                     f"{', '.join(peer for peer in self._link.clients if peer not in self._agreed)}",
                     code="party-agreement",
                 )
-            self._over.wait(patience.beat)
+            self._over.wait(pause)
+            pause = min(2 * pause, patience.beat)
 
     def _note(self, peer: str, answer: Answer) -> str:
         """Take note of an answer and return what to say about it; raise if the run cannot begin."""
