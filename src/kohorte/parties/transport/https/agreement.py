@@ -17,7 +17,7 @@ from kohorte.parties.transport.https.tls import CertificateRefused
 
 ASK_SECONDS = 5.0
 SOON_SECONDS = 0.05
-"""The second invitation follows after this time, each later one after twice the time, up to that of a sign of life."""
+"""The second invitation follows after this time; the pauses double, up to the time between two signs of life."""
 GRACE_SECONDS = 5.0
 """A party whose program has just been started may not know its studies yet, and accepts no certificate before."""
 
@@ -25,8 +25,8 @@ GRACE_SECONDS = 5.0
 class Agreement:
     """Asks all other parties at the same time.
 
-    An invitation is repeated, in the end every second: the other party answers first that a person is asked, then what was
-    decided. A party that has agreed is asked until the last one has, so that it knows that somebody still waits.
+    An invitation is repeated, in the end every second: the other party answers first that a person is asked, then what
+    was decided. A party that has agreed is asked until the last one has, so that it knows that somebody still waits.
     """
 
     def __init__(self, run: Run, link: HttpsLink, tell: Callable[[str], None]) -> None:

@@ -111,7 +111,10 @@ class Line:
             chunked = {**headers, "Transfer-Encoding": "chunked"}
             connection.request("POST", path, body=body, headers=chunked, encode_chunked=True)
         response = connection.getresponse()
-        answer = Answer.from_json(response.read(LONGEST_ANSWER), peer=self._peer)
+        body = response.read(LONGEST_ANSWER)
+        if response.length and len(body) < LONGEST_ANSWER:  # the other side ended within its answer
+            raise ConnectionAbortedError
+        answer = Answer.from_json(body, peer=self._peer)
         self._used = time.monotonic()
         if response.will_close or not response.isclosed():
             self._drop()
