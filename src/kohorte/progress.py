@@ -22,6 +22,7 @@ class Stage(StrEnum):
     ESTIMATING = "estimating"
     ATTACKING = "attacking"
     COMPARING = "comparing"
+    PSEUDONYMIZING = "pseudonymizing"
     WRITING = "writing"
     VERIFYING = "verifying"
 

@@ -130,6 +130,7 @@ def run_examples(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
         "docs/how-to/measure-risk.md",
         "docs/how-to/population.md",
         "docs/how-to/protect-a-diagnosis.md",
+        "docs/how-to/pseudonymize.md",
         "docs/how-to/query-with-noise.md",
         "docs/how-to/read-the-report.md",
         "docs/how-to/release-a-growing-table.md",

@@ -32,6 +32,8 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "survey": "plan a survey: the risk before data is collected",
         "series": "release a growing table repeatedly",
         "query": "ask in SQL, get answers with noise from a budget",
+        "domain": "domains of pseudonyms and their keys",
+        "pseudonymize": "replace a column of a table by pseudonyms",
         "party": "anonymize the tables of several institutions together",
         "patients": "the patient list: one PID per person, decided cases, forgetting",
         "serve": "run the research service",

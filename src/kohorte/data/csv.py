@@ -106,11 +106,13 @@ def write_csv(
     encoding: str = "utf-8",
     newline: str = "\n",
     formulas: Formulas = Formulas.AS_IS,
+    header: bool = True,
 ) -> None:
     """Write a table, with quotes only if necessary and an empty field for a missing value.
 
     In a table of one column a missing value is written as two quotes, because readers skip empty lines.
-    `formulas` says whether cells that a spreadsheet program could run as formulas get an apostrophe.
+    Without `header` the rows continue a file. `formulas` says whether cells that a spreadsheet program could run as
+    formulas get an apostrophe.
     """
     check_types(frame, source="the table")
     text = missing_as_null(frame.select(_texts(frame)))
@@ -119,9 +121,9 @@ def write_csv(
     if text.width == 1:
         text = text.fill_null("")
     if encoding == "utf-8":
-        text.write_csv(target, separator=separator, line_terminator=newline)
+        text.write_csv(target, separator=separator, line_terminator=newline, include_header=header)
         return
-    written = _encoded(text.write_csv(separator=separator, line_terminator=newline), encoding)
+    written = _encoded(text.write_csv(separator=separator, line_terminator=newline, include_header=header), encoding)
     if isinstance(target, Path):
         target.write_bytes(written)
     else:

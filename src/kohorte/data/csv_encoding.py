@@ -9,7 +9,7 @@ from kohorte.in_words import count
 
 LINES_SHOWN = 5
 _CHUNK = 1 << 20
-_WESTERN = ("cp1252", "iso8859-1", "iso8859-15", "latin-1")
+WESTERN = ("cp1252", "iso8859-1", "iso8859-15", "latin-1")
 """In a text of these encodings, a line whose every special letter is also valid UTF-8 is UTF-8."""
 _MARKS = (  # the mark of UTF-32 starts with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
@@ -25,17 +25,22 @@ def as_utf8(data: bytes, *, source: str, encoding: str | None) -> tuple[bytes, s
 
     Without a given encoding and without a byte order mark the bytes must be UTF-8.
     """
-    mark, marked = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", None))
+    name = encoding_of(data, source=source, encoding=encoding)
+    if name in ("utf-8", "utf-8-sig"):
+        return _checked_utf8(data.removeprefix(codecs.BOM_UTF8), source=source), "utf-8"
+    return _converted(data, source=source, encoding=name), name
+
+
+def encoding_of(data: bytes, *, source: str, encoding: str | None) -> str:
+    """Return the encoding of a text that begins with these bytes: the given one, or that of its byte order mark."""
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     given = _known(encoding) if encoding is not None else None
     if given and marked and not given.startswith(marked):
         raise InputError(
             f"{source} starts with the byte order mark of {marked.upper()}, but the encoding given is {given}",
             code="csv-encoding-conflict",
         )
-    name = given or marked or "utf-8"
-    if name in ("utf-8", "utf-8-sig"):
-        return _checked_utf8(data[len(mark) :], source=source), "utf-8"
-    return _converted(data, source=source, encoding=name), name
+    return given or marked or "utf-8"
 
 
 def _known(encoding: str) -> str:
@@ -53,7 +58,7 @@ def _known(encoding: str) -> str:
 def _checked_utf8(data: bytes, *, source: str) -> bytes:
     _refuse_nul(data, source=source)
     if not _is_utf8(data):
-        bad, good = _lines_beyond_ascii(data)
+        bad, good = lines_beyond_ascii(data)
         _refuse_mixed(bad, good, source=source)
         raise InputError(
             f"{source} is not in UTF-8: line {bad[0]} has bytes that are not valid UTF-8 "
@@ -77,7 +82,7 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _lines_beyond_ascii(data: bytes) -> tuple[list[int], list[int]]:
+def lines_beyond_ascii(data: bytes) -> tuple[list[int], list[int]]:
     """The numbers of the lines that are not UTF-8, and of those that are UTF-8 and more than ASCII."""
     beyond = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if not line.isascii()]
     good = [number for number, line in beyond if _is_utf8(line)]
@@ -119,8 +124,8 @@ def _refuse_nul(data: bytes, *, source: str) -> None:
 
 
 def _converted(data: bytes, *, source: str, encoding: str) -> bytes:
-    if encoding in _WESTERN and not data.isascii():
-        _refuse_mixed(*_lines_beyond_ascii(data), source=source)
+    if encoding in WESTERN and not data.isascii():
+        _refuse_mixed(*lines_beyond_ascii(data), source=source)
     try:
         converted = data.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeError as error:

@@ -20,19 +20,28 @@ def read_parquet(data: bytes, *, source: str, columns: Sequence[str] | None = No
     try:
         frame = pl.read_parquet(io.BytesIO(data), columns=None if columns is None else list(columns))
     except pl.exceptions.DuplicateError:
-        raise InputError(
-            f"{source}: several columns have the same name; column names must differ",
-            code="table-duplicate-columns",
-        ) from None
+        raise duplicate_columns(source) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        raise InputError(
-            f"{source}: is not a Parquet file, or is damaged; write it again, or save the table as CSV",
-            code="parquet-damaged",
-        ) from None
+        raise damaged_parquet(source) from None
     check_names(frame.columns, source=source)
     check_types(frame, source=source)
     check_rows(frame, source=source)
     return missing_as_null(categories_as_text(frame))
+
+
+def duplicate_columns(source: str) -> InputError:
+    """The error for a file in which column names are not unique."""
+    return InputError(
+        f"{source}: several columns have the same name; column names must differ", code="table-duplicate-columns"
+    )
+
+
+def damaged_parquet(source: str) -> InputError:
+    """The error for a file that cannot be read as Parquet."""
+    return InputError(
+        f"{source}: is not a Parquet file, or is damaged; write it again, or save the table as CSV",
+        code="parquet-damaged",
+    )
 
 
 def bytes_of_texts(data: bytes) -> int:

@@ -14,7 +14,7 @@ from kohorte.data.formulas import FormulaCells, Formulas, unquote_formulas
 from kohorte.data.parquet import MAGIC, read_parquet, write_parquet
 from kohorte.errors import InputError
 
-_PARQUET = {".parquet", ".pq"}
+PARQUET = {".parquet", ".pq"}
 _TEXT = {".csv", ".txt", ".tsv", ""}
 _EXCEL = {".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"}
 _FOREIGN = {  # what a file starts with
@@ -47,7 +47,7 @@ def read_table(path: str | Path, *, separator: str | None = None, encoding: str 
 def parse_table(data: bytes, path: Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
     """Read a table from the bytes of a file; `path` gives its name."""
     suffix, source = path.suffix.lower(), path.name
-    _refuse_foreign(data, suffix, source=source)
+    refuse_foreign(data, suffix, source=source)
     digest = sha256_of(data)
     if is_parquet(data, path):
         return TableFile(path, "parquet", read_parquet(data, source=source), digest)
@@ -70,7 +70,7 @@ def without_quotes(file: TableFile, formulas: Formulas) -> tuple[TableFile, Form
 
 def is_parquet(data: bytes, path: Path) -> bool:
     """Whether the bytes of a file are read as Parquet."""
-    return path.suffix.lower() in _PARQUET or _is_parquet(data)
+    return path.suffix.lower() in PARQUET or _is_parquet(data)
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool) -> None:
@@ -88,7 +88,7 @@ def fill_table(
 ) -> None:
     """Write the rows into `target`, in the format given by the suffix of `path`."""
     refuse_format(path)
-    if path.suffix.lower() in _PARQUET:
+    if path.suffix.lower() in PARQUET:
         write_parquet(frame, target)
     else:
         write_csv(frame, target, separator=separator, formulas=formulas)
@@ -99,7 +99,7 @@ def refuse_format(path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix in _EXCEL:
         raise InputError(f"{path.name}: cannot write Excel; use .csv or .parquet", code="file-format")
-    if suffix not in _TEXT | _PARQUET:
+    if suffix not in _TEXT | PARQUET:
         raise InputError(
             f"{path.name}: {suffix} is not a format that Kohorte writes; use .csv, .tsv, .txt or .parquet",
             code="file-format",
@@ -123,7 +123,8 @@ def _is_parquet(data: bytes) -> bool:
     return data.startswith(MAGIC) and data[len(MAGIC) : len(MAGIC) + 1] not in (b",", b";", b"\t", b"|", b"\n", b"\r")
 
 
-def _refuse_foreign(data: bytes, suffix: str, *, source: str) -> None:
+def refuse_foreign(data: bytes, suffix: str, *, source: str) -> None:
+    """Refuse what is neither CSV nor Parquet, by the first bytes and the suffix."""
     what = next((name for start, name in _FOREIGN.items() if data.startswith(start)), None)
     if what is None and suffix in _EXCEL:
         what = "an Excel workbook by its name"

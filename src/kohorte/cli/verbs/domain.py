@@ -1,0 +1,154 @@
+"""`kohorte domain`: domains of pseudonyms, each with its own key."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+
+from kohorte.cli.output import print_json, print_table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kohorte.pseudonyms.definition import Definition
+    from kohorte.pseudonyms.domains import Domains
+
+EPILOG = """\
+examples:
+  kohorte domain create study --kind one-way --folder trust
+  kohorte domain create samples --kind list --prefix S- --length 8 --folder trust
+  kohorte domain create export --kind reversible --parent study --folder trust
+  kohorte domain create cases --kind reversible --keep-format --alphabet digits --folder trust
+  kohorte domain list --folder trust
+  kohorte domain rotate-key study --folder trust
+
+kinds:
+  one-way     a keyed hash: nothing is stored, and there is no way back
+  reversible  the value, encrypted: nothing is stored, and the holder of the key can turn it back
+  list        a random or numbered pseudonym, remembered in a sealed list
+
+The folder has the keys. Keep copies of it in a safe place: pseudonyms of a lost key can never be made again or
+resolved. KOHORTE_FOLDER names the folder if --folder is not given; lists are in PostgreSQL if KOHORTE_TRUST_DATABASE
+has an address."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the three actions of the verb."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    create = _action(actions, "create", "make a domain with a new key")
+    create.add_argument("name", metavar="NAME", help="small letters, digits, and _ . - after the first")
+    create.add_argument("--kind", required=True, metavar="K", help="one-way, reversible or list")
+    _add_shape(create)
+    create.add_argument("--parent", metavar="NAME", help="the values are pseudonyms of this domain, and are checked")
+    create.add_argument("--numbered", action="store_true", help="a list that counts 1, 2, 3 instead of drawing")
+    create.add_argument("--keep-format", action="store_true", help="reversible: as long as the value, same alphabet")
+    create.add_argument("--exact", action="store_true", help="blanks around a value and its Unicode form count")
+    create.set_defaults(run=run_create)
+    _action(actions, "list", "show all domains").set_defaults(run=run_list)
+    rotate = _action(actions, "rotate-key", "give a domain a new version of its key; old pseudonyms stay resolvable")
+    rotate.add_argument("name", metavar="NAME", help="the domain")
+    rotate.set_defaults(run=run_rotate)
+
+
+def _add_shape(create: argparse.ArgumentParser) -> None:
+    create.add_argument(
+        "--alphabet",
+        metavar="A",
+        help="unambiguous (default), digits, hexadecimal, letters, alphanumeric, or the characters themselves",
+    )
+    create.add_argument("--length", type=int, metavar="N", help="characters without prefix and check characters")
+    create.add_argument("--prefix", default="", metavar="P", help="what every pseudonym begins with")
+    create.add_argument("--check", metavar="C", help="check characters: two (default), none, or pid (a code for PIDs)")
+
+
+def _action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
+    parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    return parser
+
+
+def run_create(options: argparse.Namespace) -> int:
+    """Make a domain."""
+    domains = opened_domains(options.folder, create=True)
+    from kohorte.pseudonyms.domains import definition_of
+
+    definition = definition_of(
+        options.name,
+        options.kind,
+        alphabet=options.alphabet,
+        length=options.length,
+        prefix=options.prefix,
+        check=options.check,
+        parent=options.parent,
+        exact=options.exact,
+        numbered=options.numbered,
+        keep_format=options.keep_format,
+    )
+    domain = domains.create(definition, actor=getpass.getuser())
+    if options.json:
+        print_json(_figures(domain.definition))
+        return 0
+    print(f"domain {definition.name!r}: {definition.kind}, {domain.kind.in_words}")
+    for note in domain.kind.notes:
+        print(f"note: {note}")
+    print(f"its key is in {domains.key_path(definition.name)}; keep a copy in a safe place")
+    return 0
+
+
+def run_list(options: argparse.Namespace) -> int:
+    """Print all domains."""
+    found = opened_domains(options.folder).definitions()
+    if options.json:
+        print_json({"domains": [_figures(definition) for definition in found]})
+        return 0
+    header = ["domain", "kind", "parent", "alphabet", "length", "prefix", "check", "key"]
+    rows = [
+        (
+            one.name,
+            one.kind,
+            one.parent or "",
+            one.shape.alphabet.name,
+            str(one.length) if one.kind != "reversible" else "",
+            one.prefix,
+            one.check,
+            f"version {max(one.keys)}",
+        )
+        for one in found
+    ]
+    if rows:
+        print_table(header, rows)
+    else:
+        print("the folder has no domain yet")
+    return 0
+
+
+def run_rotate(options: argparse.Namespace) -> int:
+    """Give a domain a new version of its key."""
+    domains = opened_domains(options.folder)
+    domain = domains.rotate_key(options.name, actor=getpass.getuser())
+    if options.json:
+        print_json(_figures(domain.definition))
+        return 0
+    print(f"domain {options.name!r}: version {domain.keys.current.version} of its key is current")
+    print(f"{domain.kind.after_rotation}; keep a copy of {domains.key_path(options.name)}")
+    return 0
+
+
+def opened_domains(folder: str | None, *, create: bool = False) -> Domains:
+    """Open the domains of a folder; the libraries of the extra must be installed."""
+    from kohorte.trust.libraries import refuse_missing_libraries
+
+    refuse_missing_libraries()
+    from kohorte.pseudonyms.domains import Domains
+    from kohorte.trust.folder import TrustFolder
+
+    return Domains(TrustFolder.opened(folder, create=create))
+
+
+def _figures(definition: Definition) -> dict[str, object]:
+    data = definition.to_dict()
+    return {name: data[name] for name in data if name not in ("kohorte", "keys")} | {
+        "key_version": max(definition.keys)
+    }

@@ -1,0 +1,150 @@
+"""Domains: where pseudonyms of one kind, one key and one shape belong; they form a tree.
+
+A domain is two files in the folder: domain-NAME.json, its definition, and domain-NAME.key, its key. The texts of a
+domain with a parent are the pseudonyms of the parent: a pseudonym of a pseudonym. Another place with another key can
+make it, and neither place alone can go the whole way back.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kohorte.data import atomic_write
+from kohorte.data.files import read_text
+from kohorte.errors import InputError, member_named, nearest
+from kohorte.pseudonyms.alphabets import Alphabet
+from kohorte.pseudonyms.definition import Definition
+from kohorte.pseudonyms.kinds import KINDS, PseudonymKind
+from kohorte.pseudonyms.shape import Check
+from kohorte.trust import pid
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.keys import Key, KeyFile, Keys
+from kohorte.trust.private_files import locked
+
+PREFIX = "domain-"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A domain that is ready to make pseudonyms."""
+
+    definition: Definition
+    keys: Keys
+    kind: PseudonymKind
+    parent: Definition | None = None
+    """The domain whose pseudonyms are the texts of this one."""
+
+    def key(self, version: int | None) -> Key:
+        """The version of the key that is used: the given one or, if none is given, the current one."""
+        if version is None:
+            return self.keys.current
+        if not self.kind.chooses_version and version != self.keys.current.version:
+            raise InputError(
+                "a list remembers the key of every entry; an old version cannot be chosen for it",
+                code="pseudonym-kind-option",
+            )
+        return self.keys.version(version)
+
+
+class Domains:
+    """The domains of a folder."""
+
+    def __init__(self, folder: TrustFolder) -> None:
+        self.folder = folder
+
+    def names(self) -> list[str]:
+        """The names of all domains."""
+        files = self.folder.path.glob(f"{PREFIX}*.json")
+        return sorted(path.name.removeprefix(PREFIX).removesuffix(".json") for path in files)
+
+    def definitions(self) -> list[Definition]:
+        """The definitions of all domains."""
+        return [self.definition(name) for name in self.names()]
+
+    def definition(self, name: str) -> Definition:
+        """Read the definition of a domain."""
+        path = self._path(name)
+        if name not in (names := self.names()):
+            known = f"; known are {', '.join(names)}" if names else "; the folder has none yet"
+            raise InputError(
+                f"there is no domain {name!r}{nearest(name, names)}{known}", code="pseudonym-domain-unknown"
+            )
+        text = read_text(path, what="definition of a domain", code="pseudonym-domain-damaged")
+        try:
+            data = json.loads(text)
+        except ValueError:
+            raise InputError(
+                f"{path.name}: is not the definition of a domain", code="pseudonym-domain-damaged"
+            ) from None
+        definition = Definition.from_dict(data, source=path.name)
+        if definition.name != name:
+            raise InputError(f"{path.name}: is the definition of another domain", code="pseudonym-domain-damaged")
+        return definition
+
+    def open(self, name: str) -> Domain:
+        """Open a domain with its key; a lost or wrong key is an error that says what is lost."""
+        definition = self.definition(name)
+        keys = self._key_file(name).read()
+        keys.check(definition.keys)
+        return self._domain(definition, keys)
+
+    def create(self, definition: Definition, *, actor: str) -> Domain:
+        """Make a domain with a new key. A key file that is there without a definition is used, never replaced."""
+        kind = member_named(definition.kind, KINDS, what="kind of pseudonym", code="pseudonym-kind")
+        kind.check(definition)
+        if definition.parent is not None:
+            self.definition(definition.parent)
+        with locked(self.folder.path):
+            if definition.name in self.names():
+                raise InputError(f"there is a domain {definition.name!r} already", code="pseudonym-domain-exists")
+            file = self._key_file(definition.name)
+            keys = file.read() if file.exists else file.create()
+            made = self._written(definition, keys)
+        self.folder.log.append("create domain", f"domain {made.name}", actor=actor, kind=made.kind)
+        return self._domain(made, keys)
+
+    def rotate_key(self, name: str, *, actor: str) -> Domain:
+        """Give a domain a new version of its key; what older versions made stays resolvable."""
+        domain = self.open(name)
+        keys = self._key_file(name).rotate()
+        with locked(self.folder.path):
+            made = self._written(domain.definition, keys)
+        self.folder.log.append("rotate key", f"domain {name}", actor=actor, version=keys.current.version)
+        return self._domain(made, keys)
+
+    def key_path(self, name: str) -> Path:
+        """Where the key of a domain is."""
+        return self._key_file(name).path
+
+    def _written(self, definition: Definition, keys: Keys) -> Definition:
+        made = replace(definition, keys={key.version: key.fingerprint for key in keys.versions})
+        with atomic_write(self._path(made.name), force=True, private=True) as temporary:
+            temporary.write_text(json.dumps(made.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return made
+
+    def _domain(self, definition: Definition, keys: Keys) -> Domain:
+        kind = member_named(definition.kind, KINDS, what="kind of pseudonym", code="pseudonym-kind")
+        parent = None if definition.parent is None else self.definition(definition.parent)
+        return Domain(definition, keys, kind(definition, keys, self.folder), parent)
+
+    def _key_file(self, name: str) -> KeyFile:
+        lost = f"no pseudonym of the domain {name!r} that was made with it can be made again or resolved"
+        return self.folder.key_file(f"{PREFIX}{name}", owner=f"the domain {name!r}", lost=lost)
+
+    def _path(self, name: str) -> Path:
+        return self.folder.path / f"{PREFIX}{name}.json"
+
+
+def definition_of(
+    name: str, kind: str, *, alphabet: str | None = None, length: int | None = None, **options: Any
+) -> Definition:
+    """Return a definition with the defaults of its kind, where nothing else is said."""
+    family = member_named(kind, KINDS, what="kind of pseudonym", code="pseudonym-kind")
+    if options.get("check") is None:
+        options["check"] = (Check.NONE if options.get("keep_format") else Check.TWO).value
+    usual = pid.CARRIERS if options["check"] == Check.PID else family.default_length
+    letters = Alphabet.named("unambiguous" if alphabet is None else alphabet).characters
+    return Definition(name, kind, letters, usual if length is None else length, **options)

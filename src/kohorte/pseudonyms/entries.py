@@ -1,0 +1,241 @@
+"""The entries of reference lists in the database: sealed, and found by blind indexes.
+
+A row has the index of the text, the index of the pseudonym, and both sealed together, bound to the index of the text.
+Each row has the version of the key that it was made with; a look-up tries all versions, so that a rotation changes
+nothing for people who have a pseudonym already. All rows of a batch are stored in one transaction, and one process
+writes to a list at a time: a process that is killed leaves whole batches, and the next run finds them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Select,
+    String,
+    Table,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from kohorte.errors import InputError
+from kohorte.pseudonyms.definition import Definition
+from kohorte.pseudonyms.made import Made
+from kohorte.pseudonyms.padding import padded, unpadded
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.keys import Key, Keys
+from kohorte.trust.sealing import BlindIndex, Sealer
+from kohorte.trust.store import RAW, Room
+
+ASKED_AT_ONCE = 5000
+FULL = 2
+"""A random list is full when one in so many pseudonyms is taken: new ones would be hard to find, and easy to guess."""
+
+_METADATA = MetaData()
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")
+lists = Table(
+    "pseudonyms_lists",
+    _METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(100), nullable=False, unique=True),
+    Column("taken", _NUMBER, nullable=False),
+)
+entries = Table(
+    "pseudonyms_entries",
+    _METADATA,
+    Column("id", _NUMBER, primary_key=True),
+    Column("list", Integer, ForeignKey("pseudonyms_lists.id"), nullable=False),
+    Column("original", RAW, nullable=False),
+    Column("pseudonym", RAW, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("sealed", RAW, nullable=False),
+    Index("pseudonyms_by_original", "list", "original", unique=True),
+    Index("pseudonyms_by_pseudonym", "list", "pseudonym", unique=True),
+)
+ROOM = Room("pseudonyms", 1, _METADATA)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A text and its pseudonym; its repr shows neither."""
+
+    original: str = field(repr=False)
+    pseudonym: str = field(repr=False)
+    version: int
+
+
+class _Version:
+    """What is derived from one version of the key of a list."""
+
+    def __init__(self, key: Key) -> None:
+        self.number = key.version
+        self.original_index = BlindIndex(key, "original").of
+        self.pseudonym_index = BlindIndex(key, "pseudonym").of
+        self._sealer = Sealer(key, "pseudonyms_entries")
+
+    def sealed(self, original: str, pseudonym: str, row: bytes) -> bytes:
+        text = original.encode()
+        return self._sealer.seal(pseudonym.encode() + b"\0" + padded(text), row=row)
+
+    def opened(self, sealed: bytes, row: bytes) -> Entry:
+        pseudonym, _, text = self._sealer.unseal(sealed, row=row).partition(b"\0")
+        return Entry(unpadded(text).decode(), pseudonym.decode(), self.number)
+
+
+class Entries:
+    """The list of one domain."""
+
+    def __init__(self, folder: TrustFolder, definition: Definition, keys: Keys) -> None:
+        self._store = folder.store(ROOM)
+        self._definition, self._shape = definition, definition.shape
+        self._versions = [_Version(key) for key in reversed(keys.versions)]
+        self._name = f"{definition.name} {keys.versions[0].fingerprint}"
+        self._list = self._found_or_made()
+
+    def count(self) -> int:
+        """How many entries the list has."""
+        with self._store.reading() as connection:
+            return int(connection.execute(_of(self._list, func.count())).scalar_one())
+
+    def pseudonyms(self, originals: Sequence[str]) -> Made:
+        """Look texts up, and add those that are missing."""
+        with self._store.reading() as connection:
+            before = int(connection.execute(self._taken).scalar_one())
+            known = self._by_original(connection, originals)
+        missing = [original for original in originals if original not in known]
+        if missing:
+            with self._store.writing() as connection:
+                taken = int(connection.execute(self._taken.with_for_update()).scalar_one())
+                if taken != before:  # another process has added some meanwhile
+                    known |= self._by_original(connection, missing)
+                    missing = [original for original in missing if original not in known]
+                known |= self._added(connection, missing, taken)
+        found = [known[original] for original in originals]
+        return Made([one.pseudonym for one in found], [one.version for one in found], len(missing))
+
+    def originals(self, pseudonyms: Sequence[str]) -> list[str | None]:
+        """Look pseudonyms up; None for one that is not in the list."""
+        with self._store.reading() as connection:
+            known = self._by_pseudonym(connection, pseudonyms)
+        return [known[one].original if one in known else None for one in pseudonyms]
+
+    def _found_or_made(self) -> int:
+        by_name = select(lists.c.id).where(lists.c.name == self._name)
+        with self._store.reading() as connection:
+            found = connection.execute(by_name).scalar()
+        if found is None:
+            with self._store.writing() as connection:
+                if not self._store.is_sqlite:  # where two processes could make it at the same time
+                    connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(self._name))))
+                found = connection.execute(by_name).scalar()
+                if found is None:
+                    connection.execute(insert(lists), {"name": self._name, "taken": 0})
+                    found = connection.execute(by_name).scalar_one()
+        return int(found)
+
+    @property
+    def _taken(self) -> Select[Any]:
+        """How many entries were ever made; locked, it keeps other processes from writing to this list."""
+        return select(lists.c.taken).where(lists.c.id == self._list)
+
+    def _by_original(self, connection: Connection, originals: Sequence[str]) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        for version in self._versions:
+            index = version.original_index
+            wanted = [index(original) for original in originals if original not in found]
+            for entry in self._entries(connection, entries.c.original, wanted, version):
+                found[entry.original] = entry
+        return found
+
+    def _by_pseudonym(self, connection: Connection, pseudonyms: Sequence[str]) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        for version in self._versions:
+            index = version.pseudonym_index
+            wanted = [index(pseudonym) for pseudonym in pseudonyms if pseudonym not in found]
+            for entry in self._entries(connection, entries.c.pseudonym, wanted, version):
+                found[entry.pseudonym] = entry
+        return found
+
+    def _entries(
+        self, connection: Connection, column: Column[bytes], wanted: list[bytes], version: _Version
+    ) -> Iterator[Entry]:
+        wanted.sort()  # neighbours in the index are read together
+        for start in range(0, len(wanted), ASKED_AT_ONCE):
+            chosen = column.in_(wanted[start : start + ASKED_AT_ONCE])
+            for original, sealed in connection.execute(
+                _of(self._list, entries.c.original, entries.c.sealed).where(chosen)
+            ):
+                yield version.opened(sealed, bytes(original))
+
+    def _added(self, connection: Connection, originals: Sequence[str], taken: int) -> Mapping[str, Entry]:
+        if not originals:
+            return {}
+        self._refuse_full(taken + len(originals))
+        drawn = (
+            self._numbered(taken, len(originals))
+            if self._definition.numbered
+            else self._drawn(connection, len(originals))
+        )
+        current = self._versions[0]
+        rows = []
+        for original, pseudonym in zip(originals, drawn, strict=True):
+            index = current.original_index(original)
+            rows.append(
+                {
+                    "list": self._list,
+                    "original": index,
+                    "pseudonym": current.pseudonym_index(pseudonym),
+                    "version": current.number,
+                    "sealed": current.sealed(original, pseudonym, index),
+                }
+            )
+        connection.execute(insert(entries), rows)
+        connection.execute(update(lists).where(lists.c.id == self._list).values(taken=taken + len(rows)))
+        return {
+            original: Entry(original, pseudonym, current.number)
+            for original, pseudonym in zip(originals, drawn, strict=True)
+        }
+
+    def _numbered(self, taken: int, count: int) -> list[str]:
+        return [self._shape.text(number) for number in range(taken + 1, taken + count + 1)]
+
+    def _drawn(self, connection: Connection, count: int) -> list[str]:
+        """Random pseudonyms that differ from each other and from all in the list."""
+        drawn: dict[str, None] = {}
+        while len(drawn) < count:
+            more = {self._shape.text(secrets.randbelow(self._shape.space)): None for _ in range(count - len(drawn))}
+            fresh = [one for one in more if one not in drawn]
+            taken = self._by_pseudonym(connection, fresh)
+            drawn |= {one: None for one in fresh if one not in taken}
+        return list(drawn)
+
+    def _refuse_full(self, wanted: int) -> None:
+        most = most_entries(self._definition, self._shape.space)
+        if wanted > most:
+            raise InputError(
+                f"the list of the domain {self._definition.name!r} is full: it has room for {most:,} pseudonyms of "
+                "this length, and these would be more; make a domain with longer ones",
+                code="pseudonym-list-full",
+            )
+
+
+def most_entries(definition: Definition, space: int) -> int:
+    """How many entries a list can have."""
+    return space - 1 if definition.numbered else space // FULL
+
+
+def _of(number: int, *columns: Any) -> Select[Any]:
+    """A question about one list."""
+    return select(*columns).where(entries.c.list == number)

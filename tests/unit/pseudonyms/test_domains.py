@@ -1,0 +1,166 @@
+"""Domains: made, listed, rotated, damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kohorte import InputError
+from kohorte.pseudonyms.domains import Domains, definition_of
+from kohorte.pseudonyms.kinds.one_way import values_before_coincidence
+from kohorte.trust.folder import TrustFolder
+
+
+@pytest.fixture
+def domains(tmp_path: Path) -> Domains:
+    return Domains(TrustFolder.opened(tmp_path / "trust", create=True))
+
+
+def code_of(caught: pytest.ExceptionInfo[InputError]) -> str:
+    return caught.value.code
+
+
+def test_a_domain_is_a_definition_and_a_key_that_only_the_owner_reads(domains: Domains) -> None:
+    domain = domains.create(definition_of("study", "one-way", prefix="S-"), actor="anna")
+    files = {path.name: path.stat().st_mode & 0o777 for path in domains.folder.path.iterdir()}
+    assert files == dict.fromkeys(["folder.key", "domain-study.json", "domain-study.key", "log.jsonl"], 0o600)
+    assert domains.open("study").definition == domain.definition
+    assert domain.definition.keys == {1: domain.keys.current.fingerprint}
+    assert domain.keys.current.secret.hex() not in (domains.folder.path / "domain-study.json").read_text()
+
+
+def test_every_change_is_in_the_log(domains: Domains) -> None:
+    domains.create(definition_of("study", "one-way"), actor="anna")
+    domains.rotate_key("study", actor="otto")
+    assert [(entry["actor"], entry["action"], entry["about"]) for entry in domains.folder.log.entries()] == [
+        ("anna", "create domain", "domain study"),
+        ("otto", "rotate key", "domain study"),
+    ]
+    assert domains.folder.log.verify().whole
+
+
+def test_a_domain_is_made_once(domains: Domains) -> None:
+    domains.create(definition_of("study", "one-way"), actor="anna")
+    before = domains.key_path("study").read_bytes()
+    with pytest.raises(InputError) as caught:
+        domains.create(definition_of("study", "list"), actor="anna")
+    assert code_of(caught) == "pseudonym-domain-exists"
+    assert domains.key_path("study").read_bytes() == before
+
+
+def test_a_key_that_is_there_already_is_used_and_never_replaced(domains: Domains) -> None:
+    """A process that was killed may have left it, or the definition was lost: its pseudonyms can be made again."""
+    first = domains.create(definition_of("study", "one-way"), actor="anna")
+    made = first.kind.pseudonyms(["4711"], first.keys.current).pseudonyms
+    (domains.folder.path / "domain-study.json").unlink()
+    again = domains.create(definition_of("study", "one-way"), actor="anna")
+    assert again.kind.pseudonyms(["4711"], again.keys.current).pseudonyms == made
+
+
+def test_an_unknown_domain_is_refused_with_the_nearest(domains: Domains) -> None:
+    with pytest.raises(InputError, match="has none yet") as caught:
+        domains.open("study")
+    assert code_of(caught) == "pseudonym-domain-unknown"
+    domains.create(definition_of("study", "one-way"), actor="anna")
+    with pytest.raises(InputError, match="did you mean 'study'"):
+        domains.open("studie")
+
+
+@pytest.mark.parametrize("name", ["", "A", "a b", "../x", "a/b", "-a", ".a", "ä", "x" * 64, "a\n"])
+def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        definition_of(name, "one-way")
+    assert code_of(caught) == "pseudonym-domain-name"
+
+
+def test_a_parent_must_exist_and_be_another_domain(domains: Domains) -> None:
+    with pytest.raises(InputError) as caught:
+        domains.create(definition_of("export", "one-way", parent="study"), actor="anna")
+    assert code_of(caught) == "pseudonym-domain-unknown"
+    with pytest.raises(InputError) as caught:
+        definition_of("study", "one-way", parent="study")
+    assert code_of(caught) == "pseudonym-parent"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"kind": "hash"}, "pseudonym-kind"),
+        ({"kind": "one-way", "length": 6}, "pseudonym-length"),
+        ({"kind": "one-way", "length": 64}, "pseudonym-length"),
+        ({"kind": "one-way", "numbered": True}, "pseudonym-kind-option"),
+        ({"kind": "one-way", "keep_format": True}, "pseudonym-kind-option"),
+        ({"kind": "one-way", "check": "pid"}, "pseudonym-length"),
+        ({"kind": "one-way", "check": "luhn"}, "pseudonym-check"),
+        ({"kind": "reversible", "length": 8}, "pseudonym-kind-option"),
+        ({"kind": "reversible", "numbered": True}, "pseudonym-kind-option"),
+        ({"kind": "list", "keep_format": True}, "pseudonym-kind-option"),
+        ({"kind": "list", "check": "pid", "length": 9}, "pseudonym-check"),
+        ({"kind": "list", "alphabet": "aab"}, "pseudonym-alphabet"),
+        ({"kind": "list", "prefix": "=x"}, "pseudonym-prefix"),
+    ],
+)
+def test_what_a_kind_cannot_do_is_refused_and_nothing_is_made(
+    domains: Domains, options: dict[str, object], code: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        domains.create(definition_of("study", **options), actor="anna")  # type: ignore[arg-type]
+    assert code_of(caught) == code
+    assert domains.names() == []
+    assert not domains.key_path("study").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: "[]",
+        lambda data: "{",
+        lambda data: json.dumps(data | {"kohorte": 2}),
+        lambda data: json.dumps(data | {"colour": "red"}),
+        lambda data: json.dumps({key: data[key] for key in data if key != "length"}),
+        lambda data: json.dumps(data | {"length": "x"}),
+        lambda data: json.dumps(data | {"alphabet": "aa"}),
+        lambda data: json.dumps(data | {"name": "other"}),
+        lambda data: json.dumps(data | {"keys": []}),
+    ],
+    ids=["list", "no json", "format", "unknown key", "missing key", "type", "alphabet", "name", "keys"],
+)
+def test_a_damaged_definition_is_refused(domains: Domains, change: object) -> None:
+    domains.create(definition_of("study", "list"), actor="anna")
+    path = domains.folder.path / "domain-study.json"
+    path.write_text(change(json.loads(path.read_text())))  # type: ignore[operator]
+    with pytest.raises(InputError) as caught:
+        domains.open("study")
+    assert code_of(caught) == "pseudonym-domain-damaged"
+
+
+def test_a_rotation_that_was_killed_between_key_and_definition_is_harmless(domains: Domains) -> None:
+    domain = domains.create(definition_of("study", "one-way"), actor="anna")
+    old = domain.kind.pseudonyms(["4711"], domain.keys.current).pseudonyms
+    domains._key_file("study").rotate()
+    opened = domains.open("study")
+    assert opened.keys.current.version == 2
+    assert opened.kind.pseudonyms(["4711"], opened.key(1)).pseudonyms == old
+    assert domains.rotate_key("study", actor="anna").keys.current.version == 3
+
+
+def test_an_old_version_cannot_be_chosen_for_a_list(domains: Domains) -> None:
+    domains.create(definition_of("study", "list"), actor="anna")
+    domain = domains.rotate_key("study", actor="anna")
+    with pytest.raises(InputError) as caught:
+        domain.key(1)
+    assert code_of(caught) == "pseudonym-kind-option"
+    assert domain.key(2) == domain.key(None)
+
+
+def test_the_birthday_bound_is_that_of_the_exact_probability() -> None:
+    """For a year of 365 days: 22 people stay below one half, 23 do not."""
+    assert values_before_coincidence(365, 0.5) == 22
+    space = 1 << 40
+    most = values_before_coincidence(space)
+    exact = 1.0
+    for number in range(most):
+        exact *= 1 - number / space
+    assert 0.99e-6 < 1 - exact <= 1.01e-6
