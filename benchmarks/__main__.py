@@ -21,6 +21,8 @@ from benchmarks import (
     series_over_time,
     series_shapes,
 )
+from benchmarks.linkage import page as linkage_page
+from benchmarks.linkage import speed as linkage_speed
 from benchmarks.parties import page as parties_page
 from benchmarks.parties import runs as parties_runs
 from benchmarks.report import Line
@@ -38,6 +40,7 @@ OTHERS: dict[str, tuple[Main, str]] = {
     "compare": (lambda _: comparison.main(), "all algorithms on one table, as a page of the documentation"),
     "survey": (survey_page.main, "the estimators of a survey against the published tables (about two minutes)"),
     "parties": (parties_page.main, "what joint releases of several parties save and cost (some 20 minutes)"),
+    "linkage": (linkage_page.main, "record linkage of generated patients, beside Splink (some 10 minutes)"),
     "service": (lambda _: service_page.main(), "the research service over HTTP, as a page of the documentation"),
     "load": (lambda _: load.main(), "many clients at once, on SQLite and PostgreSQL (some 5 minutes)"),
     "shapes": (lambda _: series_shapes.main(), "what shape of cells and choice of splits cost a series (some seconds)"),
@@ -58,6 +61,7 @@ def run(only: str = "") -> int:
         recodings.million,
         risk.million,
         series_over_time.simulation,
+        linkage_speed.registrations,
         figures.lines,
     ]
     if tables.available():

@@ -87,11 +87,16 @@ def people(count: int, *, seed: int = 1) -> list[Person]:
     return found[:count]
 
 
-def registrations(known: list[Person], count: int, *, seed: int = 2) -> tuple[list[int], list[Person]]:
-    """Describe so many people again, each at most once: their positions, and the descriptions with errors."""
+def registrations(known: list[Person], count: int, *, seed: int = 2, only: str = "") -> tuple[list[int], list[Person]]:
+    """Describe so many people again, each at most once: their positions, and the descriptions with errors.
+
+    `only` names one of the errors, which all descriptions have, and no other.
+    """
     dice = random.Random(seed)  # noqa: S311 - repeatable, not secret
     chosen = dice.sample(range(len(known)), count)
     pools = _Pools()
+    if only:
+        return chosen, [_changes(dice, pools)[only](known[who]) for who in chosen]
     return chosen, [with_errors(known[who], dice, pools) for who in chosen]
 
 

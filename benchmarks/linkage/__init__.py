@@ -1,0 +1,1 @@
+"""Record linkage of generated patients, measured and compared."""
