@@ -159,3 +159,29 @@ def test_a_mistyped_pid_says_where(run: Run) -> None:
     assert "character 3 seems to be wrong" in ran.err
     assert run("patients", "forget", pid).code == 0
     assert "[patients-pid-forgotten]" in run("patients", "history", pid).err
+
+
+def test_two_houses_find_common_patients_without_names(run: Run) -> None:
+    """Each encodes its list with the shared secret; a third party compares; each resolves its own identifiers."""
+    table(MISSPELT, OTTO | {"nachname": "Ganzanders", "vorname": "Karl"}).write_csv("other.csv")
+    run("patients", "register", "in.csv", "--output", "mine.csv")
+    run("patients", "register", "other.csv", "--folder", "trust2", "--output", "theirs.csv")
+    made = run(
+        "patients", "encode", "--secret", "shared.key", "--output", "a.csv", "--keep", "ids-a.csv", "--json"
+    ).json
+    assert made == {"people": 3, "records": 4, "secret_made": True}
+    there = ("--secret", "shared.key", "--output", "b.csv", "--keep", "ids-b.csv", "--folder", "trust2")
+    assert "2 people in 2 records" in run("patients", "encode", *there).out
+    assert stat.S_IMODE(Path("ids-a.csv").stat().st_mode) == stat.S_IMODE(Path("shared.key").stat().st_mode) == 0o600
+    ran = run("patients", "compare", "a.csv", "b.csv", "--output", "pairs.csv", "--json").json
+    assert ran["match"] == 1
+    pairs = pl.read_csv("pairs.csv").filter(pl.col("verdict") == "match")
+    found = pairs.join(pl.read_csv("ids-a.csv"), on="id").join(
+        pl.read_csv("ids-b.csv"), left_on="other_id", right_on="id", suffix="_there"
+    )
+    assert found["pid"].to_list() == [pl.read_csv("mine.csv")["pid"][0]]
+    assert found["pid_there"].to_list() == [pl.read_csv("theirs.csv")["pid"][0]]
+    sent = "".join(Path(name).read_text() for name in ("a.csv", "b.csv", "pairs.csv"))
+    secrets = [*NAMES, *pl.read_csv("mine.csv")["pid"], Path("shared.key").read_text().split()[1]]
+    assert [value for value in secrets if len(value) > 4 and value in sent] == []
+    assert run("patients", "compare", "a.csv", "in.csv", "--output", "p.csv").code == 2

@@ -25,6 +25,7 @@ import polars as pl
 from sqlalchemy import Connection, delete, func, insert, select
 
 from kohorte.data import as_text
+from kohorte.patients.encodings.exchange import encoded
 from kohorte.patients.identity import FIELDS, Identity
 from kohorte.patients.linkage.dates import birth_date
 from kohorte.patients.linkage.frequencies import Frequencies
@@ -40,6 +41,7 @@ from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import COUNTERS, NAME, PEOPLE, RECORDS, ROOM, SETTINGS
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.keys import Key
 from kohorte.trust.private_files import locked
 
 BATCH = 2_000
@@ -238,6 +240,22 @@ class PatientList:
         for one in pids:
             self._log("forget", pid=self._mark(one), kind="identity data and link destroyed", records=records)
         return records
+
+    def encoded(self, secret: Key) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Encode all records for a comparison with another list, under a secret that both houses share.
+
+        The first table is for the third party who compares. The second one stays here: the PID of each identifier,
+        which is another one under every secret.
+        """
+        with self._store.reading() as connection:
+            rows = connection.execute(select(RECORDS.c.id, RECORDS.c.person, RECORDS.c.identity)).all()
+            pids = pids_of(connection, self._secrets, {row.person for row in rows})
+        names = {person: self._secrets.exchange_id(pid, secret.fingerprint) for person, pid in pids.items()}
+        records = ((names[row.person], Record.of(self._secrets.identity(row.identity, row.id))) for row in rows)
+        table = encoded(records, secret)
+        kept = pl.DataFrame({"id": [names[person] for person in pids], "pid": list(pids.values())})
+        self._log("encode", people=len(pids), records=len(rows), secret=secret.fingerprint)
+        return table, kept.sort("id")
 
     def _weighing(self, rows: Sequence[Row], *, store: bool) -> Weighing:
         """How common names are in the list and in the table, and how many people there are."""

@@ -9,16 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kohorte.cli.output import add_table_options, print_json, print_table, read_data
+from kohorte.cli.output import add_table_options, print_json, read_data
+from kohorte.cli.patients_output import (
+    print_case,
+    print_cases,
+    print_history,
+    print_registrations,
+    print_side_by_side,
+)
 from kohorte.cli.progress import TerminalProgress
 from kohorte.in_words import count
 from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.patients.identity import Identity
-    from kohorte.patients.list.cases import Case
-    from kohorte.patients.patient_list import PatientList, Registrations
+    from kohorte.patients.patient_list import PatientList
 
 EPILOG = """\
 examples:
@@ -32,9 +37,14 @@ examples:
   kohorte patients split A1C2D3E4 --record 2 --folder trust                          undo a wrong 'same'
   kohorte patients merge A1C2D3E4 F5G6H7J8 --folder trust                            undo a wrong 'different'
   kohorte patients forget A1C2D3E4 --folder trust                                    for good
+  kohorte patients encode --secret shared.key --output ours.csv --keep ids.csv --folder trust
+  kohorte patients compare ours.csv theirs.csv --output pairs.csv                    by a third party, without names
 
 The folder has the key (patients.key) and the list. Without --folder it is the one in KOHORTE_FOLDER. Names are shown by
 'match CASE --show' only. The output of 'register' has the PIDs in place of the columns that say who a person is."""
+
+
+COMPARE = "find people who are in two encoded lists; needs no key and no folder"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +72,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     forget = _action(actions, "forget", "destroy identity data and link of a person for good", run_forget)
     forget.add_argument("pid", metavar="PID")
     forget.add_argument("--dry-run", action="store_true", help="say what would be destroyed, and destroy nothing")
+
+    encode = _action(
+        actions, "encode", "encode the list, so that a third party can compare it with another", run_encode
+    )
+    encode.add_argument("--secret", metavar="FILE", required=True, help="key that both houses share; made if missing")
+    encode.add_argument("--output", metavar="OUT", required=True, help="encoded list for the third party (.csv)")
+    encode.add_argument("--keep", metavar="IDS", required=True, help="PID of each identifier, which stays here (.csv)")
+    encode.add_argument("--force", action="store_true", help="replace existing output files")
+    compare = actions.add_parser("compare", help=COMPARE, description=COMPARE, epilog=EPILOG)
+    compare.add_argument("one", metavar="ONE", help="encoded list of one house")
+    compare.add_argument("other", metavar="OTHER", help="encoded list of the other house")
+    compare.add_argument("--output", metavar="OUT", required=True, help="pairs of identifiers (.csv)")
+    compare.add_argument("--force", action="store_true", help="replace an existing output file")
+    compare.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    compare.set_defaults(run=run_compare)
 
 
 def _add_register(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -164,7 +189,7 @@ def run_register(options: argparse.Namespace) -> int:
     if options.json:
         print_json(found.to_dict())
     else:
-        _print_registrations(found, options.output)
+        print_registrations(found, options.output)
     return 1 if found.insufficient else 0
 
 
@@ -176,7 +201,7 @@ def run_match(options: argparse.Namespace) -> int:
         if options.json:
             print_json({"cases": [case.to_dict() for case in found]})
         else:
-            _print_cases(found)
+            print_cases(found)
         return 0
     with _opened(options) as patients:
         case = patients.case(options.case)
@@ -184,9 +209,9 @@ def run_match(options: argparse.Namespace) -> int:
     if options.json:
         print_json(case.to_dict())
         return 0
-    _print_case(case)
+    print_case(case)
     if shown is not None:
-        _print_side_by_side(*shown)
+        print_side_by_side(*shown)
     return 0
 
 
@@ -201,7 +226,7 @@ def run_decide(options: argparse.Namespace) -> int:
         print_json({"case": options.case, "verdict": options.verdict, "pid": kept, "other_pid": other} | _dry(options))
         return 0
     if shown is not None:
-        _print_side_by_side(*shown)
+        print_side_by_side(*shown)
     would = "would be" if options.dry_run else "is"
     if same:
         print(f"case {options.case} {would} one person: {kept}; {other} stands for the same person")
@@ -239,19 +264,7 @@ def run_history(options: argparse.Namespace) -> int:
     if options.json:
         print_json(found.to_dict())
         return 0
-    also = f", also {', '.join(found.joined)}" if found.joined else ""
-    print(f"{found.pid}{also}: {count(len(found.records), 'record')}")
-    lines = [
-        (
-            line["at"],
-            line["pid"],
-            line["what"],
-            *(_or_dash(line[name]) for name in ("record", "other_pid", "weight")),
-            line["actor"],
-        )
-        for line in found.events
-    ]
-    print_table(["at (UTC)", "pid", "what", "record", "other PID", "bits", "by"], lines, data=True)
+    print_history(found)
     return 0
 
 
@@ -269,79 +282,63 @@ def run_forget(options: argparse.Namespace) -> int:
     return 0
 
 
+def run_encode(options: argparse.Namespace) -> int:
+    """Encode the list for a comparison."""
+    _refuse_missing_libraries()
+    from kohorte.data import write_csv
+    from kohorte.data.files import atomic_write, refuse_output
+    from kohorte.patients.encodings.exchange import shared_secret
+
+    outputs = (Path(options.output), Path(options.keep))
+    for path in outputs:
+        refuse_output(path, force=options.force)
+    with _opened(options) as patients:
+        secret, made = shared_secret(Path(options.secret))
+        tables = patients.encoded(secret)
+    for table, path, private in zip(tables, outputs, (False, True), strict=True):
+        with atomic_write(path, force=options.force, private=private) as temporary:
+            write_csv(table, temporary, separator=",")
+    figures = {"people": tables[1].height, "records": tables[0].height, "secret_made": made}
+    if options.json:
+        print_json(figures)
+        return 0
+    people, records = count(figures["people"], "person", "people"), count(figures["records"], "record")
+    print(f"{people} in {records} encoded: {options.output}")
+    if made:
+        print(
+            f"note: {options.secret} is new; give a copy to the other house on a safe way, before it encodes its list"
+        )
+    print(f"note: a third party compares who gets neither {options.secret} nor {options.keep}")
+    return 0
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    """Compare two encoded lists."""
+    _refuse_missing_libraries()
+    import polars as pl
+
+    from kohorte.data import read_table, write_table
+    from kohorte.data.files import refuse_output
+    from kohorte.patients.encodings.exchange import compared
+
+    refuse_output(Path(options.output), force=options.force)
+    tables = [read_table(path) for path in (options.one, options.other)]
+    pairs = compared(tables[0].frame, tables[1].frame)
+    columns: dict[str, list[object]] = {
+        "id": [pair.id for pair in pairs],
+        "other_id": [pair.other_id for pair in pairs],
+        "keys": [pair.keys for pair in pairs],
+        "similarity": [round(pair.similarity, 4) for pair in pairs],
+        "verdict": [pair.verdict for pair in pairs],
+    }
+    write_table(pl.DataFrame(columns), options.output, like=None, force=options.force)
+    matches = columns["verdict"].count("match")
+    if options.json:
+        print_json({"match": matches, "grey": len(pairs) - matches})
+    else:
+        print(f"{count(matches, 'match', 'matches')}, {count(len(pairs) - matches)} grey: {options.output}")
+    return 0
+
+
 def _dry(options: argparse.Namespace) -> dict[str, bool]:
     return {"dry_run": options.dry_run}
-
-
-def _or_dash(value: object) -> str:
-    return "-" if value is None else str(value)
-
-
-def _print_registrations(found: Registrations, output: str | None) -> None:
-    figures = found.to_dict()
-    names = ("new", "known", "grey", "insufficient")
-    print(f"{count(figures['rows'], 'row')}: {', '.join(f'{count(figures[name])} {name}' for name in names)}")
-    if found.before:
-        print(f"note: {count(found.before, 'row')} had been registered by an earlier run of the same table")
-    if found.insufficient:
-        print(
-            f"note: {_rows(found.insufficient)} got no PID: a family name with a birth date, or with first name and "
-            "postcode, or an insurance number is needed"
-        )
-    if found.dates_not_understood:
-        print(f"note: {_rows(found.dates_not_understood)}: the birth date was not understood and was left out")
-    if figures["not_compared_with_all"]:
-        print(
-            f"note: {count(figures['not_compared_with_all'], 'row')} shared a name or date with so many records that "
-            "not all of them were compared"
-        )
-    print(f"the list has {count(found.people, 'person', 'people')}; {count(found.cases, 'open case')}")
-    if found.cases and not found.dry_run:
-        print("decide: kohorte patients match")
-    if found.dry_run:
-        print("dry run: nothing was stored")
-    elif output is not None:
-        print(f"written: {output}")
-
-
-def _rows(numbers: list[int]) -> str:
-    from kohorte.patients.patient_list import SHOWN_ROWS
-
-    shown = ", ".join(map(str, numbers[:SHOWN_ROWS])) + (", ..." if len(numbers) > SHOWN_ROWS else "")
-    return f"{count(len(numbers), 'row')} ({shown})"
-
-
-def _print_cases(found: list[Case]) -> None:
-    if not found:
-        print("no open cases")
-        return
-    lines = [
-        (case.number, case.pid, case.other_pid, round(case.weight, 1), _doubts(case), case.opened) for case in found
-    ]
-    print_table(["case", "pid", "other PID", "bits", "what does not agree", "opened (UTC)"], lines, data=True)
-
-
-def _doubts(case: Case) -> str:
-    return "; ".join(f"{name} {level}" for name, level in case.levels.items() if level != "equal") or "nothing"
-
-
-def _print_case(case: Case) -> None:
-    print(f"case {case.number}: is {case.pid} the same person as {case.other_pid}? {case.weight:.1f} bits")
-    print_table(["field", "agreement"], list(case.levels.items()), data=True)
-
-
-def _print_side_by_side(mine: Identity, others: list[Identity]) -> None:
-    """Show names to the person who decides: the record in question, and the records of the other person."""
-    from kohorte.patients.identity import FIELDS
-
-    header = ["field", "this record", *(f"other person, record {number}" for number in range(1, len(others) + 1))]
-    rows = [
-        (field.replace("_", " "), *(_printable(value) for value in values))
-        for field, *values in zip(FIELDS, mine.values, *(other.values for other in others), strict=True)
-    ]
-    print_table(header, rows, data=True)
-
-
-def _printable(text: str) -> str:
-    """A value without characters that a terminal would obey."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -21,6 +21,7 @@ class Secrets:
         self._pid_index = BlindIndex(key, "patients pid")
         self._block_index = BlindIndex(key, "patients blocks")
         self._source_index = BlindIndex(key, "patients sources")
+        self._exchange_index = BlindIndex(key, "patients exchange")
 
     def __repr__(self) -> str:
         return "<Secrets of the patient list>"
@@ -63,3 +64,7 @@ class Secrets:
     def source(self, name: str) -> bytes:
         """The blind index of a registered table."""
         return self._source_index.of(name)
+
+    def exchange_id(self, pid: str, exchange: str) -> str:
+        """What stands for a PID in one exchange with another list."""
+        return self._exchange_index.of(f"{exchange} {pid}").hex()

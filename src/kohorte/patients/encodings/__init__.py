@@ -1,0 +1,1 @@
+"""Encodings of records that two patient lists can compare without names."""
