@@ -46,7 +46,7 @@ def _attacks() -> Line:
     started = perf_counter()
     attacks = run_attacks(frame, plan, register=frame.select(plan.quasi_identifiers))
     seconds = perf_counter() - started
-    hurt = {attack.name: attack.people_hurt for attack in attacks}
+    hurt = {attack.name: attack.hurt for attack in attacks}
     uniques = ko.risk(frame, plan, largest_set=0).uniqueness.sample_uniques
     note = ", ".join(f"{name} {people:,}" for name, people in hurt.items())
     return Line("ADULT, five attacks", hurt["linkage"] == uniques == 8_841, seconds, target=2.0, note=note)

@@ -78,7 +78,7 @@ class TestComplementaryRelease:
     @pytest.mark.parametrize("hierarchies", [{}, {"zip": Redaction()}], ids=["letters alone", "with a hierarchy"])
     def test_joined_by_the_diagnosis_everybody_is_among_two(self, hierarchies):
         attack = complementary_release_attack(TABLE_3_3, plan(4, **hierarchies), TABLE_3_4)
-        assert attack.people_hurt == 8
+        assert attack.hurt == 8
         assert attack.facts == {
             "linking_columns": ["diagnosis"],
             "k": 4,
@@ -90,15 +90,15 @@ class TestComplementaryRelease:
         attack = complementary_release_attack(
             TABLE_3_4.sample(fraction=1, shuffle=True, seed=1), plan(4), TABLE_3_3.reverse()
         )
-        assert attack.people_hurt == 8
+        assert attack.hurt == 8
 
     def test_the_same_release_twice_tells_nothing_more(self):
-        assert complementary_release_attack(TABLE_3_3, plan(4), TABLE_3_3.reverse()).people_hurt == 0
+        assert complementary_release_attack(TABLE_3_3, plan(4), TABLE_3_3.reverse()).hurt == 0
 
     def test_the_original_table_is_open_to_whoever_has_the_register(self):
         attack = linkage_attack(ORIGINAL, plan(4), ORIGINAL.drop("diagnosis"))
-        assert attack.people_hurt == 8
-        assert linkage_attack(TABLE_3_3, plan(4, zip=Redaction()), ORIGINAL).people_hurt == 0
+        assert attack.hurt == 8
+        assert linkage_attack(TABLE_3_3, plan(4, zip=Redaction()), ORIGINAL).hurt == 0
 
 
 class TestUnsortedMatching:
@@ -110,7 +110,7 @@ class TestUnsortedMatching:
 
     def test_joined_row_by_row_everybody_is_unique(self):
         attack = unsorted_matching_attack(self.MIDDLE, self.PLAN, self.RIGHT)
-        assert attack.people_hurt == 4
+        assert attack.hurt == 4
         assert attack.facts["smallest_joined_class"] == 1
 
     def test_kohorte_shuffles_the_rows_unless_it_is_told_not_to(self):
@@ -122,14 +122,14 @@ class TestUnsortedMatching:
             release = ko.anonymize(original, made).data.drop("visit")
             attack = unsorted_matching_attack(release, made, original.drop("visit"))
             assert attack.facts["same_order"] is same
-            assert (attack.people_hurt > 0) is False  # the original table has classes of one: nothing is promised
+            assert (attack.hurt > 0) is False  # the original table has classes of one: nothing is promised
 
 
 class TestHomogeneityAndBackgroundKnowledge:
     def test_table_3_5(self):
         shown = [["7622*", "1932", sex, illness] for sex, illness in (("w", "cold"), *[("m", "cancer")] * 3)]
         attack = homogeneity_attack(pl.DataFrame(shown, schema=COLUMNS, orient="row"), plan(3))
-        assert attack.people_hurt == 4  # the woman is alone in her class, too
+        assert attack.hurt == 4  # the woman is alone in her class, too
         assert attack.facts["homogeneous_classes"] == 2
 
     def test_table_3_6(self):
@@ -140,11 +140,11 @@ class TestHomogeneityAndBackgroundKnowledge:
         release = pl.DataFrame(shown, schema=COLUMNS, orient="row")
         male = Knowledge("diagnosis", ["breast"], {"sex": "m", "born": "1954"})
         attack = background_knowledge_attack(release, plan(3), knowledge=[male])
-        assert (attack.people_hurt, attack.facts["at_most"]) == (0, 1)  # the one with diabetes, if that is a man
+        assert (attack.hurt, attack.facts["at_most"]) == (0, 1)  # the one with diabetes, if that is a man
         men = release.with_columns(sex=pl.lit("m"))
-        assert background_knowledge_attack(men, plan(3), knowledge=[male]).people_hurt == 1
+        assert background_knowledge_attack(men, plan(3), knowledge=[male]).hurt == 1
         female = Knowledge("diagnosis", ["cold"], {"sex": "w"})
-        assert background_knowledge_attack(release, plan(3), knowledge=[female]).people_hurt == 0
+        assert background_knowledge_attack(release, plan(3), knowledge=[female]).hurt == 0
 
     def test_the_rare_disease_of_the_literature(self):
         """60,000 rows, three sensitive values, classes of five: 12,000 / 81 = 148 classes and 740 people."""
@@ -161,7 +161,7 @@ class TestHomogeneityAndBackgroundKnowledge:
         assert attack.facts["classes"] == 12_000
         found = attack.facts["homogeneous_classes"]
         assert abs(found - 12_000 / 81) < 3 * np.sqrt(12_000 / 81)
-        assert attack.people_hurt == 5 * found
+        assert attack.hurt == 5 * found
 
     def test_the_rare_disease_on_average(self):
         """Twenty tables: the mean is within one in twenty of 148.1."""
@@ -174,7 +174,7 @@ class TestHomogeneityAndBackgroundKnowledge:
                 attributes={"zip": {"role": "quasi-identifying"}, "diagnosis": {"role": "sensitive"}},
                 models=[KAnonymity(5)],
             )
-            counts.append(homogeneity_attack(release, own).people_hurt / 5)
+            counts.append(homogeneity_attack(release, own).hurt / 5)
         assert np.mean(counts) == pytest.approx(12_000 / 81, rel=0.05)
 
 
@@ -197,15 +197,15 @@ class TestSweeney:
         attack = linkage_attack(
             town.select(*self.KEYS, "diagnosis"), self.PLAN, voters.sample(fraction=1, shuffle=True, seed=2)
         )
-        assert 0 < attack.people_hurt < 20_000
-        assert attack.people_hurt == int(alone.sum())
+        assert 0 < attack.hurt < 20_000
+        assert attack.hurt == int(alone.sum())
 
     def test_a_sample_is_hurt_where_the_whole_town_has_nobody_alike(self):
         town = ko.cohort(20_000, seed=6).with_columns(pl.col("zip").cast(pl.String).str.slice(0, 3))
         alike = town.with_columns(people=pl.len().over(self.KEYS))
         sample = alike.sample(3_000, seed=3)
         attack = linkage_attack(sample.select(*self.KEYS, "diagnosis"), self.PLAN, town.select("name", *self.KEYS))
-        assert attack.people_hurt == int((sample["people"] == 1).sum())
+        assert attack.hurt == int((sample["people"] == 1).sum())
         assert attack.facts["rows_that_fit_somebody"] == 3_000
         exact = ko.risk(sample.select(*self.KEYS, "diagnosis"), self.PLAN, population=town.select(self.KEYS))
-        assert exact.uniqueness.unique_in_both == attack.people_hurt
+        assert exact.uniqueness.unique_in_both == attack.hurt

@@ -30,7 +30,7 @@ class TestTheCommand:
     def test_words_have_the_range_the_notes_and_what_was_not_run(self, files, capsys):
         assert main(files) == 0
         printed = capsys.readouterr().out
-        assert "background knowledge  0 to 1                2\n" in printed
+        assert "background knowledge  0 to 1              2\n" in printed
         assert "note: entry 1: 1 of 2 excluded values is not in the column 'diagnosis'" in printed
         assert "note: entry 1: no row shows its value of 'sex'" in printed
         assert "\nnot run\n  linkage: it needs a second table, with names; give --register FILE" in printed
@@ -73,9 +73,17 @@ class TestPeople:
         assert {attack["unit"] for attack in answer["attacks"]} == {"people"}
         assert answer["open_points"] == []
 
+    @staticmethod
+    def json(capsys):
+        assert main(["attack", "release.csv", "--plan", "plan.yaml", "--json"]) == 0
+        return capsys.readouterr().out
+
     def test_without_them_rows_are_counted_and_it_is_said(self, stays, capsys):
         assert main(["attack", "release.csv", "--plan", "plan.yaml", "--only", "homogeneity,skewness"]) == 0
         printed = capsys.readouterr().out
-        assert "homogeneity  0 rows" in printed
+        assert printed.splitlines()[0].split() == ["attack", "rows", "hurt", "rows", "tried"]
+        answer = self.json(capsys)
+        assert "rows_hurt" in answer
+        assert "people_hurt" not in answer
         assert "open: 2 attacks count rows, not people: homogeneity, skewness" in printed
         assert "note: counts rows, not people: a person with several rows counts several times" in printed

@@ -150,7 +150,7 @@ def test_attacks_are_run_and_counted(released: Path, run: Run) -> None:
     assert found["linkage"] == ["3", "5"]
     assert "prevented by" in ran.out
     answer = run("attack", "release.csv", "--plan", "plan.yaml", "--register", "patients.csv", "--json").json
-    hurt = {attack["name"]: attack["people_hurt"] for attack in answer["attacks"]}
+    hurt = {attack["name"]: attack["rows_hurt"] for attack in answer["attacks"]}
     assert hurt["linkage"] == 0
     assert hurt["background knowledge"] == 4
 
@@ -159,7 +159,7 @@ def test_an_attack_with_knowledge(released: Path, run: Run) -> None:
     Path("knowledge.yaml").write_text("kohorte: 1\nknowledge:\n  - {attribute: diagnosis, excludes: [flu]}\n")
     arguments = ("attack", "release.csv", "--plan", "plan.yaml", "--only", "background-knowledge", "--json")
     answer = run(*arguments, "--knowledge", "knowledge.yaml").json
-    assert [attack["people_hurt"] for attack in answer["attacks"]] == [1]
+    assert [attack["rows_hurt"] for attack in answer["attacks"]] == [1]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The outcome of an attack: how many people it harms, how, and what would prevent it."""
+"""The outcome of an attack: how many people or rows it harms, how, and what would prevent it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kohorte.in_words import ROWS
 class Attack:
     """The outcome of an attack that was run; it contains no value of a table.
 
-    `people_hurt` is the number of people about whom the attacker learns something. `unit` says what was counted:
-    different people if it is known whom each row is about, otherwise rows, as if each were a person. `rows_tried` and
+    `hurt` is the number of people, or rows, about whom the attacker learns something. `unit` says what was counted:
+    different people if it is known whom each row is about, otherwise rows. `rows_tried` and
     `people_tried` (None if rows were counted) are those attacked. `notes` point out probable mistakes in the given
     knowledge, and where rows were counted although the plan counts people.
     """
 
     name: str
-    people_hurt: int
+    hurt: int
     rows_tried: int
     how: str
     prevented_by: str
@@ -40,8 +40,9 @@ class Attack:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """The outcome as plain data."""
-        return {**vars(self), "facts": dict(self.facts), "notes": list(self.notes)}
+        """The outcome as plain data; `people_hurt` or `rows_hurt` names what was counted."""
+        found = {(f"{self.unit}_hurt" if name == "hurt" else name): value for name, value in vars(self).items()}
+        return {**found, "facts": dict(self.facts), "notes": list(self.notes)}
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class SkippedAttack:
 class Attacks:
     """The attacks that were run (also by iteration and index), and those that were `skipped`.
 
-    `open_points` say which of them counted rows although the plan counts people: the verdict on the table is then amber
-    at best.
+    `open_points` say which of them counted rows although several may be about one person, and why: the verdict on the
+    table is then amber at best.
     """
 
     run: tuple[Attack, ...]

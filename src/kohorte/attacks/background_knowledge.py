@@ -45,7 +45,7 @@ def background_knowledge_attack(
         is excluded for them, so a person with two values in a class is not harmed there. If the class shows that
         everyone in it meets a condition (`male`), or that nobody does, this is certain. If not (`*`, an interval, a
         label), the person may meet it or not, separately in each of their classes, because they can change.
-        `people_hurt` counts the people who are harmed in every possible case; `at_most` in the facts adds those who are
+        `hurt` counts the people who are harmed in every possible case; `at_most` in the facts adds those who are
         harmed in some case. Both bounds are sharp: the table is consistent with either.
     Source
         Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam, l-Diversity: Privacy Beyond k-Anonymity, TKDD 1(1), 2007.
@@ -72,8 +72,9 @@ def attack_by_background_knowledge(
     return Attack.on(
         members,
         name=NAME,
-        people_hurt=members.different(hurt),
-        how=f"an attacker who can exclude {values_excluded} sensitive values of the person's class is left with 1",
+        hurt=members.different(hurt),
+        how=f"an attacker who can exclude {count(values_excluded, 'sensitive value')} of the person's class is left "
+        "with 1",
         prevented_by=PREVENTED_BY,
         facts={"values_excluded": values_excluded, "classes": len(np.unique(members.class_of[hurt]))},
     )
@@ -97,7 +98,7 @@ def _with(knowledge: Sequence[Knowledge], attacked: AttackedTable) -> Attack:
     return Attack.on(
         members,
         name=NAME,
-        people_hurt=members.different(learnt.certain),
+        hurt=members.different(learnt.certain),
         how="the attacker's knowledge excludes all but one of the sensitive values in the person's class",
         prevented_by=PREVENTED_BY,
         facts={

@@ -53,7 +53,7 @@ def attack_by_complementary_release(attacked: AttackedTable, other_release: obje
     small = np.asarray((most < both.k) & (least > 0), dtype=bool)
     return Attack(
         name="complementary release",
-        people_hurt=int(least[small].sum()) if people is None else people_hurt(people, pairs, small, least),
+        hurt=int(least[small].sum()) if people is None else people_hurt(people, pairs, small, least),
         rows_tried=both.left.kept_rows,
         unit=(ROWS if people is None else PEOPLE).many,
         people_tried=None if people is None else len(np.unique(people.person_left[people.left < both.left.classes])),

@@ -33,7 +33,7 @@ def attack_by_homogeneity(attacked: AttackedTable) -> Attack:
     return Attack.on(
         members,
         name="homogeneity",
-        people_hurt=members.in_classes(hurt),
+        hurt=members.in_classes(hurt),
         how="an attacker who knows a person's quasi-identifiers finds the class; its rows share one sensitive value",
         prevented_by="l-diversity (l of at least 2) for each sensitive attribute",
         facts={"classes": members.classes, "homogeneous_classes": int(hurt.sum()), "attributes": facts},

@@ -51,7 +51,7 @@ def attack_by_linkage(attacked: AttackedTable, register: object, *, on: Sequence
     return Attack.on(
         members,
         name="linkage",
-        people_hurt=matches.identified,
+        hurt=matches.identified,
         how="the register is joined by the columns that both tables have; a unique row that matches only one person "
         "gets that person's name",
         prevented_by="k-anonymity over all columns that others may know, or k-map for the population they know",

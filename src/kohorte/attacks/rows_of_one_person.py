@@ -39,7 +39,7 @@ def rows_of_one_person_attack(frame: object, plan: Plan, original: object) -> At
     found = all_rows_known(table, plan, original)
     return Attack(
         name=ROWS_OF_ONE_PERSON,
-        people_hurt=found.people_hurt,
+        hurt=found.people_hurt,
         rows_tried=table.height - int(_starred(table, plan).sum()),
         how="an attacker who knows all rows of a person lays their classes over each other: few people have rows in "
         "the same classes, or only one sensitive value occurs in all of them",

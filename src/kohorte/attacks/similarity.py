@@ -55,7 +55,7 @@ def attack_by_similarity(attacked: AttackedTable, *, level: int = 1) -> Attack:
     return Attack.on(
         members,
         name="similarity",
-        people_hurt=members.in_classes(hurt),
+        hurt=members.in_classes(hurt),
         how=f"the sensitive values of the person's class differ, but at level {level} of their hierarchy they are one "
         "group: the attacker learns the kind of disease, though not which one",
         prevented_by="t-closeness with the hierarchical distance, or l-diversity of a sensitive attribute that is "

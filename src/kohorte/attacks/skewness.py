@@ -55,7 +55,7 @@ def attack_by_skewness(attacked: AttackedTable, *, likely: float = 0.5, times: f
     return Attack.on(
         members,
         name="skewness",
-        people_hurt=members.different(hurt),
+        hurt=members.different(hurt),
         how=f"in the person's class a sensitive value has a share of at least {percent(likely)}, and at least "
         f"{number(times)} times its share in the table: an attacker who knows the class guesses it, usually correctly",
         prevented_by="t-closeness, delta-disclosure or beta-likeness for each sensitive attribute",

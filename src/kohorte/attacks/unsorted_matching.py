@@ -39,7 +39,7 @@ def attack_by_unsorted_matching(attacked: AttackedTable, other_release: object) 
     people = both.people
     return Attack(
         name="unsorted matching",
-        people_hurt=hurt,
+        hurt=hurt,
         rows_tried=int(in_both.sum()),
         how=_how(kept=kept, rows=int(in_both.sum())),
         prevented_by="shuffled rows, which is the default of a plan (output: {order: shuffled})",

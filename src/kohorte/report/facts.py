@@ -258,7 +258,7 @@ class Facts:
     @property
     def known_values(self) -> bool:
         """Whether a sensitive value of some person is known without finding the row."""
-        return self.homogeneity is not None and self.homogeneity.people_hurt > 0
+        return self.homogeneity is not None and self.homogeneity.hurt > 0
 
     @property
     def holds(self) -> bool:

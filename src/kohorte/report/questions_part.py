@@ -46,7 +46,7 @@ def _inference(facts: Facts) -> str:
     if attack is None or not any(name in facts.judged.frame.columns for name in facts.plan.names(Role.SENSITIVE)):
         return "Not measured: the table has no sensitive attribute of the plan."
     rest = "kohorte attack also counts what is only likely, or follows from other knowledge of the attacker."
-    if attack.people_hurt:
+    if attack.hurt:
         hurt = facts.figures.hurt(attack)
         return f"Yes: a sensitive value of {hurt} is known, because all {attack.unit} that look alike share it. {rest}"
     return f"No person's sensitive value is certain: in no class do all {attack.unit} share it. {rest}"

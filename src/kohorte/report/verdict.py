@@ -195,7 +195,7 @@ def _known_values(facts: Facts) -> str:
     attack = facts.homogeneity
     assert attack is not None
     names = ", ".join(name for name in facts.plan.names(Role.SENSITIVE) if name in facts.judged.frame.columns)
-    if not attack.people_hurt:
+    if not attack.hurt:
         return (
             f"No person's sensitive value ({names}) is known only because all {attack.unit} that look alike share it."
         )

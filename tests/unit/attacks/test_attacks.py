@@ -55,7 +55,7 @@ def classes(rows):
 def test_homogeneity_by_definition(rows):
     attack = homogeneity_attack(frame(rows), PLAN)
     alike = [values for values in classes(rows).values() if len(set(values)) == 1 and values[0] is not None]
-    assert attack.people_hurt == sum(map(len, alike))
+    assert attack.hurt == sum(map(len, alike))
     assert attack.facts["homogeneous_classes"] == len(alike)
     assert attack.rows_tried == sum(map(len, classes(rows).values()))
 
@@ -64,7 +64,7 @@ def test_homogeneity_by_definition(rows):
 def test_the_worst_of_background_knowledge_by_definition(rows, excluded):
     attack = background_knowledge_attack(frame(rows), PLAN, values_excluded=excluded)
     few = [values for values in classes(rows).values() if 1 < len(set(values)) <= excluded + 1 and None not in values]
-    assert attack.people_hurt == sum(map(len, few))
+    assert attack.hurt == sum(map(len, few))
 
 
 PEOPLE = [(zips, sex) for zips in ("11", "12", "13", "21", "33", None) for sex in ("m", "f", "other", None)]
@@ -106,7 +106,7 @@ def test_background_knowledge_by_definition(rows, knowledge):
             possible += any(found)
             contradicting += not found
     attack = background_knowledge_attack(frame(rows), PLAN, knowledge=knowledge)
-    assert attack.people_hurt == certain
+    assert attack.hurt == certain
     assert attack.facts["at_most"] == possible
     assert attack.facts["rows_that_contradict"] == contradicting
 
@@ -121,7 +121,7 @@ def test_skewness_by_definition(rows):
             share, overall = count / len(values), kept.count(value) / len(kept)
             if value is not None and share >= 0.5 and share >= 1.5 * overall - 1e-12:
                 hurt += count
-    assert attack.people_hurt == hurt
+    assert attack.hurt == hurt
 
 
 @given(tables)
@@ -133,7 +133,7 @@ def test_similarity_by_definition(rows):
         for values in classes(rows).values()
         if len(set(values)) > 1 and len({KINDS[value] for value in values}) == 1
     ]
-    assert attack.people_hurt == sum(map(len, similar))
+    assert attack.hurt == sum(map(len, similar))
 
 
 people = st.lists(st.tuples(st.sampled_from(["11", "12", "21"]), st.sampled_from(["m", "f"])), min_size=1, max_size=12)
@@ -156,7 +156,7 @@ def test_linkage_by_definition(rows, register):
             alone += sum(fit(other, register[fitting[0]]) for other in kept) == 1
     table = pl.DataFrame(register, schema={"zip": pl.String, "sex": pl.String}, orient="row")
     attack = linkage_attack(frame(rows), PLAN, table)
-    assert attack.people_hurt == len(hurt)
+    assert attack.hurt == len(hurt)
     assert attack.facts["people_who_fit_no_other_row"] == alone
     assert attack.facts["rows_that_fit_somebody"] == sum(any(fit(own, person) for person in register) for own in kept)
 
@@ -188,7 +188,7 @@ def test_what_complementary_releases_are_said_to_tell_is_true(rows, one, other, 
     attack = complementary_release_attack(frame(first), PLAN, frame(shuffled))
     k = attack.facts["k"]
     in_small = sum(count for (a, b), count in truly.items() if count < k and ("*", "*") not in (a, b))
-    assert attack.people_hurt <= in_small
+    assert attack.hurt <= in_small
 
 
 @given(raw, levels, levels)
@@ -197,14 +197,14 @@ def test_in_the_same_order_two_releases_are_joined_row_by_row(rows, one, other):
     attack = unsorted_matching_attack(frame(first), PLAN, frame(second))
     joined = Counter((a, b) for (a, _), (b, _) in zip(first, second, strict=True) if ("*", "*") not in (a, b))
     assert attack.facts["same_order"] is bool(joined)
-    assert attack.people_hurt == sum(count for count in joined.values() if count < attack.facts["k"])
+    assert attack.hurt == sum(count for count in joined.values() if count < attack.facts["k"])
 
 
 def test_rows_in_another_order_are_not_joined():
     rows = [(("11", "m"), "flu"), (("12", "f"), "asthma"), (("21", "m"), "ulcer"), (("22", "f"), "flu")]
     attack = unsorted_matching_attack(frame(rows), PLAN, frame(rows[::-1]))
     assert not attack.facts["same_order"]
-    assert attack.people_hurt == 0
+    assert attack.hurt == 0
     assert attack.facts["rows_that_contradict"] == 4
 
 
@@ -222,7 +222,7 @@ def test_all_attacks_that_can_be_run_are_run():
 def test_an_attack_is_plain_data_and_tells_no_value():
     rows = frame([(("11", "m"), "flu"), (("12", "f"), "asthma")])
     for attack in run_attacks(rows, PLAN, register=rows, other_release=rows):
-        keys = {"name", "people_hurt", "rows_tried", "people_tried", "unit", "how", "prevented_by", "facts", "notes"}
+        keys = {"name", "rows_hurt", "rows_tried", "people_tried", "unit", "how", "prevented_by", "facts", "notes"}
         assert set(attack.to_dict()) == keys
         assert not {"11", "12", "flu", "asthma"} & set(repr(attack).replace("'", " ").split())
 
@@ -321,4 +321,4 @@ def test_a_vague_row_heals_nobody_whom_another_row_leads_to():
     table = pl.DataFrame({"zip": ["11", "12", "*"], "sex": ["m", "m", "m"]})
     register = pl.DataFrame({"zip": ["11", "12", "21"], "sex": ["m", "m", "m"]})
     attack = linkage_attack(table.with_columns(pl.Series("diagnosis", ["flu"] * 3)), PLAN, register)
-    assert (attack.people_hurt, attack.facts["people_who_fit_no_other_row"]) == (2, 0)
+    assert (attack.hurt, attack.facts["people_who_fit_no_other_row"]) == (2, 0)

@@ -39,10 +39,10 @@ class TestAllThatIsKnownIsUsedTogether:
 
     def test_two_entries_that_only_together_hurt(self):
         """Men have no breast cancer, nobody in 11 was abroad: the two men with flu are known."""
-        assert known(self.MEN, self.NO_BREAST_CANCER).people_hurt == 0
-        assert known(self.MEN, self.NO_MALARIA).people_hurt == 0
+        assert known(self.MEN, self.NO_BREAST_CANCER).hurt == 0
+        assert known(self.MEN, self.NO_MALARIA).hurt == 0
         both = known(self.MEN, self.NO_BREAST_CANCER, self.NO_MALARIA)
-        assert (both.people_hurt, both.facts["at_most"], both.facts["classes"]) == (2, 2, 1)
+        assert (both.hurt, both.facts["at_most"], both.facts["classes"]) == (2, 2, 1)
         assert both.facts["rows_that_contradict"] == 2
         assert any("2 rows have a value" in note for note in both.notes)
 
@@ -50,34 +50,34 @@ class TestAllThatIsKnownIsUsedTogether:
         """Of a man only the first is known, of a woman only the second: two values are left for either."""
         release = self.MEN.with_columns(sex=pl.lit("*"))
         attack = known(release, self.NO_BREAST_CANCER, (["malaria"], {"sex": "f"}))
-        assert (attack.people_hurt, attack.facts["at_most"]) == (0, 0)
+        assert (attack.hurt, attack.facts["at_most"]) == (0, 0)
 
     def test_where_the_class_does_not_show_the_sex_men_are_hurt_and_women_are_not(self):
         release = table(("11", "*", "flu"), ("11", "*", "flu"), ("11", "*", "breast cancer"))
         attack = known(release, self.NO_BREAST_CANCER)
-        assert (attack.people_hurt, attack.facts["at_most"]) == (0, 2)
+        assert (attack.hurt, attack.facts["at_most"]) == (0, 2)
         assert (attack.facts["classes"], attack.facts["classes_at_most"]) == (0, 1)
 
     def test_what_holds_for_everybody_who_can_be_in_a_class_is_certain(self):
         """Neither men nor women of the set have malaria."""
         release = table(("11", "{f, m}", "flu"), ("11", "{f, m}", "malaria"))
         both = (["malaria"], {"sex": "m"}), (["malaria"], {"sex": "f"})
-        assert known(release, *both).people_hurt == 1
+        assert known(release, *both).hurt == 1
         open_cell = release.with_columns(sex=pl.lit("*"))  # may be a third sex, or none given
-        assert (known(open_cell, *both).people_hurt, known(open_cell, *both).facts["at_most"]) == (0, 1)
+        assert (known(open_cell, *both).hurt, known(open_cell, *both).facts["at_most"]) == (0, 1)
 
     def test_a_row_that_can_be_no_mans_is_a_womans(self):
         """Men have neither flu nor malaria, women no malaria: the flu is a woman's, and hers is the only one left."""
         release = table(("11", "{f, m}", "flu"), ("11", "{f, m}", "malaria"), ("11", "{f, m}", "malaria"))
         attack = known(release, (["flu", "malaria"], {"sex": "m"}), (["malaria"], {"sex": "f"}))
-        assert (attack.people_hurt, attack.facts["rows_that_contradict"]) == (1, 2)
+        assert (attack.hurt, attack.facts["rows_that_contradict"]) == (1, 2)
 
     def test_a_condition_within_an_interval(self):
         plan = replace(PLAN, attributes={**PLAN.attributes, "zip": ko.Attribute("quasi-identifying")})
         release = table(("[20-29]", "m", "flu"), ("[20-29]", "m", "stroke"))
         for when, hurt in (("25", (0, 1)), ("31", (0, 0)), ("[20-40]", (1, 1)), ("[25-40]", (0, 1))):
             attack = known(release, (["stroke"], {"zip": when}), plan=plan)
-            assert (attack.people_hurt, attack.facts["at_most"]) == hurt, when
+            assert (attack.hurt, attack.facts["at_most"]) == hurt, when
 
     def test_two_sensitive_attributes_are_one_person(self):
         plan = replace(PLAN, attributes={**PLAN.attributes, "drug": ko.Attribute("sensitive")})
@@ -87,7 +87,7 @@ class TestAllThatIsKnownIsUsedTogether:
             Knowledge("drug", ["b"], {"sex": "f"}),
         ]
         attack = background_knowledge_attack(release, plan, knowledge=knowledge)
-        assert attack.people_hurt == 1  # a man's diagnosis or a woman's drug: one of them is known
+        assert attack.hurt == 1  # a man's diagnosis or a woman's drug: one of them is known
 
     @pytest.mark.parametrize("limit", ["kinds_of_people.MOST_KINDS", "background_knowledge.MOST_STEPS"])
     def test_too_many_kinds_of_people_are_refused(self, limit, monkeypatch):
@@ -125,7 +125,7 @@ class TestKnowledgeThatAppliesToNothing:
 
     def test_misspelt_values_are_noted_by_entry_and_never_quoted(self):
         attack = known(self.RELEASE, (["malaria"], {"sex": "m"}), (["malaira", "flu"], {"sex": "mael"}))
-        assert attack.people_hurt == 1
+        assert attack.hurt == 1
         assert attack.facts["knowledge"] == [
             {"entry": 1, "attribute": "diagnosis", "classes": 1, "rows": 2},
             {"entry": 2, "attribute": "diagnosis", "classes": 0, "rows": 0},

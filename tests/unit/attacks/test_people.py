@@ -115,13 +115,13 @@ def both_ways(attack, drawn, *more, **options):
 def test_homogeneity_counts_people_of_classes_with_a_value_that_everybody_has(drawn):
     hurt = [members for members in drawn.classes.values() if common(members)]
     attack = both_ways(homogeneity_attack, drawn)
-    assert attack.people_hurt == len(set().union(*map(people, hurt)))
+    assert attack.hurt == len(set().union(*map(people, hurt)))
     [facts] = attack.facts["attributes"]
     assert facts == {
         "attribute": "diagnosis",
         "classes": len(hurt),
         "rows": sum(map(len, hurt)),
-        "people": attack.people_hurt,
+        "people": attack.hurt,
     }
 
 
@@ -133,7 +133,7 @@ def test_background_knowledge_counts_people_with_one_value_in_a_class_of_few(dra
         own = Counter(person for person, _ in set(members))
         if 1 < len(values) <= excluded + 1 and None not in values and not common(members):
             hurt |= {person for person, count in own.items() if count == 1}
-    assert both_ways(background_knowledge_attack, drawn, values_excluded=excluded).people_hurt == len(hurt)
+    assert both_ways(background_knowledge_attack, drawn, values_excluded=excluded).hurt == len(hurt)
 
 
 def test_given_knowledge_is_judged_person_by_person_in_each_class(drawn):
@@ -151,7 +151,7 @@ def test_given_knowledge_is_judged_person_by_person_in_each_class(drawn):
             possible |= {person} if any(cases) else set()
             contradicting += 0 if cases else sum(one == person for one, _ in members)
     attack = both_ways(background_knowledge_attack, drawn, knowledge=KNOWLEDGE)
-    assert (attack.people_hurt, attack.facts["at_most"]) == (len(certain), len(possible))
+    assert (attack.hurt, attack.facts["at_most"]) == (len(certain), len(possible))
     assert attack.facts["rows_that_contradict"] == contradicting
     assert any("contradicts the table" in note for note in attack.notes) == bool(contradicting)
 
@@ -167,7 +167,7 @@ def test_skewness_compares_shares_of_people(drawn):
                 hurt |= {person for person, own in members if own == value}
                 suspected |= people(members)
     attack = both_ways(skewness_attack, drawn)
-    assert (attack.people_hurt, attack.facts["suspected_wrongly"]) == (len(hurt), len(suspected - hurt))
+    assert (attack.hurt, attack.facts["suspected_wrongly"]) == (len(hurt), len(suspected - hurt))
 
 
 def test_similarity_counts_people_of_classes_with_a_kind_of_value_that_everybody_has(drawn):
@@ -176,7 +176,7 @@ def test_similarity_counts_people_of_classes_with_a_kind_of_value_that_everybody
         for members in drawn.classes.values()
         if not common(members) and common([(person, KINDS.get(value)) for person, value in members])
     ]
-    assert both_ways(similarity_attack, drawn).people_hurt == len(set().union(*map(people, hurt)))
+    assert both_ways(similarity_attack, drawn).hurt == len(set().union(*map(people, hurt)))
 
 
 def fits(cells, values):
@@ -201,7 +201,7 @@ def test_linkage_names_classes_of_one_person(drawn):
             certain |= people(members) if set().union(*others) == people(members) else set()
     table = pl.DataFrame(register, schema=["ward", "sex"], orient="row")
     attack = both_ways(linkage_attack, drawn, table)
-    assert attack.people_hurt == len(named)
+    assert attack.hurt == len(named)
     assert attack.facts["people_who_fit_no_other_row"] == len(certain)
     assert attack.facts["expected_matches"] == pytest.approx(float(sum(expected.values())))
 
@@ -242,7 +242,7 @@ def test_unsorted_matching_counts_people_in_small_joined_classes(seed):
     releases = [drawn.release(shown, shuffled=False) for shown in (drawn.shown, drawn.second)]
     attack = unsorted_matching_attack(releases[0], plan(9), releases[1], original=drawn.original)
     assert (attack.unit, attack.facts["k"], attack.facts["same_order"]) == ("people", drawn.k, True)
-    assert attack.people_hurt == len(drawn.small)
+    assert attack.hurt == len(drawn.small)
     whom = pl.Series("patient", [row[0] for row in drawn.rows])
     one, other = (table.with_columns(whom) for table in releases)
     assert unsorted_matching_attack(one, plan(9), other) == attack
@@ -255,8 +255,8 @@ def test_complementary_release_claims_nobody_who_is_among_k_people():
         releases = drawn.release(drawn.shown), drawn.release(drawn.second)
         attack = complementary_release_attack(releases[0], plan(9), releases[1], original=drawn.original)
         assert (attack.unit, attack.facts["k"]) == ("people", drawn.k)
-        assert attack.people_hurt <= len(drawn.small)
-        claimed, true = claimed + attack.people_hurt, true + len(drawn.small)
+        assert attack.hurt <= len(drawn.small)
+        claimed, true = claimed + attack.hurt, true + len(drawn.small)
     assert claimed > 5
     assert true > claimed
 
@@ -269,9 +269,9 @@ def test_complementary_release_finds_one_person_with_many_rows():
     left, right = ([(ward, "*") for _, ward, _, _ in rows], [("1*", sex) for _, _, sex, _ in rows])
     releases = drawn.release(left), drawn.release(right)
     by_people = complementary_release_attack(releases[0], plan(3), releases[1], original=frame(rows))
-    assert (by_people.people_hurt, by_people.facts["k"], by_people.facts["smallest_joined_class"]) == (6, 3, 1)
+    assert (by_people.hurt, by_people.facts["k"], by_people.facts["smallest_joined_class"]) == (6, 3, 1)
     by_rows = complementary_release_attack(releases[0], plan(3, person="none"), releases[1])
-    assert by_rows.people_hurt == 5  # five rows of a seem to be five people
+    assert by_rows.hurt == 5  # five rows of a seem to be five people
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -288,7 +288,7 @@ def test_where_every_row_is_a_person_nothing_changes(seed):
         assert [attack.name for attack in by_people][:-1] == [attack.name for attack in by_rows]
         for one, other in zip(by_people, by_rows, strict=False):
             assert (one.unit, other.unit) == ("people", "rows")
-            assert (one.name, one.people_hurt, one.rows_tried) == (other.name, other.people_hurt, other.rows_tried)
+            assert (one.name, one.hurt, one.rows_tried) == (other.name, other.hurt, other.rows_tried)
             assert same_facts(one.facts, other.facts)
 
 

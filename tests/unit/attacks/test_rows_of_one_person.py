@@ -64,7 +64,7 @@ class TestByHand:
     def test_two_diverse_classes_together_tell_the_value(self):
         original = table(*self.ROWS)
         attack = rows_of_one_person_attack(original.drop("patient"), plan(), original)
-        assert attack.people_hurt == 3  # p, q and r are each alone with their classes; only p has one value left
+        assert attack.hurt == 3  # p, q and r are each alone with their classes; only p has one value left
         assert {name: attack.facts[name] for name in ("people", "k", "fewer_than_k", "alone")} == {
             "people": 5,
             "k": 2,
@@ -91,7 +91,7 @@ class TestByHand:
         rows = [("p", "a", "f", "A")] * 1000 + [("q", "c", "m", "B"), ("r", "c", "m", "A")]
         original = table(*rows)
         attack = rows_of_one_person_attack(original.drop("patient"), plan(), original)
-        assert (attack.facts["people"], attack.facts["alone"], attack.people_hurt) == (3, 1, 1)
+        assert (attack.facts["people"], attack.facts["alone"], attack.hurt) == (3, 1, 1)
         assert attack.rows_tried == 1002
         assert attack.facts["values"][0]["by_one_class"] == 1
 
@@ -127,7 +127,7 @@ class TestAgainstTheDefinition:
         ).sample(fraction=1, shuffle=True, seed=seed)
         attack = rows_of_one_person_attack(released, plan(k, limit=1.0), table(*rows))
         facts = attack.facts
-        found = (facts["fewer_than_k"], facts["alone"], facts["values"][0]["single_value"], attack.people_hurt)
+        found = (facts["fewer_than_k"], facts["alone"], facts["values"][0]["single_value"], attack.hurt)
         assert found == brute_force(rows, shown, k)
 
     @pytest.mark.parametrize("knowledge", ["one_row", "all_rows"])

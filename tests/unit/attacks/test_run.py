@@ -96,5 +96,5 @@ class TestSkippedAttacks:
     def test_where_all_rows_are_suppressed_there_is_nothing_to_join(self):
         release = table(("*", "*", "flu"), ("*", "*", "malaria"))
         attack = unsorted_matching_attack(release, PLAN, release)
-        assert (attack.people_hurt, attack.rows_tried) == (0, 0)
+        assert (attack.hurt, attack.rows_tried) == (0, 0)
         assert "nothing to join" in attack.how

@@ -16,8 +16,8 @@ def test_three_people_who_all_have_one_value_among_others_are_hurt():
         for who, value in zip("aabbcc", ["flu", "ulcer", "flu", "colic", "flu", "asthma"], strict=True)
     ]
     attack = homogeneity_attack(frame(rows), plan())
-    assert (attack.people_hurt, attack.unit) == (3, "people")
-    assert homogeneity_attack(frame(rows), plan(person="none")).people_hurt == 0
+    assert (attack.hurt, attack.unit) == (3, "people")
+    assert homogeneity_attack(frame(rows), plan(person="none")).hurt == 0
 
 
 def test_a_class_of_a_thousand_rows_of_one_person_hurts_one_person():
@@ -27,7 +27,7 @@ def test_a_class_of_a_thousand_rows_of_one_person_hurts_one_person():
     ]
     original = frame(rows)
     attack = homogeneity_attack(original.drop("patient"), plan(), original=original)
-    assert (attack.people_hurt, attack.people_tried, attack.rows_tried) == (1, 3, 1002)
+    assert (attack.hurt, attack.people_tried, attack.rows_tried) == (1, 3, 1002)
 
 
 def test_without_person_column_and_original_rows_are_counted_and_it_is_said():
@@ -72,7 +72,7 @@ def test_whose_values_decorrelation_hides_is_not_known():
 def test_linkage_by_other_columns_needs_a_table_that_says_whom_a_row_is_about():
     original = frame(ROWS)
     register = pl.DataFrame({"diagnosis": ["ulcer"]})
-    assert linkage_attack(original, plan(), register, on=["diagnosis"]).people_hurt == 1
+    assert linkage_attack(original, plan(), register, on=["diagnosis"]).hurt == 1
     with pytest.raises(ko.InputError) as caught:
         linkage_attack(original.drop("patient"), plan(), register, on=["diagnosis"], original=original)
     assert caught.value.code == "people-unclear"

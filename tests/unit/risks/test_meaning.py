@@ -115,4 +115,4 @@ def test_every_person_fits_the_recoded_row_that_was_made_of_it(tmp_path, algorit
     assert unsorted_matching_attack(people, plan, release).facts["same_order"]
     linked = linkage_attack(release, plan, people)
     assert linked.facts["rows_that_fit_somebody"] == linked.rows_tried
-    assert linked.people_hurt == 0
+    assert linked.hurt == 0

@@ -1,4 +1,4 @@
-"""`kohorte attack`: run attacks on a table and count the people whom they hurt."""
+"""`kohorte attack`: run attacks on a table and count the people, or rows, whom they hurt."""
 
 from __future__ import annotations
 
@@ -75,17 +75,18 @@ def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attack
 
 
 def _print(attacks: Attacks) -> None:
-    in_rows = bool(attacks.open_points)
+    units = {attack.unit for attack in attacks}
     people = any(attack.people_tried is not None for attack in attacks)
     if attacks.run:
+        hurt = f"{units.pop()} hurt" if len(units) == 1 else "hurt"
         print_table(
-            ["attack", "hurt" if in_rows else "people hurt", *(["people tried"] if people else []), "rows tried"],
-            [(attack.name, _people(attack, in_rows=in_rows), *_tried(attack, people=people)) for attack in attacks],
+            ["attack", hurt, *(["people tried"] if people else []), "rows tried"],
+            [(attack.name, _hurt(attack, named=hurt == "hurt"), *_tried(attack, people=people)) for attack in attacks],
         )
-        for point in attacks.open_points:
-            print(f"open: {point}")
     else:
         print("no attack could be run")
+    for point in attacks.open_points:
+        print(f"open: {point}")
     for attack in attacks:
         print(f"\n{fill(f'{attack.name}: {attack.how}.', width=110, subsequent_indent='  ')}")
         for line in (f"prevented by {attack.prevented_by}", *(f"note: {note}" for note in attack.notes)):
@@ -103,8 +104,8 @@ def _tried(attack: Attack, *, people: bool) -> list[int | str]:
     return [*([whom] if people else []), attack.rows_tried]
 
 
-def _people(attack: Attack, *, in_rows: bool) -> int | str:
-    """The number of people harmed, or of rows where the plan counts people; a range if the table leaves it open."""
-    at_most = attack.facts.get("at_most", attack.people_hurt)
-    hurt = attack.people_hurt if at_most == attack.people_hurt else f"{count(attack.people_hurt)} to {at_most:,}"
-    return f"{hurt} {attack.unit}" if in_rows else hurt
+def _hurt(attack: Attack, *, named: bool) -> int | str:
+    """The number of people or rows harmed, a range if the table leaves it open; with the unit if it is `named`."""
+    at_most = attack.facts.get("at_most", attack.hurt)
+    hurt = attack.hurt if at_most == attack.hurt else f"{count(attack.hurt)} to {at_most:,}"
+    return f"{hurt} {attack.unit}" if named else hurt

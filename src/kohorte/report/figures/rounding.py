@@ -124,7 +124,7 @@ class Figures:
     def hurt(self, attack: Attack) -> str:
         """The number of people hurt by an attack, or of rows if rows were counted, with the number of those tried."""
         tried = attack.rows_tried if attack.people_tried is None else attack.people_tried
-        return replace(self, unit=unit_named(attack.unit)).of_all(attack.people_hurt, tried)
+        return replace(self, unit=unit_named(attack.unit)).of_all(attack.hurt, tried)
 
     def size(self, smallest: int | None) -> str:
         """The size of the smallest class."""
