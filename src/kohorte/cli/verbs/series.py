@@ -263,6 +263,6 @@ def _verdict_in_words(release: ReleaseVerdict) -> str:
     if release.models is None:
         return f"{finer}; {count(release.gone, 'row')} gone since, so that the models cannot be checked again"
     return (
-        f"models hold, {finer}; linked with all before, every person has at least {release.candidates:,} candidates "
-        f"({release.candidates_by_arrival:,} if the arrival is known)"
+        f"models hold, {finer}; linked with all before, at least {count(release.candidates)} {release.unit} fit every "
+        f"person ({count(release.candidates_by_arrival)} if the arrival is known)"
     )

@@ -14,6 +14,7 @@ from kohorte.plans.plan import Plan
 from kohorte.release.telling.formulas import ToldFormulas, file_points
 from kohorte.release.telling.verdict import Verdict, judge
 from kohorte.release.verification import ModelVerdict, Verification, verify_source
+from kohorte.release.words import unit_of
 from kohorte.series.checking.linking import Traces
 from kohorte.series.drafting.growing_table import GrowingTable, Replayed
 from kohorte.series.drafting.open_points import points_of_arrival, points_of_table
@@ -27,9 +28,9 @@ from kohorte.sources import FrameSource
 class ReleaseVerdict:
     """One release: whether its models hold and it is finer than the one before, and how many rows fit a person.
 
-    `candidates` are the fewest rows (people, where people are counted) that fit a person by all releases up to this
-    one, even if the same row is recognised in all of them; `candidates_by_arrival` are those left if the time of
-    arrival is known as well.
+    `candidates` are the fewest rows, or people, as `unit` says, that fit a person by all releases up to this one, even
+    if the same row is recognised in all of them; `candidates_by_arrival` are those left if the time of arrival is known
+    as well.
     `gone` rows were corrected, withdrawn or held back since; then the rest of the release is not verified on its own
     (`models` is None). `open_points` are those of this release.
     """
@@ -43,6 +44,7 @@ class ReleaseVerdict:
     candidates_by_arrival: int | None
     problems: tuple[str, ...]
     open_points: tuple[str, ...]
+    unit: str
 
     def to_dict(self) -> dict[str, object]:
         """The verdict as plain data."""
@@ -117,7 +119,7 @@ def verify_series(table: GrowingTable, state: State, files: Sequence[object] = (
 
 def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed, traces: Traces) -> ReleaseVerdict:
     number, definition = entry.number, table.definition
-    rows = table.rows_of(number)
+    rows, unit = table.rows_of(number), unit_of(definition.plan).many
     gone = entry.shown - len(rows)
     problems = _changes(entry, gone, sum(later.departed for later in state.releases[number:]))
     if entry.departed and (definition.settings.corrected, definition.settings.withdrawn) == ("refuse", "refuse"):
@@ -128,7 +130,9 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
         problems.append(f"release {number} is not finer than the one before")
     if gone or not len(rows):
         gone_since = (f"release {number} cannot be verified again, because {_gone(gone)} since",)
-        return ReleaseVerdict(number, entry.shown, gone, None, replayed.finer, None, None, tuple(problems), gone_since)
+        return ReleaseVerdict(
+            number, entry.shown, gone, None, replayed.finer, None, None, tuple(problems), gone_since, unit
+        )
     data = replayed.data()
     models = verify_source(FrameSource(data), definition.plan, {}, people=table.people_of(rows, data, number))
     if not models.satisfied:
@@ -154,6 +158,7 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
         by_arrival.candidates,
         tuple(problems),
         tuple(points),
+        unit,
     )
 
 
