@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 
 import polars as pl
@@ -55,10 +56,93 @@ def test_anonymize_notes_rows_that_are_not_people_in_output_json_certificate_and
     assert found["verdict"]["standing"] == "amber"
 
 
-def test_a_plan_that_states_the_unit_gets_no_such_note(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for line in ("person: patient_id", "person: none"):
-        (folder / "plan.yaml").write_text(f"{PLAN}{line}\n")
-        assert "rows are counted" not in said(folder, capsys, *ANONYMIZE, "--dry-run")
+def test_a_plan_that_states_the_person_gets_no_such_note(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "plan.yaml").write_text(f"{PLAN}person: patient_id\n")
+    assert "rows are counted" not in said(folder, capsys, *ANONYMIZE, "--dry-run")
+
+
+def test_a_plan_that_states_that_rows_are_people_is_contradicted_on_every_exit(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "plan.yaml").write_text(f"{PLAN}person: none\n")
+    written = ("--output", "{folder}/out.csv", "--report", "{folder}/report.html")
+    note = "which contradicts the table: 'patient_id' has 17 different values in 40 rows"
+    stated = "that every row is another person is stated by the author of the plan (person: none)"
+    page = said(folder, capsys, *ANONYMIZE, *written) and unescape((folder / "report.html").read_text())
+    exits = [
+        said(folder, capsys, *ANONYMIZE, "--dry-run"),
+        " ".join((folder / "out.certificate.txt").read_text().split()),
+        (folder / "out.certificate.json").read_text(),
+        page,
+        said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/stays.csv"),
+    ]
+    for text in exits:
+        assert note in text
+        assert stated in text
+    assert "verdict: green" in said(folder, capsys, "verify", *RELEASED)
+    for verb in ("risk", "attack"):
+        assert note in said(folder, capsys, verb, *RELEASED, "--original", "{folder}/stays.csv")
+
+
+RELEASED = ("{folder}/out.csv", "--plan", "{folder}/plan.yaml")
+UNKNOWN = "rows are counted, not people: the table does not have 'patient_id'"
+
+
+def test_a_release_alone_is_amber_in_verify_risk_and_attack_until_the_original_is_given(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
+    assert UNKNOWN in said(folder, capsys, "verify", *RELEASED)
+    found = json.loads(said(folder, capsys, "verify", *RELEASED, "--json"))
+    assert found["verdict"]["standing"] == "amber"
+    assert any(UNKNOWN in reason for reason in found["verdict"]["reasons"])
+    report = ("--report", "{folder}/risk.html")
+    assert UNKNOWN in said(folder, capsys, "risk", *RELEASED, *report)
+    assert UNKNOWN in unescape((folder / "risk.html").read_text())
+    assert "look closer" in (folder / "risk.html").read_text()
+    found = json.loads(said(folder, capsys, "risk", *RELEASED, "--json"))
+    assert found["people_not_counted"] is True
+    assert UNKNOWN in found["open_points"][0]
+    assert f"open: {UNKNOWN}" in said(folder, capsys, "attack", *RELEASED)
+    found = json.loads(said(folder, capsys, "attack", *RELEASED, "--json"))
+    assert any(UNKNOWN in point for point in found["open_points"])
+    for option, verb in (("--population", "verify"), ("--original", "risk"), ("--original", "attack")):
+        out = said(folder, capsys, verb, *RELEASED, option, "{folder}/stays.csv")
+        assert NOTE in out
+        assert UNKNOWN not in out
+
+
+def test_an_original_without_repeated_identifiers_makes_a_release_green(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pl.DataFrame({"patient_id": [f"secret-{row}" for row in range(40)], "age": [row % 4 for row in range(40)]})
+    frame.write_csv(folder / "stays.csv")
+    assert "verdict: green" in said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
+    assert "verdict: amber" in said(folder, capsys, "verify", *RELEASED)
+    original = ("--original", "{folder}/stays.csv")
+    assert "verdict: green" in said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/stays.csv")
+    assert "not people" not in said(folder, capsys, "risk", *RELEASED, *original)
+    assert "not people" not in said(folder, capsys, "attack", *RELEASED, *original)
+    compared = ("risk", "{folder}/stays.csv", "--plan", "{folder}/plan.yaml", "--compare", "{folder}/out.csv")
+    assert "not people" not in said(folder, capsys, *compared, "--report", "{folder}/both.html")
+    assert "not people" not in unescape((folder / "both.html").read_text())
+
+
+def test_a_person_who_is_a_case_is_contradicted_on_every_exit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.read_csv(folder / "stays.csv").with_row_index("case_number")
+    frame.write_csv(folder / "stays.csv")
+    case = "attributes:\n  case_number: {role: identifying}"
+    (folder / "plan.yaml").write_text(PLAN.replace("attributes:", case) + "person: case_number\n")
+    note = "'patient_id' has 17 different values, and the plan counts 40 people there (person: 'case_number')"
+    written = ("--output", "{folder}/out.csv", "--report", "{folder}/report.html")
+    assert note in said(folder, capsys, *ANONYMIZE, *written)
+    assert note in " ".join((folder / "out.certificate.txt").read_text().split())
+    assert "(amber; see Warnings)" in (folder / "out.certificate.txt").read_text()
+    assert note in unescape((folder / "report.html").read_text())
+    assert note in said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/stays.csv")
+    for verb in ("risk", "attack"):
+        assert note in said(folder, capsys, verb, *RELEASED, "--original", "{folder}/stays.csv")
+        assert note in said(folder, capsys, verb, "{folder}/stays.csv", "--plan", "{folder}/plan.yaml")
 
 
 @pytest.mark.parametrize("verb", ["risk", "verify"])

@@ -15,7 +15,7 @@ KINDS = {"flu": "lung", "asthma": "lung", "ulcer": "gut", "colic": "gut"}
 TREE = Tree({"lung": ["flu", "asthma"], "gut": ["ulcer", "colic"]})
 
 
-def plan(k: int = 2, person: str = "patient", **more: Any) -> ko.Plan:
+def plan(k: int = 2, person: str | None = "patient", **more: Any) -> ko.Plan:
     return ko.Plan(
         attributes={
             "patient": {"role": "identifying"},

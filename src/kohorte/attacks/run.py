@@ -21,6 +21,7 @@ from kohorte.errors import InputError, nearest
 from kohorte.in_words import ROWS, count
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback, Stage, tell
+from kohorte.risks.shown.whom import people_in_doubt
 
 NEEDS = {
     "linkage": "register",
@@ -77,9 +78,11 @@ def run_attacks(
     it was named in `only`, an error is raised. `progress` is called when an attack begins.
 
     If the plan counts people, so do the attacks: whom a row is about is said by the table or, for a release, by its
-    `original`. An attack for which it is not known counts rows, with a note, and is an open point.
+    `original`. An attack for which it is not known counts rows, with a note, and is an open point. So is every attack
+    if the plan does not say whom a row is about and several rows may be about one person.
     """
     attacked, unclear = _attacked(frame, plan, original)
+    doubts = people_in_doubt(attacked.table, plan, original)
     runs: Mapping[str, Run] = {
         "linkage": lambda table: attack_by_linkage(table, register),
         "homogeneity": attack_by_homogeneity,
@@ -90,7 +93,7 @@ def run_attacks(
         "complementary-release": lambda table: attack_by_complementary_release(table, other_release),
     }
     known: Mapping[str, Callable[[], Attack]] = {
-        **{name: partial(_counted, run, attacked, unclear) for name, run in runs.items()},
+        **{name: partial(_counted, run, attacked, unclear, doubted=bool(doubts)) for name, run in runs.items()},
         "rows-of-one-person": lambda: rows_of_one_person_attack(attacked.table, plan, original),
     }
     if knowledge is not None:
@@ -98,18 +101,18 @@ def run_attacks(
     given = {"register": register, "release": other_release, "original": original}
     lacking = {name for name, table_given in given.items() if table_given is None}
     if only is not None:
-        return _together([known[name]() for name in _told(_chosen(only, lacking), progress)])
+        return _together([known[name]() for name in _told(_chosen(only, lacking), progress)], doubts)
     runnable = _told([name for name in known if NEEDS[name] not in lacking], progress)
     run = {name: _run(name, known[name]) for name in runnable}
-    return _together([run[name] if name in run else _skipped(name, NEEDS[name]) for name in known])
+    return _together([run[name] if name in run else _skipped(name, NEEDS[name]) for name in known], doubts)
 
 
-def _together(outcomes: Sequence[Attack | SkippedAttack]) -> Attacks:
+def _together(outcomes: Sequence[Attack | SkippedAttack], doubts: Sequence[str]) -> Attacks:
     run = tuple(outcome for outcome in outcomes if isinstance(outcome, Attack))
     skipped = tuple(outcome for outcome in outcomes if isinstance(outcome, SkippedAttack))
     by_rows = [attack.name for attack in run if any(note.startswith(IN_ROWS) for note in attack.notes)]
     point = f"{count(len(by_rows), 'attack counts', 'attacks count')} rows, not people: {', '.join(by_rows)}"
-    return Attacks(run, skipped, (point,) if by_rows else ())
+    return Attacks(run, skipped, (*((point,) if by_rows else ()), *doubts))
 
 
 def _attacked(frame: object, plan: Plan, original: object) -> tuple[AttackedTable, str]:
@@ -122,15 +125,15 @@ def _attacked(frame: object, plan: Plan, original: object) -> tuple[AttackedTabl
         return AttackedTable.of(frame, plan), error.message
 
 
-def _counted(run: Run, attacked: AttackedTable, unclear: str) -> Attack:
-    """Run an attack; if the people it needs are unclear, count rows and say why."""
+def _counted(run: Run, attacked: AttackedTable, unclear: str, *, doubted: bool) -> Attack:
+    """Run an attack; if the people it needs are unclear, or rows are `doubted` to be people, say so."""
     try:
         attack = run(attacked)
     except InputError as error:
         if error.code != UNCLEAR:
             raise
         attack, unclear = run(attacked.in_rows()), error.message
-    if not attacked.plan.unit.counts_people or attack.unit != ROWS.many:
+    if attack.unit != ROWS.many or not (attacked.plan.unit.counts_people or doubted):
         return attack
     return replace(attack, notes=(*attack.notes, f"{IN_ROWS}; {unclear}" if unclear else IN_ROWS))
 

@@ -15,8 +15,8 @@ from kohorte.comparison.task import Task, refuse_task
 from kohorte.data import to_polars
 from kohorte.errors import InputError, member_named
 from kohorte.in_words import ROWS, Unit
+from kohorte.plans.people.person_notes import person_notes
 from kohorte.plans.plan import Plan
-from kohorte.plans.repeated_people import person_notes
 from kohorte.plans.search_options import SearchOptions, is_number
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.recoding import ALGORITHMS

@@ -8,8 +8,8 @@ from kohorte.comparison.drawing import RULES, kind_of, plots
 from kohorte.comparison.outcome import Outcome
 from kohorte.comparison.words import LOSING, counted, reasons, smallest, verdict
 from kohorte.in_words import cost, count, number, percent, seconds
+from kohorte.models.words import model_in_words
 from kohorte.pages import beside, page
-from kohorte.release.words import model_in_words
 
 if TYPE_CHECKING:
     from kohorte.comparison.compare import Comparison

@@ -17,8 +17,15 @@ class AverageRisk(PrivacyModel):
     Guarantee
         An attacker who links all rows of the release with a table of the same people, by the quasi-identifiers, is
         right for at most the share `threshold` of them, on average (the marketer's risk: classes / rows).
+    Guarantee for people
+        An attacker who links the people of each class with a table of the same people, by the quasi-identifiers, is
+        right for at most the share `threshold` of them, on average (the marketer's risk: classes / people, where a
+        person counts in each of their classes).
     Leaves open
         Individual people: a class of one row is allowed as long as the others are large enough. Combine it with
+        k-anonymity. Attribute disclosure.
+    Leaves open for people
+        Individual people: a class of two people is allowed as long as the others are large enough. Combine it with
         k-anonymity. Attribute disclosure.
     Monotone
         Without suppression only.

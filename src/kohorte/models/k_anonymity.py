@@ -16,11 +16,17 @@ class KAnonymity(PrivacyModel):
     """k-anonymity.
 
     Guarantee
-        Every row that is not suppressed shares its quasi-identifiers with at least k - 1 others: an attacker who links
-        the release with other data by the quasi-identifiers finds at least k candidates for each person.
+        Every row that is not suppressed shares its quasi-identifiers with at least k - 1 other rows: an attacker who
+        links the release with other data by the quasi-identifiers finds at least k rows that fit a person.
+    Guarantee for people
+        Every class has rows of at least k different people: an attacker who links the release with other data by the
+        quasi-identifiers of one row finds at least k candidates for each person.
     Leaves open
         Attribute disclosure: if all rows of a class share a diagnosis, it is known without finding the row. Attackers
         who know sensitive values of a person, and attributes wrongly declared insensitive.
+    Leaves open for people
+        Attribute disclosure: if all people of a class have a diagnosis in common, it is known without finding the row.
+        Attackers who know sensitive values of a person, and attributes wrongly declared insensitive.
     Monotone
         With and without suppression.
     Source

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from kohorte.data import TableFile, as_text, person_keys, read_table, without_marks
+from kohorte.data import Role, TableFile, as_text, person_keys, read_table, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Codes
@@ -71,10 +71,11 @@ def divide(table: TableSource, plan: Plan) -> Parts:
 def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
     """Return the populations that a release of the plan is verified with; `original` is the table it was made from."""
     found = {source.key: read_population(source, plan).frame for source in plan.population_files}
-    if plan.subset is None and original is not None and not plan.unit.counts_people:
+    identifying = bool(plan.names(Role.IDENTIFYING))
+    if plan.subset is None and original is not None and not plan.unit.counts_people and not identifying:
         raise InputError(
-            "the plan neither releases a subset of a table nor counts people, so there is no original table to compare "
-            "with",
+            "the plan neither releases a subset of a table nor counts people nor has an identifying column, so there "
+            "is no original table to compare with",
             code="verify-population-unneeded",
         )
     if plan.subset is not None:

@@ -17,10 +17,10 @@ from kohorte.in_words import count
 from kohorte.lattice import size_in_words
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.plans.parts import Attribute
+from kohorte.plans.people.repeated_people import OTHERS, Repeated, repeated_people
 from kohorte.plans.person import Person
 from kohorte.plans.plan import Plan
 from kohorte.plans.profile import ColumnProfile, profile
-from kohorte.plans.repeated_people import OTHERS, Repeated, repeated_people
 from kohorte.plans.search_options import SearchOptions
 from kohorte.sources import FrameSource
 
@@ -131,7 +131,8 @@ class Proposal:
             f"{quasi} quasi-identifying: make those insensitive that outsiders cannot know",
         ]
         if identifying := self._with_role(Role.IDENTIFYING):
-            found.append(f"{count(len(identifying), 'column')} that look like identifiers; a release leaves them out")
+            look = count(len(identifying), "column looks like an identifier", "columns look like identifiers")
+            found.append(f"{look}; a release leaves {'it' if len(identifying) == 1 else 'them'} out")
         if self.person is not None:
             found.append(f"person: {self.person.reason}")
         return (*found, *self._about_sensitive(), *self._about_search(), *self._about_cells())

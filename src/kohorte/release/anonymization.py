@@ -17,9 +17,9 @@ from kohorte.engines import Engine, engine_for
 from kohorte.errors import InputError, NoSolution
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
+from kohorte.plans.people.person_notes import person_notes
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import refuse_missing_people
-from kohorte.plans.repeated_people import person_notes
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.algorithms import able, is_recoder
 from kohorte.release.candidate import Candidate

@@ -17,12 +17,10 @@ import polars as pl
 
 from kohorte.data import FormulaCells, Role
 from kohorte.hierarchies import SUPPRESSED
-from kohorte.in_words import Unit, cost, percent
+from kohorte.in_words import ROWS, Unit, cost, percent
 from kohorte.kernels import KERNELS
-from kohorte.models import PrivacyModel
 from kohorte.plans.parts import About, about_in_words
 from kohorte.plans.plan import Plan
-from kohorte.plans.repeated_people import person_notes
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
 from kohorte.release.telling.formulas import ToldFormulas
@@ -35,10 +33,11 @@ from kohorte.release.telling.labels_of_values import (
     shows_values,
 )
 from kohorte.release.telling.loss_words import lost_publicly
-from kohorte.release.telling.people import COUNTED_IN_PEOPLE, ONE_ROW, people_in_words
+from kohorte.release.telling.people import people_in_words
+from kohorte.release.telling.promises import leaves_open, plan_notes, promising, protects_against
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict, Verification
-from kohorte.release.words import levels_in_words, model_in_words, section_of, unit_named, unit_of
+from kohorte.release.words import levels_in_words, unit_named, unit_of
 from kohorte.sources import FrameSource
 
 FORMAT = 1
@@ -181,21 +180,22 @@ def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) 
 
     How the labels were made is not known: those that can only be made of values of the data count as such.
     """
-    found = [*plan_warnings(plan), *person_notes(FrameSource(table), plan)]
+    found = [*plan_warnings(plan), *verification.open_points]
     names = plan.quasi_identifiers
     grouped = [name for name in names if shows_values(plan.attributes[name].hierarchy)]
     found += [made_of_values(name) for name in grouped if has_cell(table[name], GROUP)]
     measured = [name for name in names if not plan.minimum_levels[name]]
     found += [ends_at_values(name) for name in measured if has_cell(table[name], INTERVAL)]
-    unit, gone = unit_named(verification.unit), verification.people_losing_rows
+    gone = verification.people_losing_rows
+    unit = ROWS if gone is None else unit_named(verification.unit)
     gone = verification.suppressed if gone is None else gone
-    found += [*verification.open_points, *ToldFormulas.of(FrameSource(table), plan).open_points]
+    found += [*ToldFormulas.of(FrameSource(table), plan).open_points]
     return (*found, *_figures(plan, gone, verification.smallest_class, unit))
 
 
 def plan_warnings(plan: Plan) -> list[str]:
     """The open points that follow from the plan."""
-    effective = [model for model in plan.models if not model.promises_nothing]
+    effective = promising(plan)
     protected = {name for model in effective for name in model.sensitive} | {*plan.decorrelated_attributes}
     found = [
         f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
@@ -213,16 +213,6 @@ def plan_warnings(plan: Plan) -> list[str]:
     if plan.order == "input":
         found.append("the rows stand in the order of the input, which can tell who is who")
     return found
-
-
-def plan_notes(plan: Plan) -> list[str]:
-    """What a reader of the release should know, and what is no open point."""
-    if plan.decorrelate is None:
-        return []
-    return [
-        f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "
-        f"they tell little about {plan.decorrelate.attribute!r}"
-    ]
 
 
 def _figures(plan: Plan, suppressed: int, smallest: int | None, unit: Unit) -> list[str]:
@@ -269,19 +259,6 @@ def _file(facts: FileFacts | None) -> dict[str, object]:
     return {} if facts is None else {"name": facts.name, "sha256": facts.sha256}
 
 
-def protects_against(plan: Plan) -> list[str]:
-    """What the models of a plan guarantee, in their own words."""
-    found = [sentence for model in plan.judging_models for sentence in _section(model, "Guarantee")]
-    return [COUNTED_IN_PEOPLE, *found] if plan.unit.counts_people else found
-
-
-def leaves_open(plan: Plan) -> list[str]:
-    """What the models of a plan do not protect against, in their own words."""
-    found = [sentence for model in plan.judging_models for sentence in _section(model, "Leaves open")]
-    one_row = plan.unit.counts_people and not plan.unit.judges_sets
-    return [*found, ONE_ROW] if one_row else found
-
-
 def missing_values(plan: Plan) -> str:
     """What the plan does with missing values, as text."""
     marks = ", ".join(map(repr, plan.missing_values))
@@ -292,12 +269,6 @@ def missing_values(plan: Plan) -> str:
         "refuse": "there are none: a table with missing quasi-identifiers is refused",
     }[str(plan.missing)]
     return policy + listed
-
-
-def _section(model: PrivacyModel, title: str) -> Sequence[str]:
-    """Return a section of the model's docstring as one sentence that starts with the model and its parameters."""
-    found = section_of(type(model).__doc__, title)
-    return (f"{model_in_words(model)}: {found}",) if found else ()
 
 
 def _text(facts: dict[str, object]) -> str:
@@ -319,7 +290,7 @@ def _text(facts: dict[str, object]) -> str:
         f"(limit {percent(float(str(plan['suppression_limit'])))})",
         f"Classes     {release['classes']:,}"
         + (
-            f", the smallest with {release['smallest_class']} {facts['counted']}"
+            f", the smallest with {unit_named(str(facts['counted'])).count(int(str(release['smallest_class'])))}"
             if release["classes"]
             else ": every row is suppressed"
         ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from kohorte.errors import NoSolution
 from kohorte.groups import Groups
 from kohorte.models import KAnonymity
+from kohorte.models.words import model_in_words
 from kohorte.plans.plan import Plan
-from kohorte.release.words import model_in_words, reached_in_words
+from kohorte.release.words import reached_in_words
 from kohorte.search import Evaluation
 from kohorte.sources import EncodedTable, Missing, Tuples
 
@@ -26,7 +27,8 @@ def no_solution(plan: Plan, table: EncodedTable, tuples: Tuples, top: Evaluation
             -(-top.suppressed * 10**6 // table.rows) / 10**6
         )  # rounded up, so that the printed number is large enough
         reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
-    if excluded <= limit and 0 < included < max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0):
+    k = 0 if plan.unit.counts_people else max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0)
+    if excluded <= limit and 0 < included < k:
         reasons.append(f"k of at most {included:,} would do")
     groups = groups.judged
     for model in plan.judging_models:

@@ -11,6 +11,7 @@ from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.groups import Domain
 from kohorte.hierarchies import SUPPRESSED
+from kohorte.in_words import PEOPLE, ROWS
 from kohorte.kernels.arrays import Bools
 from kohorte.plans.columns import check_columns
 from kohorte.plans.hierarchies import hierarchies
@@ -139,12 +140,12 @@ def _refuse_starred(source: TableSource, tuples: Tuples, ties: Sequence[str]) ->
 
 
 def _refuse_few(plan: Plan, table: EncodedTable) -> None:
-    unit = "rows" if table.persons is None else "people"
+    unit = ROWS if table.persons is None else PEOPLE
     for number, model in enumerate(plan.models, start=1):
         if model.smallest_class > table.size:
             raise InputError(
-                f"models: entry {number}: model {model.name} asks for classes of {model.smallest_class:,} {unit}, but "
-                f"the table has only {table.size:,}",
+                f"models: entry {number}: model {model.name} asks for classes of {unit.count(model.smallest_class)}, "
+                f"but the table has only {unit.count(table.size)}",
                 code="model-beyond-rows",
             )
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from kohorte.engines import engine_for
 from kohorte.errors import InputError, NoSolution, PrivacyViolation
+from kohorte.in_words import count
 from kohorte.recoding import Recoding, RecodingProblem
 from kohorte.release.algorithms import able, recoder_named, refusal
 from kohorte.release.preparation import EncodedProblem
@@ -58,16 +59,17 @@ def judge(encoded: EncodedProblem, problem: RecodingProblem, recoding: Recoding)
     suppressed = recoded.suppressed
     failing = recoded.kept & ~problem.satisfied(groups)
     if failing.any():
+        do = "does" if failing.sum() == 1 else "do"
         raise PrivacyViolation(
-            f"algorithm {encoded.plan.search.algorithm} made {int(failing.sum()):,} classes "
-            f"({int(recoded.sizes[failing].sum()):,} rows) that do not satisfy the models, so nothing is released"
-            f"{recoding.remedy}",
+            f"algorithm {encoded.plan.search.algorithm} made {count(int(failing.sum()), 'class', 'classes')} "
+            f"({count(int(recoded.sizes[failing].sum()), 'row')}) that {do} not satisfy the models, so nothing is "
+            f"released{recoding.remedy}",
             code="recoding-fails",
         )
     if suppressed > problem.goal.limit:
         raise NoSolution(
-            f"algorithm {encoded.plan.search.algorithm} would suppress {suppressed:,} rows, and the limit allows "
-            f"{problem.goal.limit:,}",
+            f"algorithm {encoded.plan.search.algorithm} would suppress {count(suppressed, 'row')}, and the limit "
+            f"allows {problem.goal.limit:,}",
             code="recoding-limit",
         )
     kept = groups.judged.sizes[recoded.kept]

@@ -33,6 +33,11 @@ class Classes:
         self._suppressed = suppressed
         self._classes = self._kept(self._tuples).group_by(names, maintain_order=True).agg(_total().alias(SIZE))
 
+    @property
+    def suppressed(self) -> bool:
+        """Whether rows are suppressed and exempt from the models."""
+        return self._suppressed is not None
+
     def _kept(self, tuples: pl.DataFrame) -> pl.DataFrame:
         return tuples if self._suppressed is None else tuples.filter(~self._suppressed)
 
@@ -134,12 +139,19 @@ class Classes:
             ]
         )
 
-    def shown_rows(self, original: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-        """The quasi-identifiers of the original rows as the table shows them: `*` where their class is not in it."""
+    def shown_rows(
+        self, original: pl.DataFrame, plan: Plan, *, known_only: bool = True
+    ) -> tuple[pl.DataFrame, pl.Series]:
+        """The quasi-identifiers of the original rows as the table shows them, and which of these rows are kept.
+
+        Other rows show `*`: those in which a value is missing and must not be and, if `known_only`, those whose class
+        is not in the table.
+        """
         shown = self.as_shown(original, plan)
-        known = shown.join(self.numbered, on=self._names, how="left", nulls_equal=True, maintain_order="left")[
-            CLASS
-        ].is_not_null()
+        known = pl.Series([True]).new_from_index(0, shown.height)
+        if known_only:
+            found = shown.join(self.numbered, on=self._names, how="left", nulls_equal=True, maintain_order="left")
+            known = found[CLASS].is_not_null()
         if plan.missing is Missing.SUPPRESS:
             names = list(plan.quasi_identifiers)
             known &= (
@@ -148,7 +160,7 @@ class Classes:
                 .to_series()
             )
         stars = pl.Series([SUPPRESSED]).new_from_index(0, shown.height)
-        return pl.DataFrame([column.zip_with(known, stars) for column in shown.get_columns()])
+        return pl.DataFrame([column.zip_with(known, stars) for column in shown.get_columns()]), known
 
     def _level(self, column: EncodedColumn) -> int:
         """The hierarchy level of a column: the level that has all its labels except `*`."""

@@ -12,6 +12,7 @@ import polars as pl
 from kohorte.data import as_text, one_text, person_keys
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
@@ -20,7 +21,7 @@ from kohorte.release.shown_classes import CLASS, Classes, all_starred
 from kohorte.sources import COUNT, SensitiveColumn, Tuples, encode_sensitive, numbered_keys
 
 LINK = "\0link"
-GROUP, VALUE, PEOPLE, TEXT = "\0group", "\0value", "\0people", "\0text"
+GROUP, VALUE, PEOPLE, TEXT, ROW = "\0group", "\0value", "\0people", "\0text", "\0row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,27 +59,51 @@ class ShownPeople:
         return cls(frame, plan.quasi_identifiers, unit.judges_sets)
 
     @classmethod
-    def of_original(cls, original: pl.DataFrame, classes: Classes, plan: Plan) -> ShownPeople | None:
+    def of_table(cls, tuples: pl.DataFrame, plan: Plan) -> ShownPeople:
+        """The people of counted tuples that themselves say whom they are about."""
+        return cls._made(tuples, tuples.select(plan.quasi_identifiers), tuples[COUNT].cast(pl.Int64), plan)
+
+    @classmethod
+    def of_original(
+        cls, original: pl.DataFrame, classes: Classes, plan: Plan, *, suppressing: bool = False
+    ) -> ShownPeople | None:
         """The people of a release whose classes are known, from the table that it was made from.
 
-        None if the release shows values that this table does not have at any level. Refused if the release ties rows
-        together or people are judged by all their rows: then it is unknown whose rows are suppressed.
+        None if the release shows values that this table does not have at any level. Rows are suppressed whose class is
+        not in the release. If people are judged by all their rows, only some rows of a class may be suppressed:
+        `suppressing` finds them as the plan asks for it, by suppressing all who fail until nobody fails. If the plan
+        counts rows, every row is another person.
         """
-        assert not plan.unit.judges_sets, "whose rows are suppressed is not known"
         check_columns(original.columns, plan)
         rows = flagged_rows(original, plan)
         try:
-            shown = classes.shown_rows(rows, plan)
+            shown, kept = classes.shown_rows(rows, plan, known_only=not suppressing)
         except InputError as error:
             if error.code != "verify-level-unclear":
                 raise
             return None
-        frame = shown.with_columns(
-            *(as_text(rows[name]) for name in plan.histograms),
-            person_keys([as_text(rows[name]) for name in plan.unit.columns]).alias(PERSON),
-            pl.lit(1, pl.Int64).alias(COUNT),
-        )
-        return cls(frame, plan.quasi_identifiers, plan.unit.judges_sets)
+        once = pl.Series(COUNT, np.ones(rows.height, dtype=np.int64))
+        people = cls._made(rows, shown, once, plan).with_suppressed(~kept, plan)
+        return people.without_failing(plan) if suppressing else people
+
+    @classmethod
+    def _made(cls, rows: pl.DataFrame, shown: pl.DataFrame, count: pl.Series, plan: Plan) -> ShownPeople:
+        """The people of rows whose quasi-identifiers are released as `shown`."""
+        unit = plan.unit
+        others = [as_text(rows[name]) for name in dict.fromkeys((*plan.histograms, *unit.links))]
+        person = person_keys([as_text(rows[name]) for name in unit.columns]) if unit.columns else None
+        whom = pl.Series(PERSON, np.arange(rows.height)) if person is None else person.alias(PERSON)
+        frame = shown.with_columns(*others, whom, count)
+        if unit.links:
+            frame = frame.with_columns(one_text([frame[name] for name in unit.links]).alias(LINK))
+        return cls(frame, plan.quasi_identifiers, unit.judges_sets)
+
+    def with_suppressed(self, gone: pl.Series, plan: Plan) -> ShownPeople:
+        """The same people after some tuples are suppressed: nothing is shown of their class and of their ties."""
+        star = pl.when(gone).then(pl.lit(SUPPRESSED))
+        cells = [star.otherwise(pl.col(name)).alias(name) for name in (*self.names, *plan.unit.links)]
+        ties = [pl.when(~gone).then(pl.col(LINK)).alias(LINK)] if LINK in self.tuples.columns else []
+        return replace(self, tuples=self.tuples.with_columns(*cells, *ties))
 
     @property
     def starred(self) -> pl.Expr:
@@ -115,18 +140,47 @@ class ShownPeople:
         Return them, and the classes once more, in the order of `classes`, which is that of `populations`. `suppressed`
         tells whether rows that show only `*` are exempt.
         """
-        starred = self.tuples.select(self.starred).to_series()
-        numbers = {name: self._numbered(name, plan) for name in plan.histograms}
-        with_codes = self.tuples.with_columns(pl.Series(VALUE + name, column.codes) for name, column in numbers.items())
-        kept = with_codes.filter(~starred) if suppressed else with_codes
+        kept, numbers = self._kept(plan, suppressed=suppressed)
         numbered = classes.numbered.rename({CLASS: GROUP})
         kept = kept.join(numbered, on=list(self.names), how="left", nulls_equal=True, maintain_order="left")
-        by_class = _groups(kept, numbered.height, numbers, populations)
+        by_class = _groups(kept, numbers, populations)
         if not self.by_sets:
             return (by_class,), by_class
-        sets = self.sets(kept)
-        of_set = kept.drop(GROUP).join(sets, on=PERSON, how="left", maintain_order="left")
-        return (_groups(of_set, sets[GROUP].n_unique(), numbers, {}), by_class), by_class
+        return (_groups(self._in_sets(kept), numbers, {}), by_class), by_class
+
+    def without_failing(self, plan: Plan) -> ShownPeople:
+        """The same people after all rows are suppressed whose class, or whose set of classes, does not satisfy a model.
+
+        What is suppressed changes what is left of others, so the models are asked again until nothing changes.
+        """
+        people = self
+        while (failing := people._failing(plan)).any():
+            people = people.with_suppressed(failing, plan)
+        return people
+
+    def _failing(self, plan: Plan) -> pl.Series:
+        """Tell for each tuple whether its class, or its person's set of classes, does not satisfy a model."""
+        kept, numbers = self._kept(plan, suppressed=True)
+        classes = kept.select(*self.names).unique(maintain_order=True).with_row_index(GROUP)
+        kept = kept.join(classes, on=list(self.names), how="left", nulls_equal=True, maintain_order="left")
+        failing = np.zeros(self.tuples.height, dtype=bool)
+        for part in (kept, self._in_sets(kept)):
+            groups = _groups(part, numbers, {})
+            satisfied = np.logical_and.reduce([model.satisfied(groups) for model in plan.judging_models])
+            failing[part[ROW].to_numpy()] |= ~satisfied[part[GROUP].to_numpy()]
+        return pl.Series(failing)
+
+    def _kept(self, plan: Plan, *, suppressed: bool) -> tuple[pl.DataFrame, dict[str, SensitiveColumn]]:
+        """The tuples with their number and the codes of their sensitive values, without those that are `suppressed`."""
+        starred = self.tuples.select(self.starred).to_series()
+        numbers = {name: self._numbered(name, plan) for name in plan.histograms}
+        codes = [pl.Series(VALUE + name, column.codes) for name, column in numbers.items()]
+        with_codes = self.tuples.with_columns(codes).with_row_index(ROW)
+        return with_codes.filter(~starred) if suppressed else with_codes, numbers
+
+    def _in_sets(self, kept: pl.DataFrame) -> pl.DataFrame:
+        """The same tuples, grouped by the set of classes of their person."""
+        return kept.drop(GROUP).join(self.sets(kept), on=PERSON, how="left", nulls_equal=True, maintain_order="left")
 
     def _numbered(self, name: str, plan: Plan) -> SensitiveColumn:
         """The codes of a sensitive attribute, and its domain in people."""
@@ -151,11 +205,11 @@ class ShownPeople:
 
 
 def _groups(
-    kept: pl.DataFrame, count: int, numbers: Mapping[str, SensitiveColumn], populations: Mapping[str, Population]
+    kept: pl.DataFrame, numbers: Mapping[str, SensitiveColumn], populations: Mapping[str, Population]
 ) -> Groups:
-    """The groups of a table with a column `GROUP`, counted in people."""
+    """The groups of a table with a column `GROUP`, which numbers them from 0 without a gap, counted in people."""
     people = kept.select(GROUP, PERSON).unique().group_by(GROUP).len().sort(GROUP)["len"].to_numpy().astype(np.int64)
-    assert len(people) == count, "every group has somebody"
+    assert kept[GROUP].max() in (None, len(people) - 1), "every group has somebody"
     histograms = {name: _histogram(kept, VALUE + name, people, column) for name, column in numbers.items()}
     return Groups((), people, _no_codes, histograms=histograms, populations=populations)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +14,18 @@ from kohorte.data.missing_values import written_in_several_ways
 from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
 from kohorte.hierarchies import CsvFile, Dates, Intervals, SafeHarbor, Tree
+from kohorte.in_words import count
 from kohorte.models import PrivacyModel, SafeHarborRule
+from kohorte.models.words import with_parameters
 from kohorte.plans.columns import check_columns
+from kohorte.plans.people.person_notes import person_notes
 from kohorte.plans.plan import Plan
-from kohorte.plans.population import Populations, whole_populations
+from kohorte.plans.population import Populations, flagged_rows, whole_populations
 from kohorte.release import decorrelation, safe_harbor
-from kohorte.release.algorithms import is_recoder
 from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
-from kohorte.release.words import reached_in_words, with_parameters
+from kohorte.release.telling.verified_people import OTHER_ROWS, find_people
+from kohorte.release.words import reached_in_words, unit_named
 from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive, spread
 
 ROWS, PEOPLE = "rows", "people"
@@ -33,7 +36,8 @@ ROWS, PEOPLE = "rows", "people"
 class ModelVerdict:
     """Whether all classes satisfy a model, the strictest parameter that they reach, and how many fail.
 
-    `failing` counts the rows or the people of the classes that fail, as `unit` says.
+    `failing` counts the rows or the people of the classes that fail, as `unit` says. `by_rows`: the plan asks for
+    people, but only rows could be counted.
     """
 
     name: str
@@ -43,15 +47,22 @@ class ModelVerdict:
     failing_classes: int
     failing: int
     unit: str = ROWS
+    by_rows: bool = False
+
+    @property
+    def word(self) -> str:
+        """Whether the model holds, without numbers."""
+        return ("holds by rows" if self.by_rows else "holds") if self.satisfied else "FAILS"
 
     @property
     def in_words(self) -> str:
         """The verdict for people."""
         if self.satisfied:
-            return "holds"
+            return self.word
         if not self.failing_classes:
             return "FAILS for the table as a whole"
-        return f"FAILS in {self.failing_classes:,} classes ({self.failing:,} {self.unit})"
+        failing = unit_named(self.unit).count(self.failing)
+        return f"FAILS in {count(self.failing_classes, 'class', 'classes')} ({failing})"
 
     @property
     def reached_in_words(self) -> str:
@@ -81,7 +92,9 @@ class Verification:
     """The verdict on a table. `problems` describes what is wrong besides the models.
 
     `unit` tells what the models and the smallest class count: rows or people. If people are counted, `people` is their
-    number, some of whom lose rows, or all their rows, by suppression. `open_points` says what could not be checked.
+    number, some of whom lose rows, or all their rows, by suppression; if only the release says whom a row is about, it
+    is the number of those with a row that is not suppressed. `open_points` says what could not be checked, and what the
+    tables say about people and the plan does not.
     """
 
     satisfied: bool
@@ -121,11 +134,15 @@ def verify(frame: object, plan: Plan, *, population: object = None) -> Verificat
     Rows whose quasi-identifiers are all `*` are suppressed rows: they are exempt from the models, as long as there are
     no more of them than the plan's suppression limit allows. `population` is the original table, which plans with a
     `subset` need, and from which people are counted if the plan says whom a row is about: the release does not say it.
+    If the plan does not say it, the original says whether identifiers repeat, so that several rows are about a person.
     """
     table, _ = to_polars(frame)
     check_columns(table.columns, plan, may_lack=(Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE))
     original = None if population is None else without_marks(to_polars(population)[0], plan.missing_values)
-    return verify_source(FrameSource(table), plan, whole_populations(plan, original), original=original)
+    source = FrameSource(table)
+    found = verify_source(source, plan, whole_populations(plan, original), original=original)
+    read = None if original is None or OTHER_ROWS in found.problems else FrameSource(flagged_rows(original, plan))
+    return replace(found, open_points=(*found.open_points, *person_notes(source, plan, original=read)))
 
 
 def verify_table(
@@ -171,19 +188,12 @@ def verify_source(
     if suppressed > plan.most_suppressed(rows) or (suppressed == rows and not _accept_nobody(plan)):
         suppressed = 0  # too many to be exempt: they must satisfy the models like all other rows
     classes = Classes(tuples, names, suppressed=starred if suppressed else None)
-    open_points = []
-    if people is None and plan.unit.counts_people:
-        reason = _people_unknown(original, plan)
-        open_points += [reason] if reason else []
-        people = None if reason or original is None else ShownPeople.of_original(original, classes, plan)
-        if not reason and people is None:
-            found.append(OTHER_ROWS)
-    if people is not None and not people.fit(tuples):
-        found.append(OTHER_ROWS)
-        people = None
+    whom = find_people(table, tuples, classes, plan, known=people, original=original)
+    people = whom.people
+    found += [whom.problem] if whom.problem else []
     of_populations = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
     found += [
-        f"{unmatched:,} rows are more than the {key} has people like them: not everybody is in it"
+        f"{count(unmatched, 'row is', 'rows are')} more than the {key} has people like them: not everybody is in it"
         for key, (_, unmatched) in of_populations.items()
         if unmatched
     ]
@@ -199,8 +209,9 @@ def verify_source(
         judged, groups = people.judged(plan, classes, bool(suppressed), in_classes)
     broken = (SafeHarborRule.name,) if unsafe else ()  # a rule about columns, not about classes
     unit = ROWS if people is None else PEOPLE
-    verdicts = tuple(_verdict(model, judged, broken, unit) for model in plan.judging_models)
-    losing = (None, None) if people is None else people.losing()
+    by_rows = people is None and plan.unit.counts_people
+    verdicts = tuple(replace(_verdict(model, judged, broken, unit), by_rows=by_rows) for model in plan.judging_models)
+    losing = (None, None) if people is None or whom.partly else people.losing()
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),
         models=verdicts,
@@ -213,7 +224,7 @@ def verify_source(
         people=None if people is None else people.people,
         people_losing_rows=losing[0],
         people_losing_all_rows=losing[1],
-        open_points=tuple(open_points),
+        open_points=(whom.unknown,) if whom.unknown else (),
     )
 
 
@@ -229,21 +240,6 @@ def not_verified() -> InternalError:
     return InternalError(
         "the release does not pass its own verification and was withheld; please report this", code="not-verified"
     )
-
-
-OTHER_ROWS = "its rows are not those of the original table, so that people cannot be counted"
-
-
-def _people_unknown(original: pl.DataFrame | None, plan: Plan) -> str:
-    """Say why the people of a table cannot be counted from outside; empty if they can."""
-    if original is None:
-        silent = "suppressed rows do" if plan.unit.stays_tied else "the table does"
-        return f"people were not counted, only rows: {silent} not say whom a row is about"
-    if plan.unit.judges_sets:
-        return "people were not counted, only rows: whose rows are suppressed is not known from outside"
-    if is_recoder(plan.search.algorithm):
-        return "people were not counted, only rows: levels differ from row to row"
-    return ""
 
 
 def _accept_nobody(plan: Plan) -> bool:
@@ -281,7 +277,11 @@ def _missing_problems(tuples: pl.DataFrame, plan: Plan) -> list[str]:
         return []
     names = list(plan.quasi_identifiers)
     lacking = int(tuples.filter(pl.any_horizontal(pl.col(names).is_null()))[COUNT].sum())
-    return [f"{lacking:,} rows lack a value, which 'missing: {plan.missing}' does not allow"] if lacking else []
+    return (
+        [f"{count(lacking, 'row lacks', 'rows lack')} a value, which 'missing: {plan.missing}' does not allow"]
+        if lacking
+        else []
+    )
 
 
 def _written_in_several_ways(table: TableSource, plan: Plan) -> list[str]:
@@ -311,7 +311,8 @@ def _too_fine(tuples: pl.DataFrame, plan: Plan) -> list[str]:
         raw = distinct.filter(pl.Series(positions >= 0))
         fine = raw.filter(raw != labels.gather(positions[positions >= 0]))
         if rows := int(tuples.filter(pl.col(name).is_in(fine.implode()))[COUNT].sum()):
-            found.append(f"{rows:,} rows show values of {name!r}, which minimum_level: {least} does not allow")
+            show = count(rows, "row shows", "rows show")
+            found.append(f"{show} values of {name!r}, which minimum_level: {least} does not allow")
     return found
 
 

@@ -1,29 +1,14 @@
-"""Models with their parameters, levels by their meaning, and sections of docstrings, as text."""
+"""What is counted, what models reach, and levels by their meaning, as text."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
-
 from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.in_words import PEOPLE, ROWS, Unit, count
-from kohorte.models import PrivacyModel
 from kohorte.plans.plan import Plan
 from kohorte.release.candidate import Candidate
 
 AS_IT_IS = "as it is"
 REMOVED = "removed"
-
-
-def with_parameters(name: str, parameters: Mapping[str, object]) -> str:
-    """A model with its parameters: `k-anonymity (k = 5)`."""
-    listed = ", ".join(f"{key} = {value}" for key, value in parameters.items())
-    return f"{name} ({listed})" if listed else name
-
-
-def model_in_words(model: PrivacyModel) -> str:
-    """A model of a plan with its parameters."""
-    return with_parameters(model.name, {key: value for key, value in model.to_dict().items() if key != "model"})
 
 
 def unit_of(plan: Plan) -> Unit:
@@ -41,17 +26,6 @@ def reached_in_words(reached: float | tuple[float, float] | None) -> str:
     if reached is None:
         return "nothing"
     return " to ".join(f"{number:.6g}" for number in (reached if isinstance(reached, tuple) else (reached,)))
-
-
-def section_of(docstring: str | None, title: str) -> str:
-    """Return a section of a docstring, such as *Leaves open*, as one line; empty if there is none."""
-    lines = inspect.cleandoc(docstring or "").splitlines()
-    body: list[str] = []
-    for line in lines[lines.index(title) + 1 :] if title in lines else ():
-        if line and not line.startswith(" "):
-            break
-        body.append(line.strip())
-    return " ".join(body).strip()
 
 
 # Levels

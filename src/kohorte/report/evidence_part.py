@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kohorte.in_words import ROWS, Unit
+from kohorte.models.words import with_parameters
 from kohorte.release import versions
 from kohorte.release.certificate import ALWAYS_OPEN, FileFacts
-from kohorte.release.words import unit_named, with_parameters
+from kohorte.release.telling.promises import plan_notes
+from kohorte.release.words import unit_named
 from kohorte.report.facts import Facts
 from kohorte.report.figures.rounding import Figures
 
@@ -30,12 +32,17 @@ class EvidencePart:
         return [
             [
                 with_parameters(model.name, model.parameters),
-                "holds" if model.satisfied else "FAILS",
+                model.word,
                 self._judged.reached(model, self._everyone),
                 self._judged.count(min(model.failing, self._everyone), self._everyone),
             ]
             for model in found.models
         ]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know about what was counted, as the certificate says it."""
+        return plan_notes(self.facts.plan)
 
     @property
     def judged(self) -> Unit:

@@ -19,8 +19,8 @@ from kohorte.in_words import Unit
 from kohorte.kernels.arrays import Counts
 from kohorte.plans import Plan
 from kohorte.plans.parts import About
+from kohorte.plans.people.person_notes import identifiers
 from kohorte.plans.population import flagged_rows, without_flag
-from kohorte.plans.repeated_people import person_notes
 from kohorte.release import Release, Verification, verify, warnings
 from kohorte.release.certificate import FileFacts, table_warnings
 from kohorte.release.shown_classes import all_starred
@@ -180,6 +180,13 @@ class Facts:
         needed = set(self.plan.unit.needed_columns)
         return next((frame for frame in known if frame is not None and needed and needed <= set(frame.columns)), None)
 
+    def says_about_people(self, original: pl.DataFrame) -> bool:
+        """Whether another table than the judged one says whom its rows are about, or if identifiers repeat in it."""
+        if self.plan.unit.counts_people:
+            return self.whom is not None and self.whom is not self.judged.frame
+        columns = set(identifiers(self.plan))
+        return original is not self.judged.frame and bool(columns) and columns <= set(original.columns)
+
     @cached_property
     def _persons(self) -> tuple[pl.DataFrame, pl.Series] | None:
         """The raw rows of the judged table, and whom each is about; None if that is not known."""
@@ -236,8 +243,7 @@ class Facts:
         if self.verification is None:
             return ()
         found = table_warnings(self.judged.frame, self.plan, self.verification)
-        original = () if self.after is None else person_notes(FrameSource(self.table.frame), self.plan)
-        return tuple(dict.fromkeys((*found, *original, *self.judged.open_points)))
+        return tuple(dict.fromkeys((*found, *self.judged.profile.open_points, *self.judged.open_points)))
 
     @cached_property
     def homogeneity(self) -> Attack | None:
@@ -278,7 +284,7 @@ def _verified(facts: Facts) -> Verification:
         rows = FrameSource(to_polars(made.data)[0])
         return verify_source(rows, facts.plan, made.populations, levels=made.levels, people=made.people)
     original = facts.table.frame if facts.original is None else facts.original
-    needed = facts.plan.subset is not None or (facts.whom is not None and facts.whom is not facts.judged.frame)
+    needed = facts.plan.subset is not None or facts.says_about_people(original)
     return verify(facts.judged.frame, facts.plan, population=original if needed else None)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from kohorte.data import Role
 from kohorte.in_words import PEOPLE, count, percent
+from kohorte.models.words import with_parameters
 from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
 from kohorte.release.telling.verdict import Standing, judge
-from kohorte.release.words import with_parameters
 from kohorte.report.facts import Facts
 
 MOST_NAMES = 8
@@ -145,8 +145,9 @@ def _models(facts: Facts) -> str:
         return f"{subject(facts)} does not satisfy {', '.join(failing)}."
     if not found.satisfied:
         return f"{subject(facts)} satisfies the models, but breaks other rules of the plan ({len(found.problems)})."
+    by_rows = any(model.by_rows for model in found.models)
     return (
-        f"{subject(facts)} satisfies "
+        f"{subject(facts)} satisfies{', counted in rows and not in people,' if by_rows else ''} "
         + "; ".join(
             f"{with_parameters(model.name, model.parameters)}, reached {facts.figures.reached(model, found.rows)}"
             for model in found.models

@@ -8,9 +8,7 @@ from typing import Protocol
 from kohorte.errors import InputError
 from kohorte.in_words import PEOPLE
 from kohorte.risks.profile import RiskProfile
-
-UNCLEAR = ("people-unclear", "attack-too-large")
-"""Why the people of a release cannot be found in the table from which it was made."""
+from kohorte.risks.shown.whom import UNCLEAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,7 @@ def before_and_after(table: object, release: object, measure: Measure) -> tuple[
             if error.code not in UNCLEAR:
                 raise
         before = measure(table, in_rows=True)
-    return before, measure(release, in_rows=True)
+    return before, measure(release, original=table, in_rows=True)
 
 
 def compare_risks(before: RiskProfile, after: RiskProfile) -> RiskComparison:

@@ -19,7 +19,7 @@ from kohorte.risks.population import people_of
 from kohorte.risks.rows import RowRisk, rows_at_highest_risk
 from kohorte.risks.shown.alike import Alike, JudgedBy, alike
 from kohorte.risks.shown.table import ShownTable, checked_table
-from kohorte.risks.shown.whom import shown_people
+from kohorte.risks.shown.whom import people_in_doubt, shown_people
 from kohorte.risks.special_uniques import SpecialUniques
 from kohorte.risks.suspected import SuspectedIdentifier, suspected_identifiers
 from kohorte.risks.uniqueness import Uniqueness, uniqueness
@@ -30,8 +30,9 @@ class RiskProfile:
     """The risk of a table, raw or released.
 
     `unit` says what the figures count: people, if the plan counts people and it is known whom the rows are about;
-    otherwise rows. The risk of a person is the highest of their rows. `people_not_counted` is an open point: the plan
-    says that people are to be counted, but only rows are known. `rows` and `suppressed` always count rows. `people` is
+    otherwise rows. The risk of a person is the highest of their rows. `people_not_counted` is an open point: only rows
+    are known, although the plan says that people are to be counted, or several rows may be about one person.
+    `open_points` say why, and what else is to be thought about. `rows` and `suppressed` always count rows. `people` is
     the number of all people; `people_losing_all_rows` have suppressed rows only. Both are None if rows are counted. All
     other figures are about the rows that are not suppressed. The profile contains no value of the table, only numbers
     and names of attributes.
@@ -50,6 +51,7 @@ class RiskProfile:
     suspected_identifiers: tuple[SuspectedIdentifier, ...] = field(repr=False)
     weighted: WeightedRisk | None
     people_not_counted: bool
+    open_points: tuple[str, ...]
     _table: ShownTable = field(repr=False)
     _groups: Alike = field(repr=False)
     _journalist: Floats = field(repr=False)
@@ -131,6 +133,7 @@ class RiskProfile:
             "people": self.people,
             "people_losing_all_rows": self.people_losing_all_rows,
             **({"people_not_counted": True} if self.people_not_counted else {}),
+            "open_points": list(self.open_points),
             "risk_profile": self.risk_profile(),
             "attackers": self.attackers.to_dict(),
             "uniqueness": self.uniqueness.to_dict(),
@@ -186,6 +189,7 @@ def risk(
     If the plan says with `person` whom a row is about, people are counted: in a raw table, which has that column; in a
     `Release`, which was just made; and in a released table if the `original` is given from which it was made. Otherwise
     rows are counted, and `people_not_counted` says so. `in_rows` counts rows in any case, to compare with such a table.
+    If the plan does not have `person`, the `original` says whether several rows of a release are about one person.
 
     Rows look alike if they show the same text in all quasi-identifiers of the plan. Rows that show only `*` are
     suppressed, and no figure counts them, as long as the plan's suppression limit allows that many; otherwise they are
@@ -212,6 +216,7 @@ def risk(
         shown = ShownTable.of(table, plan.quasi_identifiers, most_suppressed=most, ties=plan.unit.links)
     else:
         shown = shown_people(table, plan, original=original, known=known, most_suppressed=most)
+    doubts = people_in_doubt(table, plan, original) if made is None else made.person_notes
     groups = alike(shown)
     people = people_of(shown, groups, plan, size=population_size, fraction=sampling_fraction, population=population)
     sets, uniques = attribute_sets(groups, shown.names, largest_set, progress=progress)
@@ -229,7 +234,8 @@ def risk(
         special_uniques=uniques.with_fraction(groups, people.fraction),
         suspected_identifiers=suspected_identifiers(table, plan),
         weighted=None,
-        people_not_counted=plan.unit.counts_people and shown.people is None,
+        people_not_counted=shown.people is None and (plan.unit.counts_people or bool(doubts)),
+        open_points=doubts,
         _table=shown,
         _groups=groups,
         _journalist=people.risks(groups),

@@ -11,7 +11,7 @@ import numpy as np
 from kohorte.in_words import cost, count, percent
 from kohorte.kernels.arrays import Floats
 from kohorte.lattice import Node
-from kohorte.release.words import model_in_words
+from kohorte.models.words import model_in_words
 from kohorte.search import Evaluation
 
 if TYPE_CHECKING:

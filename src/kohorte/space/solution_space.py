@@ -11,8 +11,8 @@ import numpy as np
 from kohorte.data import to_polars
 from kohorte.in_words import Unit
 from kohorte.lattice import Lattice, Node
+from kohorte.plans.people.person_notes import person_notes
 from kohorte.plans.plan import Plan
-from kohorte.plans.repeated_people import person_notes
 from kohorte.release.anonymization import counting_ahead, set_up_search
 from kohorte.release.preparation import encode_problem
 from kohorte.release.words import unit_of

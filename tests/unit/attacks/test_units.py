@@ -42,9 +42,45 @@ def test_without_person_column_and_original_rows_are_counted_and_it_is_said():
     assert attacks.to_dict()["open_points"] == list(attacks.open_points)
 
 
-def test_a_plan_that_counts_rows_has_no_open_point():
-    assert run_attacks(frame(ROWS), plan(person="none")).open_points == ()
+EACH = tuple((str(number), *row[1:]) for number, row in enumerate(ROWS))
+"""The same rows, each of another patient."""
+
+
+def test_a_plan_that_counts_rows_of_different_people_has_no_open_point():
+    assert run_attacks(frame(EACH), plan(person="none")).open_points == ()
+    assert run_attacks(frame(EACH), plan(person=None)).open_points == ()
+    assert run_attacks(frame(EACH).drop("patient"), plan(person="none")).open_points == ()
     assert run_attacks(frame(ROWS), plan()).open_points == ()
+
+
+@pytest.mark.parametrize("person", [None, "none"])
+def test_rows_that_seem_to_be_of_one_person_are_an_open_point(person):
+    attacks = run_attacks(frame(ROWS), plan(person=person))
+    counted, why = attacks.open_points
+    assert counted == "4 attacks count rows, not people: homogeneity, background knowledge, skewness, similarity"
+    assert why.startswith("rows are counted, not people: ")
+    assert "'patient' has 3 different values in 4 rows" in why
+
+
+def test_a_release_without_its_identifiers_leaves_open_whether_rows_are_people():
+    release = frame(EACH).drop("patient")
+    _, why = run_attacks(release, plan(person=None)).open_points
+    assert "the table does not have 'patient'" in why
+    assert run_attacks(release, plan(person=None), original=frame(EACH)).open_points == ()
+    _, why = run_attacks(release, plan(person=None), original=frame(ROWS)).open_points
+    assert "'patient' has 3 different values in 4 rows" in why
+
+
+def test_an_original_with_other_rows_says_nothing_about_a_release():
+    others = frame([("1", "11", "m", "colic"), *EACH[1:]])
+    points = run_attacks(frame(EACH).drop("patient"), plan(person=None), original=others).open_points
+    assert any("are not the rows of the release" in point for point in points)
+
+
+def test_plain_data_names_what_was_counted():
+    for rows, person, unit in ((ROWS, "patient", "people"), (EACH, "none", "rows")):
+        told = homogeneity_attack(frame(rows), plan(person=person)).to_dict()
+        assert [key for key in told if key.endswith("hurt")] == [f"{unit}_hurt"]
 
 
 def test_an_original_that_does_not_say_whom_rows_are_about_is_told_in_the_note():

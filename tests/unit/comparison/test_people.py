@@ -89,8 +89,8 @@ def test_texts_and_page_name_the_unit_of_every_figure() -> None:
 
 
 def test_by_rows_nothing_is_said_about_people() -> None:
-    stays = Stays.drawn(3)
-    found = ko.compare_algorithms(stays.frame, stays.plan(K, person="none"), algorithms=["optimal"], queries=5)
+    each, stays = Stays.drawn(3, people=100), Stays.drawn(3)
+    found = ko.compare_algorithms(each.frame, each.plan(K, person="none"), algorithms=["optimal"], queries=5)
     assert (found.to_dict()["unit"], found.to_dict()["people"], found.notes) == ("rows", None, ())
     assert found.of("optimal").people_losing_all_rows is None
     assert "people" not in found.to_markdown()

@@ -100,7 +100,7 @@ def test_two_releases_with_pseudonyms_are_attacked_without_those_who_were_suppre
     coarse = ko.anonymize(frame, replace(plan, models=[KAnonymity(4)])).data
     [found] = run_attacks(release.data, plan, only=["complementary-release"], other_release=coarse).run
     assert found.unit == "people"
-    assert found.people_hurt <= release.data.filter(pl.col("patient") != "*")["patient"].n_unique()
+    assert found.hurt <= release.data.filter(pl.col("patient") != "*")["patient"].n_unique()
 
 
 def test_pseudonyms_of_suppressed_people_are_no_lost_values() -> None:

@@ -47,8 +47,8 @@ def test_every_node_is_judged_and_measured_in_people(seed: int, knowledge: str) 
             assert entry["anonymous"] == (suppressed <= 30)
 
 
-def test_the_same_table_by_rows_says_rows() -> None:
-    stays = Stays.drawn(1)
+def test_a_table_by_rows_says_rows() -> None:
+    stays = Stays.drawn(1, people=100)
     space = ko.solution_space(stays.frame, stays.plan(K, person="none"))
     assert (space.to_dict()["unit"], space.to_dict()["people"]) == ("rows", None)
     for picture in (space.to_html(), space.to_svg()):

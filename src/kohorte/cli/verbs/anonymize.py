@@ -191,8 +191,8 @@ def _verdict(candidate: Candidate) -> Verdict:
 
 
 def _print_summary(release: Candidate, certificate: Certificate | None, verdict: Verdict, duration: float) -> None:
-    from kohorte.release.certificate import plan_notes
     from kohorte.release.telling.loss_words import lost_in_numbers
+    from kohorte.release.telling.promises import plan_notes
     from kohorte.release.words import levels_in_words, unit_of
 
     unit = unit_of(release.plan)

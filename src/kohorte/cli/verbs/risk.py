@@ -95,7 +95,8 @@ def run(options: argparse.Namespace) -> int:
     options.report_view = report_view(options)
     refuse_unread_about(options)
     with TerminalProgress.of(options) as progress:
-        profile, after, notes = _profiles(options, progress)
+        profile, after = _profiles(options, progress)
+    notes = tuple(dict.fromkeys((*profile.open_points, *(() if after is None else after.open_points))))
     from kohorte.risks import compare_risks
 
     if options.json:
@@ -113,20 +114,13 @@ def run(options: argparse.Namespace) -> int:
     return 1 if judged.weighted is not None and judged.weighted.within_limit is False else 0
 
 
-def _profiles(
-    options: argparse.Namespace, progress: TerminalProgress
-) -> tuple[RiskProfile, RiskProfile | None, tuple[str, ...]]:
-    """Measure the table, and the one that it is compared with; write the report.
-
-    Also return what the table says about people and the plan does not.
-    """
+def _profiles(options: argparse.Namespace, progress: TerminalProgress) -> tuple[RiskProfile, RiskProfile | None]:
+    """Measure the table, and the one that it is compared with; write the report."""
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.data import read_table, without_quotes
     from kohorte.plans import Plan
-    from kohorte.plans.repeated_people import person_notes
     from kohorte.risks import RiskPolicy, risk
     from kohorte.risks.comparison import before_and_after
-    from kohorte.sources import FrameSource
 
     stated, plan = about(options), Plan.from_yaml(options.plan)
     _refuse_report(options, plan)
@@ -166,7 +160,7 @@ def _profiles(
         progress.stage(Stage.WRITING, "the report")
         other = None if compared is None or after is None else (compared, after)
         _write_report(options, stated, plan, (data, before), other, known)
-    return before, after, person_notes(FrameSource(data.frame), plan)
+    return before, after
 
 
 def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:
@@ -243,7 +237,8 @@ def _print_profile(profile: RiskProfile, *, rows: int, cut: bool) -> None:
 def _print_unit(profile: RiskProfile) -> None:
     """Say what is counted, where that is not plain."""
     if profile.people_not_counted:
-        print("open: the figures count rows, not people; several rows can be about one person (--original FILE)")
+        hint = "" if profile.open_points else " (--original FILE)"
+        print(f"open: the figures count rows, not people; several rows can be about one person{hint}")
     if profile.people_losing_all_rows:
         print(f"{count(profile.people_losing_all_rows, 'person', 'people')}: every row is suppressed")
 

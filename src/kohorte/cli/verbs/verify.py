@@ -18,8 +18,8 @@ EPILOG = """\
 examples:
   kohorte verify release.csv --plan plan.yaml
   kohorte verify release.csv --plan plan.yaml --json
-  kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan counts people
-                                                                           or releases a subset
+  kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan counts people, releases a
+                                                                           subset or has an identifying column
 
 The table is counted from its text, independently of how it was made. Rows whose quasi-identifiers are all *
 are suppressed rows and exempt, as long as the plan's suppression limit allows that many.
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--population",
         metavar="FILE",
-        help="the original table, for plans that count people (person) or release a subset of it",
+        help="the original table, for plans that count people (person), release a subset or have identifying columns",
     )
     parser.set_defaults(run=run)
 
@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
     from kohorte.release.words import unit_named
 
     if options.json:
-        print_json(verification.to_dict() | {"verdict": verdict.to_dict(), "warnings": list(notes)})
+        told = {"verdict": verdict.to_dict(), "warnings": list(verification.open_points), "notes": notes}
+        print_json(verification.to_dict() | told)
         return 0 if verification.satisfied else 1
     for model in verification.models:
         print(f"{model.model_in_words}: {model.in_words}; reached {model.reached_in_words}")
@@ -53,23 +54,23 @@ def run(options: argparse.Namespace) -> int:
         print(f"problem: {problem}")
     sizes = class_sizes(verification.classes, verification.smallest_class, unit_named(verification.unit))
     print(f"{count(verification.rows, 'row')}, {count(verification.suppressed)} suppressed; {sizes}")
-    for note in verdict.reasons if verdict.standing is Standing.AMBER else notes:
+    open_points = verdict.reasons if verdict.standing is Standing.AMBER else verification.open_points
+    for note in (*open_points, *notes):
         print(f"note: {note}")
     print(f"verdict: {verdict.standing}; {verdict.sentence('the table')}")
     return 0 if verification.satisfied else 1
 
 
-def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[Verification, Verdict, tuple[str, ...]]:
-    """The verification of the table, the verdict on it, and what it says about people and the plan does not."""
+def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[Verification, Verdict, list[str]]:
+    """The verification of the table, the verdict on it, and what a reader should know besides."""
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.data import read_table, without_quotes
     from kohorte.plans import Plan
-    from kohorte.plans.repeated_people import person_notes
     from kohorte.release import verify
     from kohorte.release.certificate import table_warnings
     from kohorte.release.telling.formulas import file_points
+    from kohorte.release.telling.promises import plan_notes
     from kohorte.release.telling.verdict import judge
-    from kohorte.sources import FrameSource
 
     plan = Plan.from_yaml(options.plan)
     file = read_data(options, progress)
@@ -81,4 +82,4 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     progress.stage(Stage.VERIFYING, f"{count(table.frame.height, 'row')}")
     verification = verify(table.frame, plan, population=population)
     open_points = (*table_warnings(table.frame, plan, verification), *file_points(file, plan))
-    return verification, judge(verification, open_points), person_notes(FrameSource(table.frame), plan)
+    return verification, judge(verification, open_points), plan_notes(plan)

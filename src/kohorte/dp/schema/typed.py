@@ -15,7 +15,7 @@ from kohorte.dp.schema.columns import Column, Datatype
 from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
 from kohorte.identifiers.people import numbering
-from kohorte.plans.repeated_people import refuse_repeated, repeated_in_counts
+from kohorte.plans.people.repeated_people import refuse_repeated, repeated_in_counts
 
 PERSON = "person"
 _TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "false": False, "f": False, "0": False, "no": False}

@@ -18,6 +18,10 @@ class EqualTCloseness(Closeness):
         The distribution of the sensitive attribute in every class differs from that in the whole table (suppressed rows
         included) by at most t, as half the sum of all differences: knowing a person's class reveals little more than
         the table as a whole.
+    Guarantee for people
+        The distribution of the sensitive attribute among the people of every class differs from that among all people
+        of the table, those with suppressed rows included, by at most t, as half the sum of all differences: knowing a
+        person's class reveals little more than the table as a whole.
     Leaves open
         What the table as a whole reveals about everyone in it. Values that differ but mean the same: lung diseases may
         be more frequent in a class as long as no single one is much more frequent; the hierarchical distance prevents

@@ -18,6 +18,11 @@ class HierarchicalTCloseness(Closeness):
         The distribution of the sensitive attribute in every class differs from that in the whole table (suppressed
         rows included) by at most t, where moving a row to another value costs more the higher the two meet in the
         hierarchy: a class with only lung diseases is far from the table, even if they are all different.
+    Guarantee for people
+        The distribution of the sensitive attribute among the people of every class differs from that among all people
+        of the table, those with suppressed rows included, by at most t, where moving a person to another value costs
+        more the higher the two meet in the hierarchy: a class with only lung diseases is far from the table, even if
+        they are all different.
     Leaves open
         What the table as a whole reveals about everyone in it. Single values: two values that meet at a low level can
         replace each other at little cost, so one may be much more frequent than in the table.

@@ -22,6 +22,11 @@ class OrderedTCloseness(Closeness):
         The distribution of the sensitive attribute in every class differs from that in the whole table (suppressed rows
         included) by at most t, where moving a row to another value costs more the more values lie between the two: a
         class in which all salaries are low is far from the table, even if they are all different.
+    Guarantee for people
+        The distribution of the sensitive attribute among the people of every class differs from that among all people
+        of the table, those with suppressed rows included, by at most t, where moving a person to another value costs
+        more the more values lie between the two: a class in which all salaries are low is far from the table, even if
+        they are all different.
     Leaves open
         What the table as a whole reveals about everyone in it. Values that are close in the order but mean different
         things. The position in the order counts, not the numerical distance: 1, 2 and 1,000,000 are equally far apart.

@@ -21,6 +21,9 @@ class AlphaKAnonymity(SensitiveModel):
     Guarantee
         Every class has at least k rows, and no value of the sensitive attribute has more than the share alpha of it:
         the class reveals no person's value with more certainty than alpha.
+    Guarantee for people
+        Every class has at least k different people, and no value of the sensitive attribute is that of more than the
+        share alpha of them: the class reveals no person's value with more certainty than alpha.
     Leaves open
         Values that differ but mean the same. Rare values: alpha is the same for all values, so a rare disease may be
         far more frequent in a class than in the table. Attackers who can exclude some of the values.

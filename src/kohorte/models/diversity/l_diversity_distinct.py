@@ -20,8 +20,14 @@ class DistinctLDiversity(SensitiveModel):
     Guarantee
         Every class has at least l different values of the sensitive attribute, so the class alone does not reveal any
         person's value.
+    Guarantee for people
+        Every class has at least l different values of the sensitive attribute, and at least l - 1 people do not have
+        the most frequent one, so the class alone does not reveal any person's value.
     Leaves open
         Likely values: one value may still have nearly all rows of a class. Values that differ but mean the same
+        (three forms of one disease). Attackers who can exclude l - 1 of the values.
+    Leaves open for people
+        Likely values: nearly all people of a class may still have one value. Values that differ but mean the same
         (three forms of one disease). Attackers who can exclude l - 1 of the values.
     Monotone
         With and without suppression.

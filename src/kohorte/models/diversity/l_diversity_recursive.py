@@ -23,6 +23,10 @@ class RecursiveLDiversity(SensitiveModel):
     Guarantee
         In every class the most frequent value of the sensitive attribute has fewer rows than c times all values from
         the l-th on: no value is too frequent, even for an attacker who can exclude l - 2 values.
+    Guarantee for people
+        In every class the most frequent value of the sensitive attribute is that of fewer people than c times all
+        values from the l-th on together, and at least l - 1 people do not have it: no value is too frequent, even for
+        an attacker who can exclude l - 2 values.
     Leaves open
         Values that differ but mean the same. Classes that differ greatly from the whole table, so that a rare disease
         is far more likely for people in them than for others.

@@ -18,9 +18,15 @@ class KMap(PopulationModel):
     Guarantee
         Every row that is not suppressed fits at least k people of the population: an attacker who does not know who is
         in the table finds at least k candidates for each row.
+    Guarantee for people
+        Everybody with a row that is not suppressed looks like at least k people of the population: an attacker who does
+        not know who is in the table finds at least k candidates for each person.
     Leaves open
         Attackers who know that a person is in the table: a row may be unique in it. Attribute disclosure. People who
         are missing in the population table, or about whom it is wrong.
+    Leaves open for people
+        Attackers who know that a person is in the table: few people may share the person's class in it. Attribute
+        disclosure. People who are missing in the population table, or about whom it is wrong.
     Monotone
         With and without suppression.
     Source

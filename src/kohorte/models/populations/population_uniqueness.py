@@ -20,6 +20,10 @@ class PopulationUniqueness(PrivacyModel):
         According to the `estimator`, at most the share `threshold` of the people of the population are unique in it by
         their quasi-identifiers, if the kept rows are a simple random sample of it with the fraction
         `sampling_fraction`. If there is no estimate, the model does not hold.
+    Guarantee for people
+        According to the `estimator`, at most the share `threshold` of the people of the population are unique in it by
+        their quasi-identifiers, if the people with a row that is not suppressed are a simple random sample of it with
+        the fraction `sampling_fraction`. If there is no estimate, the model does not hold.
     Leaves open
         It is an estimate, which can be too low. Individual people: a person who is unique in the release may be unique
         in the population. People who are not unique but nearly so. Attackers who know who is in the table. Combine it

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
+from kohorte.models.words import section_of
 from kohorte.parties.study import HELPER, Protocol, Study
-from kohorte.release.words import section_of
 
 MASTER, FINISHER, PARTY, OTHER = "master", "the party that opens the release", "party", "other party"
 SUBJECTS: Mapping[str, str] = {

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kohorte.in_words import NONE, cost, count, listed, percent, seconds, size
+from kohorte.models.words import model_in_words
 from kohorte.pages import Drawing, beside, page, refuse_page, write_text
 from kohorte.parties.picture.arrows import Arrow, arrows
 from kohorte.parties.picture.drawing import NARROW, rules, sequence
@@ -15,7 +16,6 @@ from kohorte.parties.picture.learnt import learnt, leaves_open, source
 from kohorte.parties.picture.timeline import Phased, timeline
 from kohorte.parties.study import Protocol, Study
 from kohorte.parties.transport.messages import Message
-from kohorte.release.words import model_in_words
 
 PROTOCOLS: Mapping[Protocol, str] = {
     Protocol.A: "A: no helper; every party adds a layer of encryption, and one of them anonymizes",

@@ -12,6 +12,7 @@ from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.kernels.distinct import distinct_numbers
 from kohorte.plans.columns import check_columns
+from kohorte.plans.people.person_notes import IN_ROWS, identifiers, person_notes
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON, flagged_rows, without_flag
 from kohorte.release.shown_people import LINK, ShownPeople
@@ -21,6 +22,8 @@ from kohorte.risks.shown.table import NOT_NEEDED, ShownTable
 from kohorte.sources import COUNT, FrameSource, PersonColumns, Persons
 
 CLASS, OTHERS = "\0class", "\0others"
+UNCLEAR = ("people-unclear", "attack-too-large")
+"""Why the rows of a release cannot be found in the table from which it was made."""
 
 
 def shown_people(
@@ -45,6 +48,26 @@ def shown_people(
     if known is not None:
         return shown.with_people(_of_release(shown, known))
     return shown if original is None else shown.with_people(_of_original(shown, table, original, plan))
+
+
+def people_in_doubt(table: pl.DataFrame, plan: Plan, original: object = None) -> tuple[str, ...]:
+    """Say what a table, or the original from which it was made, says about people and the plan does not.
+
+    An original with other rows says nothing about a table of which rows are counted.
+    """
+    source = FrameSource(table)
+    alone = person_notes(source, plan)
+    if original is None or set(identifiers(plan)) <= set(table.columns):
+        return alone
+    rows = released_rows(original, plan)
+    if alone and not plan.unit.counts_people:
+        try:
+            class_of_original(ShownTable.of(table, plan.quasi_identifiers), table, rows, plan)
+        except InputError as error:
+            if error.code not in UNCLEAR:
+                raise
+            return (f"{IN_ROWS}: {error.message}",)
+    return person_notes(source, plan, original=FrameSource(rows))
 
 
 def released_rows(original: object, plan: Plan) -> pl.DataFrame:

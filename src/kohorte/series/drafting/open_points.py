@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kohorte.plans.repeated_people import person_notes
+from kohorte.plans.people.person_notes import person_notes
 from kohorte.release.certificate import plan_warnings
 from kohorte.release.telling.formulas import ToldFormulas
 from kohorte.release.telling.verdict import Verdict, judge

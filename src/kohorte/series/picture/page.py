@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from kohorte.in_words import cost, count, percent
+from kohorte.models.words import model_in_words
 from kohorte.pages import Drawing, page
 from kohorte.pages.charts.svg import bar, joined, text
-from kohorte.release.words import model_in_words
 from kohorte.series.picture.charts import over_time
 from kohorte.series.picture.panels import SHADES, region_panels
 from kohorte.series.picture.story import Chapter, Story

@@ -15,14 +15,13 @@ from kohorte.release.certificate import (
     Certificate,
     FileFacts,
     bullets,
-    leaves_open,
     missing_values,
-    protects_against,
     verdict_in_words,
     versions,
 )
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.formulas import ToldFormulas
+from kohorte.release.telling.promises import leaves_open, plan_notes, protects_against
 from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
 from kohorte.series.drafting.growing_table import Figures, GrowingTable, verified
@@ -104,7 +103,7 @@ class Unpublished:
             "protects_against": [*protects_against(plan), _across(settings)],
             "does_not_protect_against": [*leaves_open(plan), *_open_across(settings, told), *ALWAYS_OPEN],
             "warnings": warnings,
-            "notes": formulas.notes,
+            "notes": [*plan_notes(plan), *formulas.notes],
         }
         return SeriesCertificate(facts)
 

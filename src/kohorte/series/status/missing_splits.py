@@ -9,7 +9,7 @@ import numpy as np
 
 from kohorte.in_words import percent
 from kohorte.kernels.arrays import Integers
-from kohorte.release.words import model_in_words
+from kohorte.models.words import model_in_words
 from kohorte.series.domain.regions import Regions
 from kohorte.series.drafting.growing_table import Draft
 from kohorte.series.splitting.candidates import OpenRegions

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, and_, func, insert, select, update
 from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.plans import Plan
-from kohorte.plans.repeated_people import refuse_repeated, repeated_in_counts
+from kohorte.plans.people.repeated_people import refuse_repeated, repeated_in_counts
 from kohorte.service.access import PROJECT, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies

@@ -1,0 +1,1 @@
+"""What a table says about people, beside what its plan states."""

@@ -1,0 +1,145 @@
+"""What a table says about people and its plan does not; these notes are open points of every verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from kohorte.data import Role
+from kohorte.in_words import count, listed
+from kohorte.plans.people.contradicted_person import contradictions
+from kohorte.plans.people.repeated_people import PEOPLE, absent, present, repeated_people, with_people
+from kohorte.plans.plan import Plan
+from kohorte.sources import COUNT, TableSource
+
+IN_ROWS = "rows are counted, not people"
+
+
+@dataclass(frozen=True)
+class Tying:
+    """A column that stays in a release and ties rows of one person together.
+
+    Of its `repeated` values, which occur in several rows, `own` belong to one person each.
+    """
+
+    column: str
+    own: int
+    repeated: int
+
+
+FEW_TIES = 5
+MOSTLY_OWN = 0.9
+"""A column ties rows if nine tenths of its repeated values belong to one person each, and these are at least five, or
+as many as there are people with several rows: our own choice. Values of sex, ward or diagnosis are shared by people."""
+
+
+@dataclass(frozen=True)
+class People:
+    """The people of a table by columns that say whom a row is about.
+
+    These have `spellings` different combinations of values, which are about `people`; `several` of them have several
+    rows.
+    """
+
+    columns: tuple[str, ...]
+    spellings: int
+    people: int
+    several: int
+
+    @classmethod
+    def of(cls, source: TableSource, columns: tuple[str, ...]) -> People:
+        """Count the people of a table."""
+        shown = with_people(present(source, columns), columns)
+        rows = shown.group_by(PEOPLE).agg(pl.col(COUNT).sum())[COUNT]
+        return cls(columns, shown.height, len(rows), int((rows > 1).sum()))
+
+
+def tying_columns(source: TableSource, persons: People, columns: Sequence[str]) -> Iterator[Tying]:
+    """Find columns whose repeated values belong to one person each, although the plan does not say so."""
+    least = max(1, min(FEW_TIES, persons.several))
+    for name in columns if persons.several else ():
+        own, repeated = _owned(source, persons, name)
+        if own >= least and own >= MOSTLY_OWN * repeated:
+            yield Tying(name, own, repeated)
+
+
+def _owned(source: TableSource, persons: People, name: str) -> tuple[int, int]:
+    """How many values of a column occur in several rows of one person only, and how many in several rows at all."""
+    shown = source.count_shown(list(dict.fromkeys((*persons.columns, name)))).filter(~absent(name))
+    if persons.spellings > persons.people:
+        shown = with_people(shown, persons.columns).group_by(PEOPLE, name).agg(pl.col(COUNT).sum())
+    values = shown.group_by(name).agg(pl.len().alias(PEOPLE), pl.col(COUNT).sum())
+    repeated = values.filter(pl.col(COUNT) > 1)
+    return int((repeated[PEOPLE] == 1).sum()), repeated.height
+
+
+def person_notes(source: TableSource, plan: Plan, *, original: TableSource | None = None) -> tuple[str, ...]:
+    """Say where rows are counted although several may be about one person, where people may be counted several times,
+    and which columns tie rows together.
+
+    A release does not have the columns that say it; the `original` table from which it was made does. Without it, what
+    the release does not show is an open point. The notes contain names and counts, never a value.
+    """
+    wanted = identifiers(plan)
+    whole = source if original is None or set(wanted) <= set(source.columns) else original
+    whole = whole.without_marks(plan.missing_values)
+    if not plan.unit.is_stated:
+        return _unstated(whole, plan, wanted)
+    return (*contradictions(whole, plan), *_tied(whole, plan))
+
+
+def identifiers(plan: Plan) -> tuple[str, ...]:
+    """The columns that may say whom a row is about and that a release does not have."""
+    subset = None if plan.subset is None else plan.subset.name
+    return tuple(name for name in plan.names(Role.IDENTIFYING) if name != subset)
+
+
+def _tied(source: TableSource, plan: Plan) -> Iterator[str]:
+    """Say which spellings count as one person, and which columns tie rows together without being stated."""
+    unit, columns = plan.unit, set(source.columns)
+    if not unit.counts_people or not columns.issuperset(unit.columns):
+        return
+    subset = None if plan.subset is None else plan.subset.name
+    staying = [
+        name
+        for name in (*plan.names(Role.SENSITIVE), *plan.names(Role.INSENSITIVE))
+        if name in columns and name != subset and name not in unit.links
+    ]
+    persons = People.of(source, unit.columns)
+    yield from _joined_spellings(persons)
+    for tying in tying_columns(source, persons, staying):
+        yield (
+            f"{tying.column!r} stays in the release and ties rows of one person together: of its {tying.repeated:,} "
+            f"values that occur in several rows, {tying.own:,} belong to one person each; add 'linked_by: "
+            f"{tying.column}' to the plan, or make the column identifying"
+        )
+
+
+def _joined_spellings(persons: People) -> Iterator[str]:
+    """Say how many spellings count as the same person as another one."""
+    if joined := persons.spellings - persons.people:
+        yield (
+            f"people are counted whatever the spelling of {', '.join(map(repr, persons.columns))}: {count(joined)} of "
+            f"{count(persons.spellings, 'value')} {'differs' if joined == 1 else 'differ'} from another one only in "
+            "capital letters, blanks, invisible characters or the encoding of letters, and "
+            f"{'counts' if joined == 1 else 'count'} as the same person; give different people identifiers that differ "
+            "in more than that"
+        )
+
+
+def _unstated(source: TableSource, plan: Plan, wanted: Sequence[str]) -> tuple[str, ...]:
+    found, columns = repeated_people(source, plan.unit.roles), set(source.columns)
+    if found is not None:
+        stays = all(plan.unit.roles.get(name) in (Role.SENSITIVE, Role.INSENSITIVE) for name in found.columns)
+        tied = "; it stays in the release, where it ties rows together" if stays else ""
+        said = f"{found.facts}, so that several rows seem to be about one person{tied}; add '{found.line}' to the plan"
+    elif lacking := [repr(name) for name in wanted if name not in columns]:
+        said = (
+            f"the table does not have {listed(lacking)}, so that it does not say whether several rows are about one "
+            "person; give the original table, or add 'person' to the plan"
+        )
+    else:
+        return ()
+    return (f"{IN_ROWS}: {said}, or 'person: none' if every row is another person",)

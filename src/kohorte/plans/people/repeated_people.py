@@ -1,0 +1,141 @@
+"""Repeated identifiers: columns that seem to say whom a row is about, and have fewer values than there are rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from kohorte.data import Role, person_keys
+from kohorte.errors import InputError
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.identifiers.people import Numbering, may_be_shared, numbering
+from kohorte.in_words import count
+from kohorte.plans.person import Person
+from kohorte.sources import COUNT, TableSource
+
+OTHERS = len(Numbering)
+"""The rank of an identifying column whose name says neither people nor cases; names of people come last."""
+PEOPLE = "\0people"
+FEWEST = 2
+"""A column with a single value numbers nobody, such as that of the hospital; unless its name says that it numbers
+people or cases, or nothing else identifies: then all rows may be about one person."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Columns that seem to say whom a row is about, with fewer different values than there are rows with a value."""
+
+    columns: tuple[str, ...]
+    values: int
+    rows: int
+    rank: int
+
+    @property
+    def line(self) -> str:
+        """The line to add to a plan."""
+        return Person(self.columns).line
+
+    @property
+    def reason(self) -> str:
+        """Why a plan should name these columns as the person."""
+        return f"{self.facts}: people are counted, not rows; person: none if every row is another person"
+
+    @property
+    def facts(self) -> str:
+        """The columns with their counts, in words."""
+        have = "has" if len(self.columns) == 1 else "together have"
+        named = ", ".join(map(repr, self.columns))
+        return f"{named} {have} {count(self.values, 'different value')} in {count(self.rows, 'row')}"
+
+
+def repeated_in_counts(counts: Mapping[str, tuple[int, int]], identifying: Collection[str]) -> Repeated | None:
+    """Find the column from its numbers of different values and of rows with a value, without names of people.
+
+    Candidates are all columns whose name says that they number people or cases, whatever their role, and identifying
+    columns, unless their name says that people can share a value. A column that numbers people comes first, then the
+    one with the fewest values.
+    """
+    found = [
+        Repeated((name,), values, rows, rank)
+        for name, (values, rows) in counts.items()
+        if (rank := rank_of(name, name in identifying)) is not None and _least(rank, identifying) <= values < rows
+    ]
+    return min(found, key=lambda one: (one.rank, one.values), default=None)
+
+
+def repeated_column(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
+    """Find the column of a table that seems to say whom a row is about, without names of people."""
+    identifying = _identifying(source, roles)
+    wanted = [name for name in source.columns if rank_of(name, name in identifying) is not None]
+    return repeated_in_counts({name: _counted(source, [name]) for name in wanted}, identifying)
+
+
+def repeated_people(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
+    """Find the columns that seem to say whom a row is about, if they have repeated values.
+
+    Names, addresses and the like count only together, and only if no column numbers people.
+    """
+    found = repeated_column(source, roles)
+    if found is not None or any(numbering(name) is Numbering.PEOPLE for name in source.columns):
+        return found
+    shared = [name for name in _identifying(source, roles) if may_be_shared(name)]
+    if not shared:
+        return None
+    values, rows = _counted(source, shared)
+    return Repeated(tuple(shared), values, rows, OTHERS + 1) if 1 <= values < rows else None
+
+
+def refuse_repeated(found: Repeated | None, key: str) -> None:
+    """Refuse a table with repeated identifiers; `key` is where the person, or that rows are people, is stated."""
+    if found is not None:
+        columns = found.columns[0] if len(found.columns) == 1 else str(list(found.columns))
+        raise InputError(
+            f"several rows seem to be about one person: {found.facts}; say whom a row is about ({key}: {columns}), or "
+            f"state that every row is another person ({key}: none)",
+            code="person-unstated",
+        )
+
+
+def _least(rank: int, identifying: Collection[str]) -> int:
+    """The fewest values of a column that says whom a row is about."""
+    return 1 if rank < OTHERS or len(identifying) == 1 else FEWEST
+
+
+def _identifying(source: TableSource, roles: Mapping[str, Role]) -> dict[str, Role]:
+    """The identifying columns that the table has, in the order of the plan."""
+    columns = set(source.columns)
+    return {name: role for name, role in roles.items() if role is Role.IDENTIFYING and name in columns}
+
+
+def rank_of(name: str, identifying: bool) -> int | None:
+    """How likely a column says whom a row is about, by its name and role: the lower, the likelier; None if it does not.
+
+    Ranks are those of `Numbering`, then `OTHERS`.
+    """
+    said = numbering(name)
+    if said is not None:
+        return int(said)
+    return OTHERS if identifying and not may_be_shared(name) else None
+
+
+def _counted(source: TableSource, names: Sequence[str]) -> tuple[int, int]:
+    """The number of people whom columns tell apart, and of the rows in which no value is missing or suppressed."""
+    shown = with_people(present(source, names), names)
+    return shown[PEOPLE].n_unique(), int(shown[COUNT].sum())
+
+
+def present(source: TableSource, names: Sequence[str]) -> pl.DataFrame:
+    """The combinations of values of some columns, without those in which one is missing or suppressed."""
+    return source.count_shown(names).filter(~pl.any_horizontal(absent(name) for name in names))
+
+
+def with_people(shown: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Add the key of the person to counted tuples; without tuples that have none."""
+    return shown.with_columns(person_keys([shown[name] for name in names]).alias(PEOPLE)).drop_nulls(PEOPLE)
+
+
+def absent(name: str) -> pl.Expr:
+    """Whether a cell is missing or suppressed."""
+    return pl.col(name).is_null() | (pl.col(name) == SUPPRESSED)

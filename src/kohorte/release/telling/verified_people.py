@@ -1,0 +1,131 @@
+"""Find out whom the rows of a table are about that is verified, or say why only its rows can be counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from kohorte.algorithm_names import RECODER_NAMES
+from kohorte.models import (
+    AlphaKAnonymity,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    KAnonymity,
+    RecursiveLDiversity,
+    SafeHarborRule,
+)
+from kohorte.plans.people.person_notes import IN_ROWS, identifiers
+from kohorte.plans.plan import Plan
+from kohorte.plans.unit import Unit
+from kohorte.release.shown_classes import Classes, all_starred
+from kohorte.release.shown_people import ShownPeople
+from kohorte.sources import TableSource
+
+OTHER_ROWS = "its rows are not those of the original table, so that people cannot be counted"
+NOT_COUNTED = "people were not counted, only rows"
+BY_ROW = "levels differ from row to row"
+OF_CLASSES = (KAnonymity, AlphaKAnonymity, DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SafeHarborRule)
+"""Models whose verdict on a class needs no other rows than those of the class."""
+
+
+@dataclass(frozen=True, eq=False)
+class VerifiedPeople:
+    """The people of a table, if the plan counts people and they are known.
+
+    `partly`: only those of the rows that are not suppressed. `unknown` says why they are not known, `problem` what is
+    wrong with the table; each is empty if there is nothing to say.
+    """
+
+    people: ShownPeople | None = field(default=None, repr=False)
+    partly: bool = False
+    unknown: str = ""
+    problem: str = ""
+
+
+def find_people(
+    table: TableSource,
+    tuples: pl.DataFrame,
+    classes: Classes,
+    plan: Plan,
+    *,
+    known: ShownPeople | None = None,
+    original: pl.DataFrame | None = None,
+) -> VerifiedPeople:
+    """Return the people of a table of which `tuples` are counted: those that are `known`, because it was just made;
+    those that the table itself names, if the columns of the person stay in it; or those of the `original` table.
+    """
+    if known is not None:
+        return _fitting(known, tuples)
+    if not plan.unit.counts_people:
+        if original is None or not _reads_identifiers(table, plan, original):
+            return VerifiedPeople()
+        return _compared(tuples, classes, plan, original)
+    if set(plan.unit.needed_columns) <= set(table.columns):
+        named = _named(table, classes, plan)
+        if named.people is not None or original is None:
+            return named
+    if original is None:
+        return VerifiedPeople(unknown=_unknown("the table does not say whom a row is about", plan.unit))
+    return _of_original(tuples, classes, plan, original)
+
+
+def _of_original(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: pl.DataFrame) -> VerifiedPeople:
+    """The people of a table by the rows of the original; if people are judged by all rows, some rows of a class may be
+    suppressed.
+    """
+    if plan.search.algorithm in RECODER_NAMES:
+        return VerifiedPeople(unknown=_unknown(BY_ROW, plan.unit))
+    found = ShownPeople.of_original(original, classes, plan)
+    if found is None:
+        return VerifiedPeople(problem=OTHER_ROWS)
+    if not plan.unit.judges_sets or found.fit(tuples):
+        return _fitting(found, tuples)
+    found = ShownPeople.of_original(original, classes, plan, suppressing=True)
+    if found is not None and found.fit(tuples):
+        return VerifiedPeople(found)
+    return VerifiedPeople(unknown=_unknown("the original table does not say whose rows are suppressed", plan.unit))
+
+
+def _named(table: TableSource, classes: Classes, plan: Plan) -> VerifiedPeople:
+    """The people whom a table itself names; suppressed rows do not name theirs.
+
+    Models that compare a class with the whole table need all people.
+    """
+    unit = plan.unit
+    names = dict.fromkeys((*plan.quasi_identifiers, *plan.histograms, *unit.needed_columns))
+    tuples = table.count_shown(list(names))
+    if not classes.suppressed:
+        return VerifiedPeople(ShownPeople.of_table(tuples, plan))
+    if not all(isinstance(model, OF_CLASSES) for model in plan.judging_models):
+        return VerifiedPeople(unknown=_unknown("suppressed rows do not say whom they are about", unit))
+    kept = tuples.filter(~all_starred((*plan.quasi_identifiers, *unit.links)))
+    return VerifiedPeople(ShownPeople.of_table(kept, plan), partly=True)
+
+
+def _fitting(people: ShownPeople, tuples: pl.DataFrame) -> VerifiedPeople:
+    return VerifiedPeople(people) if people.fit(tuples) else VerifiedPeople(problem=OTHER_ROWS)
+
+
+def _reads_identifiers(table: TableSource, plan: Plan, original: pl.DataFrame) -> bool:
+    """Whether the original table, not the table itself, says if identifiers repeat."""
+    needed = set(identifiers(plan))
+    return bool(needed) and not needed <= set(table.columns) and needed <= set(original.columns)
+
+
+def _compared(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: pl.DataFrame) -> VerifiedPeople:
+    """Whether a table of which rows are counted has the rows of the original table; nobody is counted."""
+    rows = None if plan.search.algorithm in RECODER_NAMES else ShownPeople.of_original(original, classes, plan)
+    if rows is None:
+        return VerifiedPeople(unknown=f"{IN_ROWS}: whether they are those of the original table is unclear; {BY_ROW}")
+    return VerifiedPeople(problem=_fitting(rows, tuples).problem)
+
+
+def _unknown(why: str, unit: Unit) -> str:
+    """Why people were not counted, and what else was not checked then."""
+    if not unit.judges_sets:
+        return f"{NOT_COUNTED}: {why}"
+    asks = "attacker_knows: all_rows"
+    if unit.links:
+        asks = "a person who stays in the release" if unit.linked_by is None else f"linked_by: {unit.linked_by}"
+    return f"{NOT_COUNTED}: {why}; all rows of a person together, as {asks} asks for, were not checked either"

@@ -1,0 +1,191 @@
+"""What a verification of a release says about people, from the release alone and with the original table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import polars as pl
+import pytest
+
+import kohorte as ko
+from kohorte.release.certificate import table_warnings
+from kohorte.release.telling.verdict import Verdict, judge
+from support.stays import Stays
+
+LDIV = {"model": "l-diversity_distinct", "attribute": "blood", "l": 2}
+
+
+def verdict(release: pl.DataFrame, plan: ko.Plan, found: ko.Verification) -> Verdict:
+    return judge(found, table_warnings(release, plan, found))
+
+
+def released(stays: Stays, plan: ko.Plan) -> pl.DataFrame:
+    return pl.DataFrame(ko.anonymize(stays.frame, plan).data)
+
+
+def unique_stays(seed: int = 1) -> Stays:
+    return Stays.drawn(seed, people=100, rows=100)
+
+
+class TestAPlanWithoutPerson:
+    def test_the_release_alone_does_not_say_whether_several_rows_are_about_one_person(self) -> None:
+        for stays in (Stays.drawn(1), unique_stays()):
+            plan = stays.plan(models=[LDIV], person=None)
+            release = released(stays, plan)
+            found = ko.verify(release, plan)
+            said = verdict(release, plan, found)
+            assert (found.satisfied, found.unit, str(said.standing)) == (True, "rows", "amber")
+            assert any(reason.startswith("rows are counted, not people: ") for reason in said.reasons)
+
+    def test_the_original_says_that_identifiers_repeat_in_the_words_of_anonymize(self) -> None:
+        stays = Stays.drawn(1)
+        plan = stays.plan(models=[LDIV], person=None)
+        made = ko.anonymize(stays.frame, plan)
+        found = ko.verify(made.data, plan, population=stays.frame)
+        [note] = found.open_points
+        assert f"'patient' has {len(set(stays.persons))} different values in {len(stays.rows)} rows" in note
+        assert note in ko.certify(made).verdict.reasons
+
+    def test_the_original_says_that_no_identifier_repeats_and_the_point_is_closed(self) -> None:
+        stays = unique_stays()
+        plan = stays.plan(models=[LDIV], person=None)
+        release = released(stays, plan)
+        found = ko.verify(release, plan, population=stays.frame)
+        assert (found.satisfied, found.open_points) == (True, ())
+
+    def test_an_original_with_other_rows_is_no_original(self) -> None:
+        stays, others = Stays.drawn(1), unique_stays(2)
+        plan = stays.plan(models=[LDIV], person=None)
+        found = ko.verify(released(stays, plan), plan, population=others.frame)
+        assert not found.satisfied
+        assert any("not those of the original table" in problem for problem in found.problems)
+
+    def test_an_original_is_not_compared_with_a_recoding(self) -> None:
+        stays = unique_stays()
+        plan = stays.plan(models=[LDIV], person=None, search={"algorithm": "mondrian"})
+        found = ko.verify(released(stays, plan), plan, population=stays.frame)
+        assert found.satisfied
+        assert any("levels differ from row to row" in point for point in found.open_points)
+
+    def test_without_an_identifying_column_there_is_nothing_to_ask_an_original(self) -> None:
+        stays = unique_stays()
+        plan = stays.plan(models=[LDIV], person=None)
+        attributes = {name: value for name, value in plan.attributes.items() if name != "patient"}
+        bare = ko.Plan(attributes, plan.models, suppression_limit=0.2)
+        release = pl.DataFrame(ko.anonymize(stays.frame.drop("patient"), bare).data)
+        assert ko.verify(release, bare).open_points == ()
+        with pytest.raises(ko.InputError) as caught:
+            ko.verify(release, bare, population=stays.frame)
+        assert caught.value.code == "verify-population-unneeded"
+
+
+def test_a_statement_that_rows_are_people_is_compared_with_the_original() -> None:
+    stays = Stays.drawn(1)
+    plan = stays.plan(models=[LDIV], person="none")
+    release = released(stays, plan)
+    assert ko.verify(release, plan).open_points == ()
+    [note] = ko.verify(release, plan, population=stays.frame).open_points
+    assert "contradicts the table: 'patient' has 40 different values in 100 rows" in note
+
+
+def fewest(stays: Stays, release: pl.DataFrame) -> tuple[int, int]:
+    """The fewest people of a class, and with one set of classes, among the rows that are not suppressed."""
+    of_class, of_person = defaultdict(set), defaultdict(set)
+    for patient, *shown in release.select("patient", "ward", "age", "sex").iter_rows():
+        if shown != ["*"] * 3:
+            of_class[tuple(shown)].add(patient)
+            of_person[patient].add(tuple(shown))
+    sets = defaultdict(int)
+    for own in of_person.values():
+        sets[frozenset(own)] += 1
+    return min(map(len, of_class.values())), min(sets.values())
+
+
+class TestAPersonWhoStays:
+    def plan(self, stays: Stays, **more: Any) -> ko.Plan:
+        attributes = {"patient": {"role": "insensitive"}}
+        person = {"column": "patient", "stays_because": "a pseudonym"}
+        return stays.plan(person=person, attributes=attributes, limit=0.6, **more)
+
+    def test_the_release_itself_says_whom_a_row_is_about(self) -> None:
+        stays = Stays.drawn(3, people=30, rows=40)
+        plan = self.plan(stays)
+        release = released(stays, plan)
+        found = ko.verify(release, plan)
+        shown = set(release.filter(pl.col("patient") != "*")["patient"])
+        assert found.suppressed > 0
+        assert (found.satisfied, found.unit, found.people, found.open_points) == (True, "people", len(shown), ())
+        assert (found.people_losing_rows, found.people_losing_all_rows) == (None, None)
+        assert found.models[0].in_words == "holds"
+
+    def test_a_model_about_the_whole_table_needs_the_people_of_suppressed_rows_too(self) -> None:
+        stays = Stays.drawn(3, people=30, rows=40)
+        plan = self.plan(stays, models=[{"model": "t-closeness_equal", "attribute": "blood", "t": 0.5}])
+        made = ko.anonymize(stays.frame, plan)
+        assert made.suppressed
+        alone = ko.verify(made.data, plan)
+        assert (alone.unit, alone.models[0].in_words) == ("rows", "holds by rows")
+        [point] = alone.open_points
+        assert "suppressed rows do not say whom they are about" in point
+        found = ko.verify(made.data, plan, population=stays.frame)
+        assert (found.satisfied, found.unit, found.people, found.open_points) == (True, "people", 30, ())
+
+    def test_a_person_whose_rows_are_alone_in_the_release_fails(self) -> None:
+        stays = Stays.drawn(3, people=30, rows=40)
+        strict, lenient = self.plan(stays), stays.plan(person="none", attributes={"patient": {"role": "insensitive"}})
+        release = released(stays, lenient)
+        assert fewest(stays, release)[1] < 3
+        found = ko.verify(release, strict)
+        assert not found.satisfied
+        assert found.unit == "people"
+
+
+class TestAllRowsOfAPerson:
+    @pytest.mark.parametrize("limit", [0.0, 0.3, 0.6])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_sets_are_checked_with_the_original_and_not_from_the_release_alone(self, seed: int, limit: float) -> None:
+        stays = Stays.drawn(seed, people=40, rows=60)
+        plan = stays.plan(person={"column": "patient", "attacker_knows": "all_rows"}, models=[LDIV], limit=limit)
+        made = ko.anonymize(stays.frame, plan)
+        alone = ko.verify(made.data, plan)
+        assert [model.in_words for model in alone.models] == ["holds by rows"] * 2
+        [point] = alone.open_points
+        assert "all rows of a person together, as attacker_knows: all_rows asks for, were not checked either" in point
+        found = ko.verify(made.data, plan, population=stays.frame)
+        assert (found.satisfied, found.unit, found.open_points) == (True, "people", ())
+        assert (found.smallest_class, found.suppressed) == (made.smallest_class, made.suppressed)
+        assert [model.in_words for model in found.models] == ["holds"] * 2
+
+    def test_a_release_by_one_row_fails_where_sets_are_asked_for(self) -> None:
+        stays = Stays.drawn(1, people=40, rows=90)
+        one_row = stays.plan(person="patient", limit=0.0)
+        all_rows = stays.plan(person={"column": "patient", "attacker_knows": "all_rows"}, limit=0.0)
+        made = ko.anonymize(stays.frame, one_row)
+        attack = made.rows_of_one_person
+        assert attack is not None
+        assert attack.fewer_than_k
+        found = ko.verify(made.data, all_rows, population=stays.frame)
+        assert (found.satisfied, found.unit) == (False, "people")
+        assert [model.in_words for model in ko.verify(made.data, all_rows).models] == ["holds by rows"]
+
+    def test_a_column_that_ties_rows_is_named_as_what_was_not_checked(self) -> None:
+        stays = Stays.drawn(2, people=40, rows=60, constant=True)
+        frame = stays.frame.with_columns(case=pl.col("patient").str.replace("patient", "case"))
+        plan = stays.plan(person="patient", linked_by="case", attributes={"case": {"role": "insensitive"}}, limit=0.8)
+        release = pl.DataFrame(ko.anonymize(frame, plan).data)
+        [point] = ko.verify(release, plan).open_points
+        assert "as linked_by: case asks for, were not checked either" in point
+        found = ko.verify(release, plan, population=frame)
+        assert (found.satisfied, found.unit, found.open_points) == (True, "people", ())
+        mixed = release.with_columns(case=pl.when(pl.col("case") != "*").then(pl.col("case").sort()).otherwise("case"))
+        assert not any(model.in_words == "holds" for model in ko.verify(mixed, plan, population=frame).models)
+
+
+def test_a_model_that_fails_says_one_class_and_one_person() -> None:
+    plan = Stays.drawn(0).plan(k=2)
+    rows = [("a", "11", 41, "f", "A"), ("a", "11", 41, "f", "B"), *[(who, "22", 50, "m", "A") for who in "bc"]]
+    frame = Stays(tuple(rows)).frame
+    found = ko.verify(frame.drop("patient"), plan, population=frame)
+    assert found.models[0].in_words == "FAILS in 1 class (1 person)"
+    assert ko.verify(frame.drop("patient"), plan).models[0].in_words == "holds by rows"
