@@ -111,10 +111,10 @@ class Line:
             chunked = {**headers, "Transfer-Encoding": "chunked"}
             connection.request("POST", path, body=body, headers=chunked, encode_chunked=True)
         response = connection.getresponse()
-        body = response.read(LONGEST_ANSWER)
-        if response.length and len(body) < LONGEST_ANSWER:  # the other side ended within its answer
+        told = response.read(LONGEST_ANSWER)
+        if response.length and len(told) < LONGEST_ANSWER:  # the other side ended within its answer
             raise ConnectionAbortedError
-        answer = Answer.from_json(body, peer=self._peer)
+        answer = Answer.from_json(told, peer=self._peer)
         self._used = time.monotonic()
         if response.will_close or not response.isclosed():
             self._drop()
