@@ -173,7 +173,7 @@ def test_a_member_that_wakes_up_after_a_run_has_ended_learns_it(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["malformed", "other-kind", "twice"])
+@pytest.mark.parametrize("how", ["malformed", "other-kind"])
 @pytest.mark.parametrize(
     ("protocol", "kind", "member"),
     [
@@ -196,6 +196,21 @@ def test_the_run_ends_everywhere_when_a_member_sends_what_it_should_not(
     assert all(one.at - failed < LONGEST for one in ended.values())
     assert {one.code for one in ended.values()} == {3}, ended
     assert stage.files() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("protocol", "kind", "member", "receiver"),
+    [("A", "layer", "clinic-b", "clinic-c"), ("B", "table", "clinic-b", "helper"), ("C", "ask", "clinic-a", "helper")],
+)
+def test_a_member_that_gets_a_message_twice_says_so(
+    protocol: str, kind: str, member: str, receiver: str, tmp_path: Path
+) -> None:
+    stage = staged(tmp_path, protocol, "horizontal")
+    with stage.running(member, ("send", kind, "twice")) as processes:
+        ended = processes[receiver].ended()
+    assert ended.code == 3
+    assert member in ended.said.splitlines()[-1], ended.said
 
 
 @pytest.mark.slow

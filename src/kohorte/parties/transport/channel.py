@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Protocol, Self
 
-from kohorte.errors import InternalError, KohorteError
+from kohorte.errors import InternalError, KohorteError, ProtocolError
 from kohorte.parties.transport.attention import Attention
 from kohorte.parties.transport.inbox import FAILED, INTERRUPTED, Inbox, Stop
 from kohorte.parties.transport.messages import Message, MessageLog, checked_kind
@@ -163,6 +163,11 @@ class RunChannel:
     ) -> None:
         interrupted = self._attention.end()
         if error is None and self.stopped is None:
+            try:
+                self._inbox.refuse_surplus()
+            except ProtocolError as surplus:
+                self.stop(surplus.code)
+                raise
             self.close()
             return
         self.stop(FAILED if error is None else code_of(error))

@@ -139,6 +139,17 @@ class Inbox:
             f"{sender} answers, but has not sent {kind!r} within {seconds:.0f} seconds", code="party-timeout"
         )
 
+    def refuse_surplus(self) -> None:
+        """Raise an error if a party sent more than its role asks for."""
+        with self._changed:
+            for sender, parcels in self._parcels.items():
+                if parcels:
+                    raise ProtocolError(
+                        f"{sender} sent {parcels[0].kind!r}, which nobody asked for; the parties may have different "
+                        "versions of this program",
+                        code="party-surplus",
+                    )
+
     def clear(self) -> None:
         """Forget the messages that nobody has taken."""
         with self._changed:

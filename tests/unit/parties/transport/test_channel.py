@@ -54,6 +54,18 @@ def test_a_message_of_another_kind_is_refused(channels: LocalChannels) -> None:
     assert "secret" not in str(raised.value)
 
 
+def test_a_message_that_nobody_asked_for_stops_the_run_at_the_end(channels: LocalChannels) -> None:
+    channels["clinic-a"].send("clinic-b", "rows", b"once")
+    channels["clinic-a"].send("clinic-b", "rows", b"twice")
+    with (
+        pytest.raises(ProtocolError, match="clinic-a sent 'rows', which nobody asked for"),
+        channels["clinic-b"] as own,
+    ):
+        own.receive("clinic-a", "rows")
+    with pytest.raises(ProtocolError, match="its reason: party-surplus"):
+        channels["clinic-a"].check()
+
+
 def test_waiting_ends_with_an_error_that_names_sender_and_kind() -> None:
     channels = LocalChannels(NAMES, wait=0.05)
     with pytest.raises(ProtocolError, match="clinic-b answers, but has not sent 'rows'") as raised:
