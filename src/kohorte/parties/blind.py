@@ -5,23 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kohorte.data import Role
 from kohorte.errors import NoSolution
 from kohorte.hierarchies import SUPPRESSED, Builder, Hierarchy
 from kohorte.hierarchies.builder import Labels
-from kohorte.kernels.arrays import Codes, Counts
+from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
+from kohorte.parties.integration import random_order
 from kohorte.parties.sealed import MISSING, STAR, SealedColumn, SealedTable
 from kohorte.parties.sealed_release import SealedRelease
 from kohorte.plans.parts import Attribute
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback
-from kohorte.release.anonymization import SearchSetup, apply, search, set_up_search
+from kohorte.release.anonymization import SearchSetup, search, set_up_search
 from kohorte.release.preparation import EncodedProblem, encode_problem
 from kohorte.release.telling.losses import lost_labels
 from kohorte.search import SearchResult, all_starred
@@ -115,13 +117,36 @@ def anonymize_blindly(table: SealedTable, plan: Plan, *, progress: ProgressCallb
             "suppression_limit",
             code="no-solution",
         )
-    shown, _ = apply(setup, result.best.node)
-    released = encoded.released(shown, shuffled=True).in_memory("a release of several parties")
-    found = _figures(setup, encoded, result, shown, time.perf_counter() - started)
-    cells = {name: _indexes(released[name]) for name in plan.quasi_identifiers}
-    row = _row_column(plan)
-    rows = released[row].cast(pl.UInt32).to_numpy()
-    return BlindRelease(rows, cells, found, None if plan.subset is None else _people(setup, result, rows, row))
+    node = result.best.node
+    class_of, groups = setup.engine.classes(node)
+    kept_classes = setup.evaluator.kept(groups)
+    kept = _of_tuples(encoded, class_of, kept_classes)
+    figures = _figures(setup, encoded, result, kept, time.perf_counter() - started)
+    rows, tuple_of = _rows(encoded, _row_column(plan))
+    shown = {}
+    for column, level in zip(encoded.table.columns, node, strict=True):
+        cells = table.columns[column.name].at(level + column.finest)[rows]
+        shown[column.name] = np.where(kept[tuple_of], cells, STAR).astype(np.uint32)
+    if plan.subset is None:
+        return BlindRelease(rows, shown, figures)
+    people = np.where(kept_classes, groups.populations[plan.subset.key].counts, 0)
+    return BlindRelease(rows, shown, figures, _of_tuples(encoded, class_of, people)[tuple_of])
+
+
+def _of_tuples(encoded: EncodedProblem, class_of: Codes, of_class: NDArray[Any]) -> NDArray[Any]:
+    """What holds for the class of each tuple; 0 for a tuple that is in no class."""
+    found = np.zeros(len(encoded.table.weights), dtype=of_class.dtype)
+    found[encoded.table.included] = of_class[class_of]
+    return found
+
+
+def _rows(encoded: EncodedProblem, row: str) -> tuple[Codes, Counts]:
+    """The rows of the release in random order: the number of each in the encrypted table, and of its tuple."""
+    name = encoded.plan.quasi_identifiers[0]
+    numbers = pl.DataFrame({name: pl.int_range(len(encoded.table.weights), eager=True)})
+    numbered = encoded.released(numbers, shuffled=False).in_memory("the tuples of the rows")
+    order = random_order(numbered.height)
+    return numbered[row].to_numpy()[order], numbered[name].to_numpy()[order]
 
 
 def subset_of(plan: Plan) -> str | None:
@@ -129,25 +154,7 @@ def subset_of(plan: Plan) -> str | None:
     return None if plan.subset is None else plan.subset.name
 
 
-def _people(setup: SearchSetup, result: SearchResult, rows: Codes, row: str) -> Counts:
-    """How many people of the whole table look like each of these rows of it; 0 for a row that is suppressed."""
-    encoded, subset = setup.encoded, setup.encoded.plan.subset
-    assert subset is not None, "a subset is released"
-    assert result.best is not None, "there is a solution"
-    class_of, groups = setup.engine.classes(result.best.node)
-    of_tuple = np.zeros(len(encoded.table.weights), dtype=np.int64)
-    kept = setup.evaluator.kept(groups)
-    of_tuple[encoded.table.included] = np.where(kept, groups.populations[subset.key].counts, 0)[class_of]
-    name = encoded.plan.quasi_identifiers[0]
-    numbered = encoded.released(pl.DataFrame({name: pl.int_range(len(of_tuple), eager=True)}), shuffled=False)
-    known = numbered.in_memory("the tuples of the rows")
-    tuple_of = dict(zip(known[row].to_list(), known[name].to_list(), strict=True))
-    return of_tuple[[tuple_of[number] for number in rows.tolist()]]
-
-
-def _figures(
-    setup: SearchSetup, encoded: EncodedProblem, result: SearchResult, shown: pl.DataFrame, seconds: float
-) -> Figures:
+def _figures(setup: SearchSetup, encoded: EncodedProblem, result: SearchResult, kept: Bools, seconds: float) -> Figures:
     best = result.best
     assert best is not None, "there is a solution"
     columns = encoded.table.columns
@@ -166,7 +173,7 @@ def _figures(
         lattice=setup.problem.lattice.size,
         tops={column.name: column.hierarchy.top for column in columns},
         all_starred=all_starred(encoded.table, best.node),
-        lost_values=lost_labels(encoded, shown, best.node),
+        lost_values=lost_labels(encoded, kept, best.node),
         seconds=seconds,
         empty_classes=0 if encoded.plan.subset is None else _empty_classes(setup, best.node),
     )
@@ -217,13 +224,6 @@ def tokens(cells: Codes) -> pl.Series:
     texts = pl.select(pl.concat_str(pl.lit("c"), numbers.cast(pl.String))).to_series()
     stars = pl.Series([SUPPRESSED]).new_from_index(0, len(cells))
     return texts.zip_with(numbers != int(STAR), stars).set(numbers == int(MISSING), None)
-
-
-def _indexes(shown: pl.Series) -> Codes:
-    """The cells that tokens stand for."""
-    numbers = shown.str.slice(1).cast(pl.UInt32, strict=False).fill_null(int(STAR))
-    cells: Codes = numbers.set(shown.is_null(), int(MISSING)).to_numpy()
-    return cells
 
 
 def token_hierarchy(name: str, column: SealedColumn) -> Hierarchy:

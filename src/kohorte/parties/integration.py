@@ -141,9 +141,9 @@ def _identifiers(table: SealedTable) -> Cells:
 
 def permuted(table: SealedTable) -> SealedTable:
     """The same table in a random order of rows, values and cells, which cannot be reproduced."""
-    rows = random_order(table.rows)
+    chosen = table.chosen(random_order(table.rows))
     columns = {}
-    for name, column in table.chosen(rows).columns.items():
+    for name, column in chosen.columns.items():
         values, cells = random_order(len(column.levels)), random_order(len(column.cells))
         number, place = np.empty(len(values), dtype=np.uint32), np.empty(len(cells), dtype=np.uint32)
         number[values], place[cells] = np.arange(len(values)), np.arange(len(cells))
@@ -153,7 +153,6 @@ def permuted(table: SealedTable) -> SealedTable:
             column.cells[cells],
             None if column.shares is None else column.shares[values],
         )
-    chosen = table.chosen(rows)
     return SealedTable(columns, chosen.identifiers, chosen.counters)
 
 

@@ -60,7 +60,9 @@ def helper(channel: Channel, study: Study, progress: ProgressCallback | None = N
     tables = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
     with timing("integrate"):
         whole, lost = integrate(study, tables)
+        del tables  # large, and no longer needed
         table = permuted(whole)
+        del whole
     with timing("anonymize"):
         found = anonymize_blindly(table, study.plan, progress=progress)
     release = found.sealed(table, study.plan, {"lost": lost, "seconds": timing.seconds})

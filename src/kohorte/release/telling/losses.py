@@ -139,10 +139,12 @@ def losses_of(
     return (*_quasi_identifiers(encoded, kept, node), *_other_columns(encoded, kept, released))
 
 
-def lost_labels(encoded: Encoded, shown: pl.DataFrame, node: Node) -> dict[str, int]:
-    """How many labels of each quasi-identifier no kept row shows any more; only columns that lost some."""
-    kept = _some_kept(shown, encoded.plan)
-    found = () if kept is None else _quasi_identifiers(encoded, kept, node)
+def lost_labels(encoded: Encoded, kept: Bools, node: Node) -> dict[str, int]:
+    """How many labels of each quasi-identifier no kept row shows any more; only columns that lost some.
+
+    `kept` tells which tuples are kept.
+    """
+    found = _quasi_identifiers(encoded, kept, node) if kept.any() and not kept.all() else ()
     return {one.attribute: one.lost_values for one in found if one.lost_values}
 
 
