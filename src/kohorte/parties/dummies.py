@@ -2,15 +2,12 @@
 
 A dummy row must not be told from a real one by how rare it is, or by how unlike all others. Therefore a combination of
 many rows gets copies, in the same proportion as all others; combinations of few rows are joined by new combinations of
-as many rows. A new combination is an existing one in which some values were drawn again, each from rows that agree in
-other columns; so many that it is as far from the nearest combination as real ones are. A value that only one
-combination has is replaced by an invented one, which belongs to the same groups of the hierarchy; nobody ever sees it.
+as many rows, which are as rare as they are (imitation.py). A value that only one combination has is replaced by an
+invented one, which belongs to the same groups of the hierarchy; nobody ever sees it.
 
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
-    Universität München, 2015, section 4.4.5, asks for dummy rows and leaves open how to make them. Drawing single
-    values again, given the others: Geman and Geman, Stochastic Relaxation, Gibbs Distributions, and the Bayesian
-    Restoration of Images, IEEE Transactions on Pattern Analysis and Machine Intelligence 6(6), 1984.
+    Universität München, 2015, section 4.4.5, asks for dummy rows and leaves open how to make them.
 """
 
 from __future__ import annotations
@@ -20,12 +17,13 @@ import hmac
 import math
 import secrets as random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Codes, Counts
+from kohorte.parties.imitation import imitated
 from kohorte.parties.integration import random_order
 from kohorte.parties.own_table import LabelledColumn, OwnTable
 from kohorte.parties.sealed import MISSING, STAR
@@ -35,9 +33,6 @@ LONGEST_TEXT = 24
 
 MANY = 2.0
 """A combination is copied if so many copies of it are expected, and otherwise joined by new ones."""
-
-TRIES = 4
-"""How often a new combination is made again if it exists already."""
 
 Rows = NDArray[np.uint32]
 
@@ -57,11 +52,10 @@ def with_local_dummies(own: OwnTable, share: float) -> OwnTable:
     few = np.flatnonzero(~many)
     wanted = math.floor(share * float(sizes[few].sum()) + draw.random())
     sources = _of_as_many_rows(few, sizes, wanted, draw)
-    like = Like(combinations)
-    made = like.new(combinations[sources], draw)
+    made, repeated = imitated(combinations, sizes, sources, draw)
     table = _Inventing(own, combinations)
     dummies = np.concatenate(
-        [np.repeat(combinations, copies, axis=0), np.repeat(table.invented(made), sizes[sources], axis=0)]
+        [np.repeat(combinations, copies, axis=0), np.repeat(table.invented(made), repeated, axis=0)]
     )
     return table.with_rows(dummies)
 
@@ -72,73 +66,6 @@ def _of_as_many_rows(few: Counts, sizes: Counts, wanted: int, draw: np.random.Ge
         return few[:0]
     drawn = few[draw.integers(len(few), size=wanted)]
     return drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), wanted)) + 1]
-
-
-@dataclass(frozen=True, eq=False)
-class Like:
-    """Makes combinations like given ones."""
-
-    combinations: Rows
-
-    def new(self, sources: Rows, draw: np.random.Generator) -> Rows:
-        """Combinations near the sources that do not exist yet, as far as they can be found."""
-        made = sources.copy()
-        known = {row.tobytes() for row in self.combinations}
-        open_ = np.arange(len(made))
-        distances = self._distances(draw)
-        for _ in range(TRIES):
-            changes = draw.choice(distances, size=len(open_)) if len(distances) else np.ones(len(open_), dtype=np.int64)
-            made[open_] = self._drawn_again(sources[open_], changes, draw)
-            again = []
-            for place in open_.tolist():
-                key = made[place].tobytes()
-                if key in known:
-                    again.append(place)
-                known.add(key)
-            open_ = np.array(again, dtype=np.int64)
-            if not len(open_):
-                break
-        return made
-
-    def _distances(self, draw: np.random.Generator) -> Counts:
-        """For each combination, in how many columns it differs from the nearest other one, as far as it was found."""
-        rows, width = self.combinations.shape
-        if rows < 2:
-            return np.empty(0, dtype=np.int64)
-        nearest = np.full(rows, width)
-        for _ in range(2 * width):
-            order = np.lexsort(self.combinations[:, draw.permutation(width)].T)
-            differ = (self.combinations[order[1:]] != self.combinations[order[:-1]]).sum(axis=1)
-            nearest[order[1:]] = np.minimum(nearest[order[1:]], differ)
-            nearest[order[:-1]] = np.minimum(nearest[order[:-1]], differ)
-        return nearest.astype(np.int64)
-
-    def _drawn_again(self, sources: Rows, changes: Counts, draw: np.random.Generator) -> Rows:
-        """The sources with values of so many columns drawn again."""
-        made, width = sources.copy(), self.combinations.shape[1]
-        columns = draw.random(made.shape).argsort(axis=1)
-        for step in range(int(changes.max(initial=0))):
-            for column in range(width):
-                which = np.flatnonzero((changes > step) & (columns[:, step] == column))
-                if len(which):
-                    made[which, column] = self._value_of_neighbour(made[which], column, draw)
-        return made
-
-    def _value_of_neighbour(self, rows: Rows, column: int, draw: np.random.Generator) -> Codes:
-        """A value of this column for each row, from a combination that agrees with it in other columns."""
-        others = [other for other in draw.permutation(self.combinations.shape[1]).tolist() if other != column]
-        whole = np.concatenate([self.combinations, rows])
-        tie = draw.random(len(whole))
-        order = np.lexsort([tie, *whole[:, others[::-1]].T]) if others else np.argsort(tie)
-        existing = order < len(self.combinations)
-        places = np.flatnonzero(existing)
-        position = np.empty(len(whole), dtype=np.int64)
-        position[order] = np.arange(len(whole))
-        after = np.searchsorted(places, position[len(self.combinations) :])
-        step = draw.integers(-2, 2, size=len(rows))
-        chosen = order[places[np.clip(after + step, 0, len(places) - 1)]]
-        drawn: Codes = self.combinations[chosen, column]
-        return drawn
 
 
 class _Inventing:
