@@ -10,6 +10,7 @@ print 82667. Each test takes the code that its figure prints; the release is the
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+import kohorte as ko
 from kohorte.parties.ciphers.counters import ElGamal
+from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.counter_engine import CounterEngine, TrueDomain
+from kohorte.parties.counting.leading import Found, Lead
 from kohorte.parties.integration import append
 from kohorte.parties.own_table import OwnTable, own_table
 from kohorte.parties.sealed import Cells, SealedColumn, SealedTable, unpack
 from kohorte.parties.study import Study
+from kohorte.parties.transport.channel import Channel
+from kohorte.parties.transport.local import LocalChannels
 from support.joint_studies import run_study, written_study
 
 PARTIES = ("P1", "P2", "P3")
@@ -209,8 +215,40 @@ def test_who_decrypts_sees_four_classes_of_two_people(counted: tuple[CountedTabl
     engine = CounterEngine(domain, keyholder)
     assert domain.marginals.rows == 8
     assert sorted(engine.groups(NODE).sizes.tolist()) == [2, 2, 2, 2]
-    _, classes = engine.kept_order[NODE]
-    assert classes == 5
+    with_people, rows = engine.kept_order[NODE]
+    assert len(with_people) == 4
+    assert sorted(rows.tolist()) == [1, 2, 2, 2, 3]  # dummy rows included
+
+
+def test_a_class_of_one_dummy_row_is_known_for_certain_if_nothing_may_be_suppressed(
+    counted: tuple[CountedTable, Keyholder, Study],
+) -> None:
+    """Section 4.4.5.5: the fifth class of figure 4.23 has one row, 2-anonymity holds, so that it is a dummy row.
+
+    The helper is shown every class. If rows may be suppressed, the class is hidden like other small ones.
+    """
+    table, keyholder, study = counted
+    assert study.plan.suppression_limit == 0.0
+    found = searched(table, keyholder, study.plan)
+    assert (found.node, found.exposed) == (NODE, 1)
+    assert found.kept.tolist() == [True] * 5
+    found = searched(table, keyholder, replace(study.plan, suppression_limit=0.01))
+    assert (found.node, found.exposed) == (NODE, 0)
+    assert sorted(found.kept.tolist()) == [False, True, True, True, True]
+
+
+def searched(table: CountedTable, keyholder: Keyholder, plan: ko.Plan) -> Found:
+    """Search with the helper in another thread."""
+    channels = LocalChannels(["P1", "helper"])
+    found: list[Found] = []
+
+    def lead(channel: Channel) -> None:
+        leading = Lead(channel, plan, "helper", keyholder.decrypt)
+        found.append(leading.search(None))
+        leading.choose(found[0])
+
+    channels.run({"P1": lead, "helper": lambda channel: answer(channel, "P1", table)})
+    return found[0]
 
 
 def test_rows_whose_counter_is_0_are_dropped_at_the_end(counted: tuple[CountedTable, Keyholder, Study]) -> None:

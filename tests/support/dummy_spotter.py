@@ -15,8 +15,8 @@ Scores = Mapping[str, NDArray[np.float64]]
 def scores(rows: NDArray[np.integer]) -> Scores:
     """For each way to guess, a number for each row; by high or low numbers dummy rows might be told.
 
-    Counted with polars: how often the row, its values and its pairs of values occur, how much its values go together,
-    how many other rows differ in one value only, and when the row arrived.
+    Counted with polars: how often the row, its values, pairs and triples of values occur, how much its values go
+    together, how many other rows differ in one value only, and when the row arrived.
     """
     frame = pl.DataFrame(rows, schema=[f"c{number}" for number in range(rows.shape[1])])
     names = frame.columns
@@ -40,6 +40,7 @@ def scores(rows: NDArray[np.integer]) -> Scores:
             "together": together.sum(axis=1),
         }
     if len(names) > 2:
+        found["triples"] = np.log(_counts(frame, list(combinations(names, 3)))).sum(axis=1)
         others = _counts(frame, [[name for name in names if name != out] for out in names]) - equal
         found |= {"neighbours": others.sum(axis=1), "columns with neighbours": (others > 0).sum(axis=1).astype(float)}
     return found
@@ -61,8 +62,17 @@ def told(score: NDArray[np.float64], dummy: NDArray[np.bool_]) -> float:
     return float(max(area, 1 - area))
 
 
-def surest(score: NDArray[np.float64], dummy: NDArray[np.bool_], share: float = 0.05) -> float:
-    """The largest share of dummy rows among the rows with the highest, or with the lowest, scores."""
-    count = max(1, int(share * len(score)))
-    order = np.lexsort([np.random.default_rng(0).random(len(score)), score])
-    return float(max(dummy[order[:count]].mean(), dummy[order[-count:]].mean()))
+def told_by_counts(rows: NDArray[np.integer], dummy: NDArray[np.bool_]) -> dict[str, float]:
+    """How well each count tells dummy rows; not the order of arrival, for rows that are not yet shuffled."""
+    return {name: told(score, dummy) for name, score in scores(rows).items() if name != "arrival"}
+
+
+def told_by_training(rows: NDArray[np.integer], dummy: NDArray[np.bool_]) -> float:
+    """How well somebody tells dummy rows who was told the answer for half of the rows, and learnt from it."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    features = np.stack([score for name, score in scores(rows).items() if name != "arrival"], axis=1)
+    order = np.random.default_rng(0).permutation(len(rows))
+    known, asked = order[: len(rows) // 2], order[len(rows) // 2 :]
+    learnt = HistGradientBoostingClassifier(max_iter=100, random_state=0).fit(features[known], dummy[known])
+    return told(learnt.predict_proba(features[asked])[:, 1], dummy[asked])

@@ -2,8 +2,8 @@
 
 A dummy row must not be told from a real one by how rare it is, or by how unlike all others. Therefore a combination of
 many rows gets copies, in the same proportion as all others; combinations of few rows are joined by new combinations of
-as many rows, which are as rare as they are (imitation.py). A value that only one combination has is replaced by an
-invented one, which belongs to the same groups of the hierarchy; nobody ever sees it.
+as many rows, which are as rare as they are (imitation.py), or get copies if there are no others. A value that only one
+combination has is replaced by an invented one, which belongs to the same groups of the hierarchy; nobody ever sees it.
 
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
@@ -12,8 +12,6 @@ Source
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import math
 import secrets as random
 from collections.abc import Sequence
@@ -37,23 +35,19 @@ MANY = 2.0
 Rows = NDArray[np.uint32]
 
 
-def number_of(share: float, rows: int) -> int:
-    """How many dummy rows a share is."""
-    return math.ceil(share * rows)
-
-
 def with_local_dummies(own: OwnTable, share: float) -> OwnTable:
     """Add dummy rows to a table of whole rows; their number differs a little from the share."""
-    draw = _generator()
+    draw = generator()
     codes = np.stack([column.codes for column in own.columns.values()], axis=1)
     combinations, sizes = np.unique(codes, axis=0, return_counts=True)
-    many = sizes * share >= MANY
-    copies = np.where(many, np.floor(sizes * share + draw.random(len(sizes))), 0).astype(np.int64)
-    few = np.flatnonzero(~many)
+    few = np.flatnonzero(sizes * share < MANY)
     wanted = math.floor(share * float(sizes[few].sum()) + draw.random())
     sources = _of_as_many_rows(few, sizes, wanted, draw)
     made, repeated = imitated(combinations, sizes, sources, draw)
-    table = _Inventing(own, combinations)
+    each = np.full(len(sizes), share)
+    each[few] = max(0, wanted - repeated.sum()) / max(1, sizes[few].sum())
+    copies = np.floor(sizes * each + draw.random(len(sizes))).astype(np.int64)
+    table = Inventing(own, combinations)
     dummies = np.concatenate(
         [np.repeat(combinations, copies, axis=0), np.repeat(table.invented(made), repeated, axis=0)]
     )
@@ -68,7 +62,7 @@ def _of_as_many_rows(few: Counts, sizes: Counts, wanted: int, draw: np.random.Ge
     return drawn[: int(np.searchsorted(np.cumsum(sizes[drawn]), wanted)) + 1]
 
 
-class _Inventing:
+class Inventing:
     """A table that gets dummy rows, and values that were invented for them."""
 
     def __init__(self, own: OwnTable, rows: Rows) -> None:
@@ -115,34 +109,9 @@ def _with_values(column: LabelledColumn, sources: Sequence[int], codes: Codes) -
     return LabelledColumn(every, np.concatenate([column.levels, levels]), (*column.texts, *texts), shares)
 
 
-# Dummy rows whose columns are at several parties: all parties take them from the same people
-
-
-def with_joined_dummies(own: OwnTable, count: int, *, key: bytes, parties: Sequence[str], name: str) -> OwnTable:
-    """Add dummy rows whose parts the parties of a group choose alike, by the identifiers of people.
-
-    Half of them are copies of one person; in the others, one party, which all choose alike, takes the values of another
-    person. A value that only one row has is replaced by an invented one.
-    """
-    assert own.identifiers is not None, "the rows have identifiers"
-    codes = np.stack([column.codes for column in own.columns.values()], axis=1)
-    order = np.array([_number(key, f"person {identifier}") for identifier in own.identifiers], dtype=np.uint64)
-    place = np.argsort(order)
-    turns = [_number(key, f"changed {number}") for number in range(count)]
-    changed = [turn % 2 == 1 and parties[turn // 2 % len(parties)] == name for turn in turns]
-    persons = [f"{'another' if change else 'copy'} {number}" for number, change in enumerate(changed)]
-    drawn = np.array([_number(key, person) for person in persons], dtype=np.uint64)
-    dummies = codes[place[np.searchsorted(order[place], drawn) % len(place)]]
-    table = _Inventing(own, codes)
-    return table.with_rows(table.invented(dummies), [f"\0dummy {number}" for number in range(count)])
-
-
-def _generator() -> np.random.Generator:
+def generator() -> np.random.Generator:
+    """Random numbers that cannot be reproduced."""
     return np.random.Generator(np.random.PCG64(random.randbits(128)))
-
-
-def _number(key: bytes, text: str) -> int:
-    return int.from_bytes(hmac.digest(key, text.encode(), hashlib.sha256)[:8], "little")
 
 
 def shuffled(own: OwnTable, counts: Counts) -> tuple[OwnTable, Counts]:

@@ -11,6 +11,7 @@ Source
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations as choose
 
@@ -22,8 +23,11 @@ from kohorte.kernels.arrays import Bools, Counts, Floats
 Rows = NDArray[np.uint32]
 Marks = NDArray[np.uint64]
 
-EACH, AT_LEAST, AT_MOST = 40, 500, 400_000
-"""How many combinations are made up for each that is wanted; at least and at most so many in all."""
+EACH, AT_LEAST, AT_ONCE = 16, 500, 5_000
+"""How many combinations are made up for each that is wanted, and at least; how many are imitated at once."""
+
+MOST_PARTS = 120
+"""Of so many pairs of columns at most, and of so many triples, the values are counted; of more, some are drawn."""
 
 FAR, THIRD, NARROW = 0.3, 0.1, 3
 """How often values come from any combination instead of one that agrees in a column, and from a third one.
@@ -44,8 +48,16 @@ def imitated(rows: Rows, sizes: Counts, targets: Counts, draw: np.random.Generat
     `rows` are different combinations, `sizes` how many rows each has. Values that only one combination has are counted
     as if they were new, because they are replaced afterwards.
     """
-    made = _made_up(rows, min(EACH * len(targets) + AT_LEAST, AT_MOST), draw)
     rarity = Rarity(rows, sizes, draw)
+    parts = np.array_split(targets, max(1, math.ceil(len(targets) / AT_ONCE)))
+    found = [_imitated_at_once(rarity, rows, sizes, part, draw) for part in parts]
+    return np.concatenate([made for made, _ in found]), np.concatenate([repeated for _, repeated in found])
+
+
+def _imitated_at_once(
+    rarity: Rarity, rows: Rows, sizes: Counts, targets: Counts, draw: np.random.Generator
+) -> tuple[Rows, Counts]:
+    made = _made_up(rows, EACH * len(targets) + AT_LEAST, draw)
     counts, new = rarity.of_new(made)
     made, counts, left = made[new], counts[new], np.ones(len(new), dtype=bool)
     of_targets = rarity.of_existing(rows[targets])
@@ -83,8 +95,8 @@ class Rarity:
         width = rows.shape[1]
         self._draw, self._marks = draw, [_random_marks(int(rows[:, c].max()) + 1, draw) for c in range(width)]
         self._private = [np.bincount(rows[:, column]) == 1 for column in range(width)]
-        self._pairs = list(choose(range(width), 2))
-        triples = list(choose(range(width), 3)) if width > 3 else []
+        self._pairs = _some(list(choose(range(width), 2)), draw)
+        triples = _some(list(choose(range(width), 3)), draw) if width > 3 else []
         rests = [tuple(c for c in range(width) if c != out) for out in range(width)] if width > 3 else []
         self._parts: list[Sequence[int]] = [*((c,) for c in range(width)), *self._pairs, *triples, *rests]
         self._ends = np.cumsum([width, len(self._pairs), len(triples)])
@@ -125,6 +137,11 @@ class Rarity:
         if rests.shape[1]:
             found += [triples.sum(axis=1), rests.sum(axis=1), (rests > 0).sum(axis=1).astype(float)]
         return np.stack(found, axis=1)
+
+
+def _some(parts: list[tuple[int, ...]], draw: np.random.Generator) -> list[tuple[int, ...]]:
+    """All parts, or as many of them as are counted."""
+    return [parts[place] for place in np.sort(draw.permutation(len(parts))[:MOST_PARTS])]
 
 
 def _random_marks(count: int, draw: np.random.Generator) -> Marks:

@@ -115,8 +115,8 @@ def join(tables: Mapping[str, SealedTable], *, everybody: bool = False) -> tuple
     if everybody and any(lost.values()):
         counts = ", ".join(f"{name} has {number:,} others" for name, number in lost.items() if number)
         raise InputError(
-            f"the study says that all parties have the same people, but only {len(common):,} people are at all of "
-            f"them; {counts}",
+            f"the study says that all parties have the same people, but only {len(common):,} of their rows (dummy rows "
+            f"included) are at all of them; {counts}",
             code="study-people-differ",
         )
     if not len(common):

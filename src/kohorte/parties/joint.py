@@ -268,6 +268,7 @@ def _statement(study: Study, seconds: Mapping[str, float], facts: Mapping[str, A
         "result": list(study.receivers),
         "dummies": study.dummies,
         "rehearsal": study.rehearsal,
+        **({"dummy_rows": _about_dummies(facts)} if study.dummies else {}),
         "people_not_at_all_parties": dict(lost) if isinstance(lost, dict) else {},
         "seconds": {phase: round(spent, 3) for phase, spent in seconds.items()},
     }
@@ -279,6 +280,14 @@ KNOWN_BEFORE = {
     "The signatures below are not those of the institutions.",
 }
 """What a certificate says about the rows before the release: by whether it was a rehearsal."""
+
+
+def _about_dummies(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """How well dummy rows can be told from real ones, and how many are known for certain."""
+    try:
+        return {"told": round(float(facts["dummy_rows_told"]), 2), "exposed": int(facts["dummy_rows_exposed"])}
+    except (KeyError, TypeError, ValueError):
+        raise malformed("the figures of the dummy rows are incomplete") from None
 
 
 def _in_words(joint: Any) -> str:
@@ -295,8 +304,23 @@ def _in_words(joint: Any) -> str:
         for name, number in joint["people_not_at_all_parties"].items()
         if number
     ]
+    lines += _dummies_in_words(joint.get("dummy_rows"))
     lines += [f"  Signed by {entry['name']}." for entry in joint.get("signatures", ())]
     return "\n".join(lines) + "\n"
+
+
+def _dummies_in_words(dummies: Any) -> list[str]:
+    if dummies is None:
+        return []
+    lines = [
+        "  Dummy rows: who counts rows without knowing their values could tell a dummy row from a real one by how rare",
+        f"  they are, {dummies['told']:.0%} of the time; 50% is chance.",
+    ]
+    if dummies["exposed"]:
+        lines.append(
+            f"  {dummies['exposed']:,} dummy rows are known for certain: their classes are too small for people."
+        )
+    return lines
 
 
 def _parsed(content: bytes, study: Study) -> pl.DataFrame:

@@ -167,6 +167,21 @@ def test_groups_of_parties_that_divide_their_columns_are_joined_and_then_appende
     assert rows_of(release.frame, names) == rows_of(pooled.data, names)
 
 
+@pytest.mark.parametrize(("protocol", "dummies"), [("A", 0.0), ("A", 0.5), ("C", 0.5)])
+def test_people_who_are_not_at_all_parties_of_a_group_are_counted_without_dummy_rows(
+    protocol: str, dummies: float, tmp_path: Path
+) -> None:
+    frame = patients(60, 3).with_row_index("TID").with_columns(pl.col("TID").cast(pl.String))
+    study = written_study(tmp_path, PLAN, protocol=protocol, dummies=dummies, **HYBRID)
+    people = {"clinic-a": frame[:30], "lab-a": frame[2:30], "clinic-b": frame[30:55], "lab-b": frame[30:]}
+    tables = {name: people[name].select("TID", *member.columns) for name, member in study.parties.items()}
+    release = run_study(study, tables)["lab-b"]
+    assert release is not None
+    joint: Any = release.certificate.facts["joint"]
+    assert joint["people_not_at_all_parties"] == {"clinic-a": 2, "lab-a": 0, "clinic-b": 0, "lab-b": 5}
+    assert release.frame.height == 53
+
+
 @pytest.mark.parametrize("protocol", ["A", "B", "C"])
 def test_people_who_are_not_at_all_parties_are_left_out_and_counted(protocol: str, tmp_path: Path) -> None:
     frame = patients(90, 4)

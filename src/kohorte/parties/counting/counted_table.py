@@ -17,6 +17,7 @@ from kohorte.lattice import Node
 from kohorte.metrics import Loss
 from kohorte.parties.blind import tokens_of
 from kohorte.parties.ciphers.counters import PublicCounters
+from kohorte.parties.counting.telling import steps_of
 from kohorte.parties.integration import random_order
 from kohorte.parties.sealed import STAR, Cells, SealedTable, malformed, pack
 from kohorte.parties.sealed_release import SealedRelease
@@ -48,8 +49,9 @@ class CountedTable:
     not recognize them.
     """
 
-    def __init__(self, table: SealedTable, plan: Plan, counters: PublicCounters) -> None:
-        self._table, self._plan, self._counters = table, plan, counters
+    def __init__(self, table: SealedTable, plan: Plan, counters: PublicCounters, people: Cells | None = None) -> None:
+        """`people` are counters of the people of each group of parties, if there are several."""
+        self._table, self._plan, self._counters, self._people = table, plan, counters, people
         tokens, token_plan = tokens_of(table, plan)
         problem = encode_problem(FrameSource(tokens), token_plan)
         self._encoded: EncodedTable = problem.table
@@ -61,12 +63,14 @@ class CountedTable:
         self._kinds, kind_of_row = _equal_rows([column.codes for column in table.columns.values()])
         together = self._sum(_given(table.counters, counters), kind_of_row, len(self._kinds))
         self._of_kind = counters.refresh(together)
+        self._rows_of_kind: Counts = np.bincount(kind_of_row, minlength=len(self._kinds))
         self._of_tuple = self._sum(self._of_kind, self._tuple_of_row[self._kinds], len(self._encoded.weights))
         included = np.flatnonzero(self._encoded.included)
         self._known: list[Summed] = [
             Summed((0,) * len(self._encoded.columns), np.arange(len(included)), self._of_tuple[included])
         ]
         self._included = included
+        self._rows_of_tuple: Counts = np.bincount(self._tuple_of_row, minlength=len(self._encoded.weights))[included]
         self._class_at: dict[Node, tuple[Codes, int]] = {}
         self._sizes: dict[Node, int] = {}
 
@@ -89,6 +93,13 @@ class CountedTable:
                 arrays[f"s{number}.{level}.map"] = mapped
         outside = np.where(self._encoded.included, 0, 1)
         arrays["included"] = self._sum(self._of_tuple, outside, 2)
+        arrays |= {} if self._people is None else {"people.counters": self._people}
+        steps = steps_of(
+            np.stack([column.codes[self._kinds] for column in self._table.columns.values()], axis=1), self._rows_of_kind
+        )
+        counters = np.tile(self._of_kind[steps.chosen], (len(steps.step_of), 1))
+        arrays["steps.counters"] = self._sum(counters, steps.step_of.reshape(-1), steps.count)
+        arrays["steps.rows"] = steps.rows
         facts = {"columns": columns, "sensitive": [[one.name, len(one.domain.maps)] for one in encoded.sensitive]}
         return pack(facts, arrays)
 
@@ -100,6 +111,8 @@ class CountedTable:
 
     def counted(self, node: Node, exact: Mapping[str, bool]) -> bytes:
         """The encrypted counters of the cells of a node, in random order, with the number of the class of each cell.
+
+        Each class comes with its number of rows, dummy rows included.
 
         If the metric needs it, each class comes with a code for the share of the domain that its labels cover; labels
         with equal shares get the same code, unless `exact` asks for the code of the label itself.
@@ -115,6 +128,7 @@ class CountedTable:
         arrays: dict[str, NDArray[Any]] = {
             "counters": summed.counters[order],
             "class": renumber[class_of[summed.first]][order].astype(np.uint32),
+            "rows": np.bincount(renumber[class_of], weights=self._rows_of_tuple, minlength=classes).astype(np.int64),
         }
         for position, sensitive in enumerate(self._encoded.sensitive):
             arrays[f"s{position}"] = sensitive.codes[self._included][first].astype(np.uint32)

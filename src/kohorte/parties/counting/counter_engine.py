@@ -14,6 +14,7 @@ from kohorte.groups import Column, Domain, Groups, Histogram, Marginals
 from kohorte.hierarchies.labels import group_shares
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
+from kohorte.parties.counting.telling import told
 from kohorte.parties.sealed import Cells, malformed, unpack
 from kohorte.plans.plan import Plan
 
@@ -38,6 +39,8 @@ class TrueDomain:
     starred: bool
     exact: tuple[str, ...] = ()
     tops: Mapping[str, int] = field(default_factory=dict)
+    people: tuple[int, ...] = ()  # of each group of parties
+    told: float = 0.5  # how well dummy rows can be told from real ones
 
     @classmethod
     def read(cls, message: bytes, plan: Plan, decrypt: Callable[[Cells], Counts]) -> TrueDomain:
@@ -55,6 +58,8 @@ class TrueDomain:
             }
             _, excluded = decrypt(arrays["included"]).tolist()
             rows = int(columns[0][0].counts.sum()) + excluded
+            people = decrypt(arrays["people.counters"]).tolist() if "people.counters" in arrays else [rows]
+            recognized = told(arrays["steps.rows"], decrypt(arrays["steps.counters"]))
         except (KeyError, TypeError, ValueError, IndexError):
             raise malformed("it does not describe a domain") from None
         if tuple(column.name for column, _ in columns) != plan.quasi_identifiers or set(domains) != set(
@@ -68,6 +73,8 @@ class TrueDomain:
             starred=all(levels[-1] for levels in stars),
             exact=tuple(column.name for column, all_used in columns if not all_used),
             tops={column.name: column.finest + column.top for column, _ in columns},
+            people=tuple(people),
+            told=recognized,
         )
 
 
@@ -124,8 +131,8 @@ class CounterEngine:
 
     def __init__(self, domain: TrueDomain, counter: Counter) -> None:
         self._domain, self._counter = domain, counter
-        self.kept_order: dict[Node, tuple[Counts, int]] = {}
-        """For each node, the numbers of the classes that have people, and how many classes there are."""
+        self.kept_order: dict[Node, tuple[Counts, Counts]] = {}
+        """For each node, the numbers of the classes that have people, and the rows of all classes."""
 
     @property
     def rolled_up(self) -> int:
@@ -141,14 +148,17 @@ class CounterEngine:
         """Return the classes of a node that have people, in random order."""
         facts, arrays = unpack(self._counter.ask(node, self._domain.exact))
         classes, class_of, cells = facts.get("classes"), arrays.get("class"), arrays.get("counters")
+        rows = arrays.get("rows")
         if type(classes) is not int or class_of is None or cells is None or len(class_of) != len(cells):
             raise malformed("it does not count classes")
+        if rows is None or rows.shape != (classes,):
+            raise malformed("it does not count rows")
         if len(class_of) and int(class_of.max()) >= classes:
             raise malformed("it counts a class that is not there")
         counts = self._counter.decrypt(cells)
         sizes = np.bincount(class_of, weights=counts, minlength=classes).astype(np.int64)
         real = np.flatnonzero(sizes)
-        self.kept_order[node] = real, classes
+        self.kept_order[node] = real, rows
         place = np.zeros(classes, dtype=np.int64)
         place[real] = np.arange(len(real))
         codes = arrays.get("codes")

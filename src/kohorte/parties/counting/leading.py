@@ -32,6 +32,7 @@ class Found:
     domain: TrueDomain = field(repr=False)
     lattice: int
     plan: Plan = field(repr=False)
+    exposed: int = 0
 
     def figures(self, opened: pl.DataFrame) -> dict[str, object]:
         """The figures of the release; `opened` are its rows."""
@@ -55,6 +56,8 @@ class Found:
             "all_starred": self.domain.starred
             and all(column.top == level for column, level in zip(columns, self.node, strict=True)),
             "lost_values": self._lost_labels(opened) if best.suppressed and best.classes else {},
+            "dummy_rows_told": self.domain.told,
+            "dummy_rows_exposed": self.exposed,
         }
 
     def _lost_labels(self, opened: pl.DataFrame) -> dict[str, int]:
@@ -126,28 +129,39 @@ class Lead:
             )
         node = result.best.node
         kept = evaluator.kept(engine.groups(node))
-        real, classes = engine.kept_order[node]
-        shown = np.ones(classes, dtype=bool)  # classes of dummy rows, too: who counts must not learn which they are
-        shown[real[~kept]] = False
-        return Found(node, shown, result, domain, problem.lattice.size, plan)
+        real, rows = engine.kept_order[node]
+        shown = _shown(plan, real[kept], real[~kept], len(rows))
+        few = shown & (rows < plan.smallest_class)  # nobody is there, or the class would not be shown
+        return Found(node, shown, result, domain, problem.lattice.size, plan, int(rows[few].sum()))
 
     def choose(self, found: Found) -> None:
         """Ask for the rows of the best node."""
         self.channel.send(self.counting, "ask", pack({"node": list(found.node), "exact": []}, {"kept": found.kept}))
 
-    def released(self, found: Found) -> tuple[bytes, Cells, dict[str, int]]:
-        """Ask for the rows of the best node; return them, a counter for each, and the rows that each party lost."""
+    def released(self, found: Found) -> tuple[bytes, Cells]:
+        """Ask for the rows of the best node; return them, and a counter for each."""
         self.choose(found)
         return read_release(self.channel.receive(self.counting, "release"))
 
 
-def read_release(message: bytes) -> tuple[bytes, Cells, dict[str, int]]:
-    """Read a release with counters: its rows as a message, a counter for each, and the rows that each party lost."""
-    facts, arrays = unpack(message)
-    release, counters, lost = arrays.get("release"), arrays.get("counters"), facts.get("lost")
-    if release is None or counters is None or not isinstance(lost, dict):
+def _shown(plan: Plan, kept: Counts, suppressed: Counts, classes: int) -> Bools:
+    """Which classes are shown to the member that counts; it must not learn which have only dummy rows.
+
+    If rows may be suppressed, these classes are treated as the small ones that they are. If not, every class is shown.
+    """
+    shown = np.full(classes, plan.suppression_limit == 0)
+    shown[kept] = True
+    shown[suppressed] = False
+    return shown
+
+
+def read_release(message: bytes) -> tuple[bytes, Cells]:
+    """Read a release with counters: its rows as a message, and a counter for each."""
+    _, arrays = unpack(message)
+    release, counters = arrays.get("release"), arrays.get("counters")
+    if release is None or counters is None:
         raise malformed("it is not a release with counters")
-    return release.tobytes(), counters, lost
+    return release.tobytes(), counters
 
 
 def _searched(plan: Plan, problem: Problem) -> SearchResult:

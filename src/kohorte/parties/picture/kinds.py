@@ -58,7 +58,7 @@ KINDS: Mapping[str, Kind] = {
     "secret": Kind(Content.AGREEMENT, "the secret that all parties of the run share, sealed for one party"),
     "lengths": Kind(Content.AGREEMENT, "how long the longest values are, sealed for one party"),
     "labels": Kind(Content.AGREEMENT, "how long the longest labels are, sealed for one party"),
-    "rows": Kind(Content.AGREEMENT, "how many rows a party has, sealed for one party"),
+    "rows": Kind(Content.AGREEMENT, "how many rows a party has and how much they are alike, sealed for one party"),
     "counter-key": Kind(Content.AGREEMENT, "one party's part of the public key of the counters, sealed for one party"),
     "public-key": Kind(Content.AGREEMENT, "the public key of the counters, with which the helper adds them up"),
     "layer": Kind(Content.TABLES, "a table under the keys of one or more parties, on its way round the circle"),

@@ -17,7 +17,7 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,7 +28,6 @@ from kohorte.parties.ciphers.counters import ElGamal, ElGamalPublic
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead, Remembering, read_release
-from kohorte.parties.integration import append, permuted
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.roles.integrating import in_plan_order
 from kohorte.parties.roles.opened import OpenedRelease
@@ -42,7 +41,7 @@ from kohorte.parties.roles.protocol_a import (
     hashed,
     integrate_in_circle,
 )
-from kohorte.parties.roles.protocol_c import mixed_with_dummies
+from kohorte.parties.roles.protocol_c import counted_table, lost_rows, mixed_with_dummies
 from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import Cells, SealedTable, malformed, pack, unpack
@@ -63,15 +62,15 @@ def party(
         public = _joint_key(channel, secrets, share)
         told = secrets.exchange(channel, "lengths", longest_values(frame, study, name))
         own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))
-        mixed, counts, most = mixed_with_dummies(channel, own, study, secrets)
+        mixed, counts, rows = mixed_with_dummies(channel, own, study, secrets)
         table = hashed(mixed, secrets)
         counted = SealedTable(table.columns, table.identifiers, None if counts is None else public.encrypt(counts))
         held = encrypt_in_circle(channel, ring, keys, counted, public.refresh)
     with timing("integrate"):
         parts = integrate_in_circle(channel, study, ring, held)
-    opening = Opening(channel, study, ring, share, most)
+    opening = Opening(channel, study, ring, share, rows)
     if parts is not None:
-        _answer(channel, study, opening, keys, _whole(study, parts, public), parts.lost(study))
+        _answer(channel, study, opening, keys, _whole(study, parts, public))
     elif name != study.finisher:
         opening.strip_for_others()
         _pass_on(channel, ring, keys, share)
@@ -92,8 +91,8 @@ def _joint_key(channel: Channel, secrets: Secrets, share: ElGamal) -> ElGamalPub
 
 
 def _whole(study: Study, parts: Parts, public: ElGamalPublic) -> CountedTable:
-    tables = [in_plan_order(table, study) for table in parts.tables.values()]
-    return CountedTable(permuted(tables[0] if len(tables) == 1 else append(tables)), study.plan, public)
+    groups = study.groups() if study.joins else parts.tables
+    return counted_table(study, [in_plan_order(parts.tables[group], study) for group in groups], public)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,12 @@ class Opening:
     study: Study
     ring: Ring
     share: ElGamal = field(repr=False)
-    most: int
+    rows: Mapping[str, int]
+
+    @property
+    def most(self) -> int:
+        """The most people that a counter can count."""
+        return sum(self.rows.values())
 
     @property
     def _between(self) -> Sequence[str]:
@@ -138,27 +142,25 @@ class Opening:
             self.channel.send(self.ring.finisher, "stripped", pack({}, {"counters": self.share.strip(counters)}))
 
 
-def _answer(
-    channel: Channel, study: Study, opening: Opening, keys: Keys, table: CountedTable, lost: dict[str, int]
-) -> None:
+def _answer(channel: Channel, study: Study, opening: Opening, keys: Keys, table: CountedTable) -> None:
     """Answer the party that searches, and send the release on its way."""
     release, counters = answer(channel, study.finisher, table, strip=opening.share.strip)
-    _send_on(channel, opening.ring, keys.decrypted(release), opening.share.strip(counters), lost)
+    _send_on(channel, opening.ring, keys.decrypted(release), opening.share.strip(counters))
 
 
-def _send_on(channel: Channel, ring: Ring, release: SealedRelease, counters: Cells, lost: dict[str, int]) -> None:
+def _send_on(channel: Channel, ring: Ring, release: SealedRelease, counters: Cells) -> None:
     """Send the release to the right neighbour; rows and counters are in the same new order."""
     mixed, order = release.permuted_rows()
     message = np.frombuffer(mixed.to_bytes(), dtype=np.uint8)
-    channel.send(ring.right, "release", pack({"lost": lost}, {"release": message, "counters": counters[order]}))
+    channel.send(ring.right, "release", pack({}, {"release": message, "counters": counters[order]}))
 
 
 def _pass_on(channel: Channel, ring: Ring, keys: Keys, share: ElGamal) -> None:
-    message, counters, lost = read_release(channel.receive(ring.left, "release"))
+    message, counters = read_release(channel.receive(ring.left, "release"))
     release = SealedRelease.from_bytes(message)
     if len(counters) != release.rows:
         raise malformed("its counters do not fit its rows")
-    _send_on(channel, ring, keys.decrypted(release), share.strip(counters), lost)
+    _send_on(channel, ring, keys.decrypted(release), share.strip(counters))
 
 
 def _opened(
@@ -177,8 +179,9 @@ def _opened(
     with timing("decrypt"):
         lead.choose(found)
         opening.done()
-        message, counters, lost = read_release(channel.receive(opening.ring.left, "release"))
+        message, counters = read_release(channel.receive(opening.ring.left, "release"))
         counts = opening.share.decrypt(counters, opening.most)
         release = keys.decrypted(SealedRelease.from_bytes(message).repeated(counts, opening.most))
         opened = release.opened(decoded(channel, secrets, own, release), study.plan)
-    return OpenedRelease(opened, {**found.figures(opened), "lost": lost, "seconds": {}}, timing.seconds)
+    facts = {**found.figures(opened), "lost": lost_rows(study, opening.rows, found.domain.people), "seconds": {}}
+    return OpenedRelease(opened, facts, timing.seconds)

@@ -2,20 +2,25 @@
 
 Learns
     The helper learns the number of rows of each party with dummy rows, the distribution of encrypted values with dummy
-    rows, the shape of the hierarchies, which cells are missing, which combinations of levels were tried, and which
-    classes of the released one are not shown; not how many people are in a class. The party that opens the release
-    learns, besides the release, how often single values occur in all tables together (without knowing which value is
-    which, but it may guess by frequency), and for every combination that was tried the sizes of its classes without
-    their values; with a sensitive attribute also how often its values occur in each class; with the metric loss also
-    how much of the domain the labels of each class cover. A party learns the number of rows of the others, how long
-    their longest labels are, and, when it helps to decrypt, sizes of classes without knowing which classes they are.
+    rows, the shape of the hierarchies, which cells are missing, which combinations of levels were tried (the order of
+    the search may tell which of them satisfy the plan), and which classes of the released one are not shown; not how
+    many people are in a class. The party that opens the release learns, besides the release, how often single values
+    occur in all tables together (without knowing which value is which, but it may guess by frequency), and for every
+    combination that was tried the sizes of its classes, with and without dummy rows, without their values; with a
+    sensitive attribute also how often its values occur in each class; with the metric loss also how much of the domain
+    the labels of each class cover; and how many rows and people are about equally rare. A party learns the number of
+    rows of the others, how likely two of their rows are alike if rows are joined, how long their longest labels are,
+    and, when it helps to decrypt, sizes of classes without knowing which classes they are.
 Leaves open
     A helper that colludes with a party learns all rows. Classes that are equal at two combinations have equal
     counters, so the party that decrypts them can follow a class. The helper knows the plan: if nothing may be
     suppressed, a class of the released combination that has fewer rows than the models ask for can only be dummy rows.
-    Dummy rows blur how often values and combinations occur. They are no perfect disguise: a helper that compares all
-    columns of a row with all others can guess better than by chance which rows are dummy rows, above all if rows are
-    joined.
+    The certificate says how many rows this concerns; on the public tables there were none.
+    Dummy rows blur how often values and combinations occur; common values remain common. A helper that counts how
+    often rows, values, pairs and triples of values occur can hardly tell dummy rows from real ones if parties have
+    whole rows. If rows are joined, it can where columns of different parties depend on each other. The certificate says
+    how well any single count told dummy rows in this run. Counts together tell more to somebody who knows the answer
+    for some rows.
     With the metric loss, the shares of labels are not encrypted, and a label with a share of its own is known.
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
@@ -24,25 +29,22 @@ Source
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
 from kohorte.kernels.arrays import Counts
-from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters
+from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters, PublicCounters
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead, Remembering
-from kohorte.parties.dummies import (
-    number_of,
-    shuffled,
-    with_joined_dummies,
-    with_local_dummies,
-)
-from kohorte.parties.integration import permuted
+from kohorte.parties.dummies import shuffled, with_local_dummies
+from kohorte.parties.integration import append, permuted
+from kohorte.parties.joined_dummies import Group, chance_alike, with_joined_dummies
 from kohorte.parties.own_table import OwnTable
-from kohorte.parties.roles.integrating import integrate
+from kohorte.parties.roles.integrating import integrated_groups
 from kohorte.parties.roles.opened import OpenedRelease
 from kohorte.parties.roles.protocol_b import prepared, sealed
 from kohorte.parties.roles.secrets import Secrets, agree
@@ -66,7 +68,8 @@ def party(
         secrets = agree(channel, study, name)
         private = _agreed_counters(channel, study, secrets)
         own, ciphers = prepared(channel, study, secrets, frame)
-        mixed, counts, most = mixed_with_dummies(channel, own, study, secrets)
+        mixed, counts, rows = mixed_with_dummies(channel, own, study, secrets)
+        most = sum(rows.values())
         table = sealed(mixed, ciphers)
         counted = SealedTable(table.columns, table.identifiers, None if counts is None else private.encrypt(counts))
         channel.send(HELPER, "table", permuted(counted).to_bytes())
@@ -78,12 +81,13 @@ def party(
     with timing("anonymize"):
         found = lead.search(progress)
     with timing("decrypt"):
-        message, counters, lost = lead.released(found)
+        message, counters = lead.released(found)
         release = SealedRelease.from_bytes(message).repeated(decrypt(counters), most)
         decrypt.done()
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
         opened = release.opened(texts, study.plan)
-    return secrets, OpenedRelease(opened, {**found.figures(opened), "lost": lost, "seconds": {}}, timing.seconds)
+    facts = {**found.figures(opened), "lost": lost_rows(study, rows, found.domain.people), "seconds": {}}
+    return secrets, OpenedRelease(opened, facts, timing.seconds)
 
 
 def _agreed_counters(channel: Channel, study: Study, secrets: Secrets) -> PrivateCounters:
@@ -101,43 +105,67 @@ def scheme_of(study: Study) -> type[PrivateCounters]:
 
 def mixed_with_dummies(
     channel: Channel, own: OwnTable, study: Study, secrets: Secrets
-) -> tuple[OwnTable, Counts | None, int]:
-    """One's own rows and dummy rows in random order, the counter of each (1 for a real row), and the most people.
+) -> tuple[OwnTable, Counts | None, dict[str, int]]:
+    """One's own rows and dummy rows in random order, the counter of each, and how many rows each party has.
 
-    If rows are joined, only the first party of a group counts them; counters of the others would all be 0.
+    The counter of a real row is 1. If rows are joined, only the first party of a group counts them; counters of the
+    others would all be 0.
     """
-    told = secrets.exchange(channel, "rows", {"rows": own.rows})
+    facts = {"rows": own.rows, "alike": chance_alike(own) if study.joins else 0.0}
+    told = secrets.exchange(channel, "rows", facts)
     try:
         rows = {other: int(facts["rows"]) for other, facts in told.items()}
+        alike = {other: min(1.0, max(0.0, float(facts["alike"]))) for other, facts in told.items()}
     except (KeyError, TypeError, ValueError):
         raise malformed("it does not say how many rows there are") from None
     if not study.joins:
         mixed, counting = with_local_dummies(own, study.dummies), True
     else:
-        group, names = next((group, names) for group, names in study.groups().items() if secrets.name in names)
-        most = max(rows[name] for name in names)
-        mixed = with_joined_dummies(
-            own,
-            number_of(study.dummies, most),
-            key=secrets.column_key("dummies", group),
-            parties=names,
-            name=secrets.name,
-        )
+        name, names = next((name, names) for name, names in study.groups().items() if secrets.name in names)
+        group = Group({one: alike[one] for one in names}, min(rows[one] for one in names))
+        key = secrets.column_key("dummies", name)
+        mixed = with_joined_dummies(own, study.dummies, key=key, group=group, name=secrets.name)
         counting = secrets.name == names[0]
     counts = np.zeros(mixed.rows, dtype=np.int64)
     counts[: own.rows] = 1
     mixed, counts = shuffled(mixed, counts)
-    return mixed, counts if counting else None, sum(rows.values())
+    return mixed, counts if counting else None, rows
+
+
+def lost_rows(study: Study, rows: Mapping[str, int], people: Sequence[int]) -> dict[str, int]:
+    """How many rows of each party are left out, because other parties do not have these people.
+
+    `people` is how many people all parties of each group have. The member that joined the rows does not know it: some
+    of the rows that found no partner are dummy rows.
+    """
+    if not study.joins:
+        return {}
+    if len(people) != len(study.groups()):
+        raise malformed("it does not count the people of each group")
+    joined = dict(zip(study.groups(), people, strict=True))
+    return {name: rows[name] - joined[group] for group, names in study.groups().items() for name in names}
 
 
 def helper(channel: Channel, study: Study) -> None:
     """Take part as the helper: put the tables together, and add up counters for the party that decrypts them."""
     public = scheme_of(study).public_type.from_bytes(channel.receive(study.names[0], "public-key"))
-    tables = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
-    whole, lost = integrate(study, tables)
-    release, counters = answer(channel, study.finisher, CountedTable(permuted(whole), study.plan, public))
+    received = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
+    tables, _ = integrated_groups(study, received)
+    release, counters = answer(channel, study.finisher, counted_table(study, tables, public))
     message = np.frombuffer(release.to_bytes(), dtype=np.uint8)
-    channel.send(study.finisher, "release", pack({"lost": lost}, {"release": message, "counters": counters}))
+    channel.send(study.finisher, "release", pack({}, {"release": message, "counters": counters}))
+
+
+def counted_table(study: Study, tables: Sequence[SealedTable], public: PublicCounters) -> CountedTable:
+    """The rows of all groups in one table, whose counters are added up."""
+    if len(tables) == 1:
+        return CountedTable(permuted(tables[0]), study.plan, public)
+    whole = append(tables)
+    if whole.counters is None:
+        raise malformed("its rows have no counters")
+    group_of = np.repeat(np.arange(len(tables), dtype=np.uint32), [table.rows for table in tables])
+    people = public.refresh(public.sum_groups(whole.counters, group_of, len(tables)))
+    return CountedTable(permuted(whole), study.plan, public, people)
 
 
 @dataclass(frozen=True, eq=False)
