@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,3 +90,20 @@ def different(groups: Sequence[Hashable], members: Sequence[Hashable]) -> dict[H
     for group, member in zip(groups, members, strict=True):
         found[group].add(member)
     return found
+
+
+def judged(stays: Stays, node: Node, k: int, *, all_rows: bool) -> tuple[int, int, int | None]:
+    """The suppressed rows, the kept classes and the fewest people in one, or alike in all their rows."""
+    shown, persons = stays.classes(node), stays.persons
+    kept = set(range(len(shown)))
+    while True:
+        rows = sorted(kept)
+        of_class = different([shown[row] for row in rows], [persons[row] for row in rows])
+        of_person = different([persons[row] for row in rows], [shown[row] for row in rows])
+        alike = Counter(frozenset(classes) for classes in of_person.values())
+        sets = {person: alike[frozenset(classes)] for person, classes in of_person.items()}
+        bad = {row for row in rows if len(of_class[shown[row]]) < k or (all_rows and sets[persons[row]] < k)}
+        if not bad:
+            fewest = alike.values() if all_rows else map(len, of_class.values())
+            return len(shown) - len(kept), len(of_class), min(fewest, default=None)
+        kept -= bad

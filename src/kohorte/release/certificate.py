@@ -198,8 +198,8 @@ def plan_warnings(plan: Plan) -> list[str]:
     effective = promising(plan)
     protected = {name for model in effective for name in model.sensitive} | {*plan.decorrelated_attributes}
     found = [
-        f"{name!r} is sensitive, but no model of the plan protects it: when all rows of a class share its value, that "
-        "value is known for everybody in the class"
+        f"{name!r} is sensitive, but no model of the plan protects it: when all {unit_of(plan).many} of a class share "
+        "its value, that value is known for everybody in the class"
         for name in plan.names(Role.SENSITIVE)
         if name not in protected
     ]

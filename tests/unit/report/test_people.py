@@ -91,6 +91,22 @@ def test_where_the_people_of_a_release_are_unclear_all_figures_count_rows(make: 
     assert facts.judged.profile.people_not_counted
 
 
+def test_a_release_alone_holds_by_rows_in_sentence_and_table(make: Make, stays: pl.DataFrame) -> None:
+    alone = make(ko.anonymize(stays, plan_for()).data, plan_for())
+    assert "The table satisfies, counted in rows and not in people, k-anonymity (k = 3)" in alone
+    assert "k-anonymity (k = 3) holds by rows" in alone
+    both = make(stays, plan_for(), release=ko.anonymize(stays, plan_for()).data)
+    assert "by rows" not in both
+    assert "counted in rows" not in both
+
+
+def test_what_was_added_and_what_the_author_states_stands_beside_the_models(make: Make, stays: pl.DataFrame) -> None:
+    page = make(stays, plan_for(k=1), release=ko.anonymize(stays, plan_for(k=1)))
+    assert "a class of one person is never released" not in page  # l-diversity asks for two people already
+    none = plan_for(person="none")
+    assert "stated by the author of the plan (person: none)" in make(stays, none, release=ko.anonymize(stays, none))
+
+
 def test_a_release_alone_is_amber_because_rows_are_counted(make: Make, stays: pl.DataFrame) -> None:
     plan = plan_for()
     text = make(ko.anonymize(stays, plan).data, plan)

@@ -9,26 +9,9 @@ from collections import Counter
 import pytest
 
 import kohorte as ko
-from support.stays import Node, Stays, different
+from support.stays import Stays, judged
 
 K = 3
-
-
-def judged(stays: Stays, node: Node, *, all_rows: bool) -> tuple[int, int, int | None]:
-    """The suppressed rows, the kept classes and the fewest people in one, or alike in all their rows."""
-    shown, persons = stays.classes(node), stays.persons
-    kept = set(range(len(shown)))
-    while True:
-        rows = sorted(kept)
-        of_class = different([shown[row] for row in rows], [persons[row] for row in rows])
-        of_person = different([persons[row] for row in rows], [shown[row] for row in rows])
-        alike = Counter(frozenset(classes) for classes in of_person.values())
-        sets = {person: alike[frozenset(classes)] for person, classes in of_person.items()}
-        bad = {row for row in rows if len(of_class[shown[row]]) < K or (all_rows and sets[persons[row]] < K)}
-        if not bad:
-            fewest = alike.values() if all_rows else map(len, of_class.values())
-            return len(shown) - len(kept), len(of_class), min(fewest, default=None)
-        kept -= bad
 
 
 @pytest.mark.parametrize("knowledge", ["one_row", "all_rows"])
@@ -40,7 +23,7 @@ def test_every_node_is_judged_and_measured_in_people(seed: int, knowledge: str) 
     facts = space.to_dict()
     assert (facts["unit"], facts["people"], facts["rows"]) == ("people", 40, 100)
     for node, entry in zip(Stays.nodes(), facts["nodes"], strict=True):  # type: ignore[call-overload]
-        suppressed, classes, fewest = judged(stays, node, all_rows=knowledge == "all_rows")
+        suppressed, classes, fewest = judged(stays, node, K, all_rows=knowledge == "all_rows")
         assert entry["levels"] == list(node)
         assert (entry["suppressed"], entry["classes"], entry["smallest_class"]) == (suppressed, classes, fewest)
         if sum(node) < 6:  # where everything is removed, suppressed rows cannot be told from the others

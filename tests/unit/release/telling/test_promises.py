@@ -55,6 +55,11 @@ def test_that_every_row_is_another_person_is_the_statement_of_the_author() -> No
     )
 
 
+def test_an_unprotected_value_is_shared_by_what_was_counted() -> None:
+    for person, many in (("patient", "people"), (None, "rows")):
+        assert f"when all {many} of a class share its value" in text_of(Stays.drawn(1), person=person)
+
+
 def test_k_anonymity_by_rows_does_not_promise_people() -> None:
     for person in (None, "none"):
         [said] = protects_against(Stays.drawn(1).plan(k=5, person=person))

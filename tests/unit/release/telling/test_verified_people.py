@@ -11,7 +11,7 @@ import pytest
 import kohorte as ko
 from kohorte.release.certificate import table_warnings
 from kohorte.release.telling.verdict import Verdict, judge
-from support.stays import Stays
+from support.stays import Stays, judged
 
 LDIV = {"model": "l-diversity_distinct", "attribute": "blood", "l": 2}
 
@@ -115,6 +115,7 @@ class TestAPersonWhoStays:
         found = ko.verify(release, plan)
         shown = set(release.filter(pl.col("patient") != "*")["patient"])
         assert found.suppressed > 0
+        assert min(fewest(stays, release)) >= 3
         assert (found.satisfied, found.unit, found.people, found.open_points) == (True, "people", len(shown), ())
         assert (found.people_losing_rows, found.people_losing_all_rows) == (None, None)
         assert found.models[0].in_words == "holds"
@@ -156,6 +157,16 @@ class TestAllRowsOfAPerson:
         assert (found.satisfied, found.unit, found.open_points) == (True, "people", ())
         assert (found.smallest_class, found.suppressed) == (made.smallest_class, made.suppressed)
         assert [model.in_words for model in found.models] == ["holds"] * 2
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_the_people_with_the_same_set_are_those_of_a_count_in_plain_python(self, seed: int) -> None:
+        stays = Stays.drawn(seed, people=40, rows=60)
+        plan = stays.plan(person={"column": "patient", "attacker_knows": "all_rows"}, limit=0.5)
+        made = ko.anonymize(stays.frame, plan)
+        found = ko.verify(made.data, plan, population=stays.frame)
+        node = (made.levels["ward"], made.levels["age"], made.levels["sex"])
+        counted = judged(stays, node, 3, all_rows=True)
+        assert (found.unit, found.suppressed, found.classes, found.smallest_class) == ("people", *counted)
 
     def test_a_release_by_one_row_fails_where_sets_are_asked_for(self) -> None:
         stays = Stays.drawn(1, people=40, rows=90)
