@@ -1,0 +1,158 @@
+"""`kohorte reidentify`, as people use it: ask, approve twice, see once."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from nacl.pwhash import argon2id
+
+from kohorte.trust import passwords
+from kohorte.trust.folder import ENVIRONMENT
+from kohorte.trust.store import ENVIRONMENT as DATABASE
+
+Run = Callable[..., Any]
+PASSWORD = "three sparrows on a wire"
+ROLES = {"Ada": "requester", "Ben": "approver", "Cleo": "approver", "Dora": "data-protection-officer"}
+PATIENTS = ["canary1", "canary2", "canary3"]
+PURPOSE = "an incidental finding for the treating physician"
+
+
+@pytest.fixture(autouse=True)
+def light_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "PASSES", argon2id.OPSLIMIT_MIN)
+    monkeypatch.setattr(passwords, "MEMORY", argon2id.MEMLIMIT_MIN)
+
+
+@pytest.fixture
+def act(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run an action of the verb with the password on standard input."""
+    for name in (ENVIRONMENT, DATABASE):
+        monkeypatch.delenv(name, raising=False)
+
+    def acting(*words: object, password: str = PASSWORD) -> Any:
+        monkeypatch.setattr("sys.stdin", io.StringIO(password + "\n"))
+        return run("reidentify", *words, "--folder", "trust", "--password-stdin")
+
+    return acting
+
+
+@pytest.fixture(params=["reversible", "list"])
+def pseudonyms(folder: Path, run: Run, act: Run, request: pytest.FixtureRequest) -> list[str]:
+    """Four people, and the pseudonyms of three patients in the domain `study`."""
+    pl.DataFrame({"patient": PATIENTS}).write_csv(folder / "patients.csv")
+    assert run("domain", "create", "study", "--kind", request.param, "--folder", "trust").code == 0
+    where = ("--domain", "study", "--column", "patient", "--output", "out.csv", "--folder", "trust")
+    assert run("pseudonymize", "patients.csv", *where).code == 0
+    for name, role in ROLES.items():
+        assert act("add-person", name, "--role", role).code == 0
+    return pl.read_csv(folder / "out.csv")["patient"].to_list()
+
+
+def ask(act: Run, *options: str, person: str = "Ada", days: int = 7) -> Any:
+    until = f"{datetime.now(UTC) + timedelta(days=days):%Y-%m-%d}"
+    return act("request", "--domain", "study", "--purpose", PURPOSE, "--until", until, "--as", person, *options)
+
+
+def test_from_the_request_to_the_people(folder: Path, act: Run, pseudonyms: list[str]) -> None:
+    asked = ask(act, "--file", "out.csv", "--column", "patient")
+    assert (asked.code, "approvals missing: 2" in asked.out) == (0, True)
+    for person in ("Ben", "Cleo"):
+        assert act("approve", 1, "--as", person).code == 0
+    shown = act("show", 1, "--as", "Ada", "--output", "people.csv")
+    assert shown.code == 0
+    assert not any(patient in shown.out + shown.err for patient in PATIENTS)
+    assert (folder / "people.csv").stat().st_mode & 0o777 == 0o600
+    assert pl.read_csv(folder / "people.csv").rows() == list(zip(pseudonyms, PATIENTS, strict=True))
+    again = act("show", 1, "--as", "Ada")
+    assert (again.code, "way-back-shown" in again.err) == (1, True)
+
+
+def test_an_unknown_pseudonym_is_told_only_at_the_end(act: Run, pseudonyms: list[str]) -> None:
+    from kohorte.pseudonyms.domains import Domains
+    from kohorte.trust.folder import TrustFolder
+
+    shape = Domains(TrustFolder.opened("trust")).open("study").definition.shape
+    unknown = shape.text(7, len(shape.body(pseudonyms[0], any_length=True)))
+    assert ask(act, "--pseudonym", unknown, "--pseudonym", pseudonyms[1]).code == 0
+    for person in ("Ben", "Cleo"):
+        act("approve", 1, "--as", person)
+    shown = act("show", 1, "--as", "Ada", "--json")
+    found = json.loads(shown.out)
+    assert found["unknown"] == 1
+    assert [one["original"] for one in found["found"]] == [None, PATIENTS[1]]
+
+
+@pytest.mark.parametrize(
+    ("person", "action", "code"),
+    [
+        ("Ada", "approve", "trust-person-task"),
+        ("Ben", "show", "trust-person-task"),
+        ("Ada", "show", "way-back-open"),
+        ("Dora", "approve", "trust-person-task"),
+        ("Nobody", "approve", "trust-person-wrong"),
+    ],
+)
+def test_who_may_not_is_refused(act: Run, pseudonyms: list[str], person: str, action: str, code: str) -> None:
+    ask(act, "--pseudonym", pseudonyms[0])
+    refused = act(action, 1, "--as", person)
+    assert (refused.code, code in refused.err) == (1, True)
+    assert not any(patient in refused.out + refused.err for patient in PATIENTS)
+
+
+def test_a_wrong_password_is_refused_and_the_officer_is_told(act: Run, pseudonyms: list[str]) -> None:
+    ask(act, "--pseudonym", pseudonyms[0])
+    assert act("approve", 1, "--as", "Ben", password="not my password at all").code == 1
+    told = act("notices", "--as", "Dora")
+    assert "wrong password" in told.out
+    assert "ask way back" in told.out
+    assert pseudonyms[0] not in told.out
+    assert "nothing has happened" in act("notices", "--as", "Dora").out
+
+
+def test_a_mistyped_pseudonym_is_refused_by_its_place_and_not_shown(act: Run, pseudonyms: list[str]) -> None:
+    wrong = pseudonyms[1][:-1] + ("0" if pseudonyms[1][-1] != "0" else "1")
+    refused = ask(act, "--pseudonym", pseudonyms[0], "--pseudonym", wrong)
+    assert refused.code == 2
+    assert "pseudonym 2" in refused.err
+    assert wrong not in refused.err
+    assert json.loads(act("list", "--as", "Ada", "--json").out) == {"requests": []}
+
+
+def test_the_list_shows_state_and_purpose(act: Run, pseudonyms: list[str]) -> None:
+    ask(act, "--pseudonym", pseudonyms[0])
+    act("decline", 1, "--as", "Ben")
+    listed = act("list", "--as", "Dora").out
+    assert PURPOSE in listed
+    assert "declined" in listed
+
+
+@pytest.mark.parametrize(
+    ("options", "code"), [(("--file", "out.csv"), "way-back-pseudonyms"), ((), "way-back-pseudonyms")]
+)
+def test_a_request_without_pseudonyms_says_what_is_missing(
+    act: Run, pseudonyms: list[str], options: tuple[str, ...], code: str
+) -> None:
+    refused = ask(act, *options)
+    assert (refused.code, code in refused.err) == (2, True)
+
+
+def test_a_one_way_domain_has_no_way_back(run: Run, act: Run, folder: Path) -> None:
+    run("domain", "create", "study", "--kind", "one-way", "--folder", "trust")
+    act("add-person", "Ada", "--role", "requester")
+    refused = ask(act, "--pseudonym", "X")
+    assert (refused.code, "pseudonym-one-way" in refused.err) == (2, True)
+
+
+def test_an_output_that_exists_does_not_use_up_the_one_time(folder: Path, act: Run, pseudonyms: list[str]) -> None:
+    ask(act, "--pseudonym", pseudonyms[0])
+    for person in ("Ben", "Cleo"):
+        act("approve", 1, "--as", person)
+    assert act("show", 1, "--as", "Ada", "--output", "out.csv").code == 2
+    assert PATIENTS[0] in act("show", 1, "--as", "Ada").out
