@@ -5,7 +5,7 @@ Only cells that the release shows are in it: what was suppressed or generalized 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -104,12 +104,12 @@ class SealedRelease:
         return pack({"columns": list(self.codes), "facts": dict(self.facts)}, arrays)
 
     @classmethod
-    def from_bytes(cls, message: bytes) -> SealedRelease:
-        """Read a message; one that is not a release is refused."""
+    def from_bytes(cls, message: bytes, columns: Sequence[str]) -> SealedRelease:
+        """Read a message; one that is not a release of these columns is refused."""
         head, arrays = unpack(message)
         names, facts = head.get("columns"), head.get("facts")
-        if not isinstance(names, list) or not names or not isinstance(facts, dict):
-            raise malformed("it is not a release")
+        if not isinstance(names, list) or not isinstance(facts, dict) or sorted(map(str, names)) != sorted(columns):
+            raise malformed("it is not a release of the columns of the study")
         codes, cells = {}, {}
         for number, name in enumerate(names):
             own, of = arrays.get(f"{number}.codes"), arrays.get(f"{number}.cells")

@@ -143,14 +143,23 @@ class Study:
             found[group] = (*found.get(group, ()), member.name)
         return found
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the parties bring together, in the order of the plan."""
+        attributes = self.plan.attributes.items()
+        return tuple(column for column, attribute in attributes if attribute.role is not Role.IDENTIFYING)
+
+    @property
+    def released_columns(self) -> tuple[str, ...]:
+        """The columns of the release: all but the one that flags the rows to release, if there is one."""
+        flag = None if self.plan.subset is None else self.plan.subset.name
+        return tuple(column for column in self.columns if column != flag)
+
     def columns_of(self, name: str) -> tuple[str, ...]:
-        """The columns of the release that a party brings, in the order of the plan."""
-        released = tuple(
-            column for column, attribute in self.plan.attributes.items() if attribute.role is not Role.IDENTIFYING
-        )
+        """The columns that a party brings, in the order of the plan."""
         if self.distribution is Distribution.HORIZONTAL:
-            return released
-        return tuple(column for column in released if column in self.parties[name].columns)
+            return self.columns
+        return tuple(column for column in self.columns if column in self.parties[name].columns)
 
     def fingerprint(self) -> str:
         """The SHA-256 of everything that was agreed: study, plan and the files of its hierarchies."""

@@ -98,7 +98,7 @@ def test_only_cells_that_the_release_shows_are_sent_on(study: Study) -> None:
         int(codes[codes < 2**32 - 2].max(initial=0)) < max(1, len(release.cells[name]))
         for name, codes in release.codes.items()
     )
-    assert SealedRelease.from_bytes(release.permuted().to_bytes()).rows == 5
+    assert SealedRelease.from_bytes(release.permuted().to_bytes(), list(release.codes)).rows == 5
 
 
 def test_hierarchies_that_contradict_each_other_are_refused_without_a_value(study: Study, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,11 +149,12 @@ class CounterEngine:
         facts, arrays = unpack(self._counter.ask(node, self._domain.exact))
         classes, class_of, cells = facts.get("classes"), arrays.get("class"), arrays.get("counters")
         rows = arrays.get("rows")
-        if type(classes) is not int or class_of is None or cells is None or len(class_of) != len(cells):
+        if type(classes) is not int or cells is None or not _are_codes(class_of, len(cells)):
             raise malformed("it does not count classes")
-        if rows is None or rows.shape != (classes,):
+        if rows is None or rows.shape != (classes,) or rows.dtype.kind not in "ui":
             raise malformed("it does not count rows")
-        if len(class_of) and int(class_of.max()) >= classes:
+        highest = int(class_of.max()) if len(class_of) else -1
+        if not highest < classes <= len(cells):
             raise malformed("it counts a class that is not there")
         counts = self._counter.decrypt(cells)
         sizes = np.bincount(class_of, weights=counts, minlength=classes).astype(np.int64)
@@ -162,7 +163,7 @@ class CounterEngine:
         place = np.zeros(classes, dtype=np.int64)
         place[real] = np.arange(len(real))
         codes = arrays.get("codes")
-        if codes is not None and codes.shape != (classes, len(node)):
+        if codes is not None and not self._are_labels(codes, classes, node):
             raise malformed("its codes do not fit its classes")
         some = counts > 0
         histograms = {
@@ -178,11 +179,18 @@ class CounterEngine:
             attributes=len(node),
         )
 
+    def _are_labels(self, codes: NDArray[Any], classes: int, node: Node) -> bool:
+        """Whether each class has the code of a label of each column."""
+        columns = zip(self._domain.marginals.columns, node, strict=True)
+        labels = np.array([len(column.shares[level]) for column, level in columns])
+        fits = codes.shape == (classes, len(node)) and codes.dtype == np.uint32
+        return fits and bool((codes < labels).all())
+
     def _histogram(
         self, name: str, values: NDArray[Any] | None, class_of: Counts, counts: Counts, some: Bools
     ) -> Histogram:
         domain = self._domain.domains[name]
-        if values is None or len(values) != len(some) or int(values.max(initial=0)) >= len(domain.overall):
+        if not _are_codes(values, len(some)) or int(values.max(initial=0)) >= len(domain.overall):
             raise malformed("its values do not fit its classes")
         width = len(domain.overall)
         keys, of = np.unique(class_of * width + values[some], return_inverse=True)
@@ -221,6 +229,10 @@ class CounterEngine:
         }
         rows = self._domain.marginals.rows
         return Groups(node, np.array([rows]), _hidden, histograms=histograms, attributes=len(node))
+
+
+def _are_codes(array: NDArray[Any] | None, length: int) -> TypeGuard[Codes]:
+    return array is not None and array.dtype == np.uint32 and array.shape == (length,)
 
 
 def _hidden(which: Bools) -> Codes:

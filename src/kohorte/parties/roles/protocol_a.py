@@ -118,7 +118,7 @@ def party(
         release = _anonymized(study, parts, timing, progress)
         channel.send(ring.right, "release", keys.decrypted(release).permuted().to_bytes())
     else:
-        release = SealedRelease.from_bytes(channel.receive(ring.left, "release"))
+        release = SealedRelease.from_bytes(channel.receive(ring.left, "release"), study.released_columns)
         with timing("decrypt"):
             release = keys.decrypted(release)
         if name != study.finisher:
@@ -183,8 +183,19 @@ class Parts:
         names, rows = facts.get("groups"), facts.get("rows")
         if not isinstance(names, list) or not isinstance(rows, dict) or len(arrays) != len(names):
             raise malformed("its parts do not fit together")
+        if not all(isinstance(name, str) for name in names) or not all(type(number) is int for number in rows.values()):
+            raise malformed("its parts have no names or no numbers of rows")
         tables = [SealedTable.from_bytes(array.tobytes()) for array in arrays.values()]
         return cls(dict(zip(names, tables, strict=True)), rows)
+
+    def checked(self, study: Study) -> Parts:
+        """Return the parts if they are the whole table of the study; refuse others."""
+        groups = set(study.groups()) if study.joins else {""}
+        if set(self.tables) != groups or set(self.rows) != set(study.names):
+            raise malformed("its parts are not those of the study")
+        if any(set(table.columns) != set(study.columns) for table in self.tables.values()):
+            raise malformed("its parts do not have the columns of the study")
+        return self
 
     def lost(self, study: Study) -> dict[str, int]:
         """How many rows of each party are left out, because other parties do not have these people."""
@@ -213,7 +224,7 @@ def integrate_in_circle(channel: Channel, study: Study, ring: Ring, held: Sealed
     before = Parts({}, {}) if begins else Parts.from_bytes(channel.receive(ring.right, "parts"))
     parts = before.with_table(study, owner, held)
     if ring.own == ring.master:
-        return parts
+        return parts.checked(study)
     channel.send(ring.left, "parts", parts.to_bytes())
     return None
 

@@ -73,7 +73,7 @@ def party(
         _answer(channel, study, opening, keys, _whole(study, parts, public))
     elif name != study.finisher:
         opening.strip_for_others()
-        _pass_on(channel, ring, keys, share)
+        _pass_on(channel, study, ring, keys, share)
     if name != study.finisher:
         answer_decoding(channel, study, secrets, own)
         return secrets, None
@@ -155,9 +155,9 @@ def _send_on(channel: Channel, ring: Ring, release: SealedRelease, counters: Cel
     channel.send(ring.right, "release", pack({}, {"release": message, "counters": counters[order]}))
 
 
-def _pass_on(channel: Channel, ring: Ring, keys: Keys, share: ElGamal) -> None:
+def _pass_on(channel: Channel, study: Study, ring: Ring, keys: Keys, share: ElGamal) -> None:
     message, counters = read_release(channel.receive(ring.left, "release"))
-    release = SealedRelease.from_bytes(message)
+    release = SealedRelease.from_bytes(message, study.released_columns)
     if len(counters) != release.rows:
         raise malformed("its counters do not fit its rows")
     _send_on(channel, ring, keys.decrypted(release), share.strip(counters))
@@ -181,7 +181,9 @@ def _opened(
         opening.done()
         message, counters = read_release(channel.receive(opening.ring.left, "release"))
         counts = opening.share.decrypt(counters, opening.most)
-        release = keys.decrypted(SealedRelease.from_bytes(message).repeated(counts, opening.most))
+        release = keys.decrypted(
+            SealedRelease.from_bytes(message, study.released_columns).repeated(counts, opening.most)
+        )
         opened = release.opened(decoded(channel, secrets, own, release), study.plan)
     facts = {**found.figures(opened), "lost": lost_rows(study, opening.rows, found.domain.people), "seconds": {}}
     return OpenedRelease(opened, facts, timing.seconds)

@@ -47,7 +47,7 @@ def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame) -> tup
         channel.send(HELPER, "table", permuted(sealed(own, ciphers)).to_bytes())
     if name != study.finisher:
         return secrets, None
-    release = SealedRelease.from_bytes(channel.receive(HELPER, "release"))
+    release = SealedRelease.from_bytes(channel.receive(HELPER, "release"), study.released_columns)
     with timing("decrypt"):
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
         opened = OpenedRelease.of(release, texts, study.plan, timing.seconds)

@@ -82,7 +82,7 @@ def party(
         found = lead.search(progress)
     with timing("decrypt"):
         message, counters = lead.released(found)
-        release = SealedRelease.from_bytes(message).repeated(decrypt(counters), most)
+        release = SealedRelease.from_bytes(message, study.released_columns).repeated(decrypt(counters), most)
         decrypt.done()
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
         opened = release.opened(texts, study.plan)
