@@ -231,3 +231,18 @@ def test_a_process_that_is_killed_loses_nobody_and_gives_nobody_two_pseudonyms(t
     assert 0 in left
     assert len(killed_pseudonyms.PEOPLE) in left
     assert len(set(left)) > 3
+
+
+def test_a_definition_that_is_not_possible_makes_no_folder(here: Path, run: Run) -> None:
+    assert "[pseudonym-length]" in create(run, "study", "one-way", "--length", "3").err
+    assert not (here / "trust").exists()
+
+
+def test_a_pipe_is_read_once(here: Path, run: Run) -> None:
+    create(run, "study", "one-way")
+    pseudonymize(run, "study", "one.csv")
+    pipe = here / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", "visits.csv", "pipe"]):
+        assert pseudonymize(run, "study", "two.csv", table="pipe").code == 0
+    assert (here / "one.csv").read_bytes() == (here / "two.csv").read_bytes()

@@ -13,7 +13,6 @@ Leaves open
 
 from __future__ import annotations
 
-import getpass
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +41,7 @@ from kohorte.patients.list.tables import COUNTERS, NAME, PEOPLE, RECORDS, ROOM, 
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key
+from kohorte.trust.log import account
 from kohorte.trust.private_files import locked
 
 BATCH = 2_000
@@ -106,7 +106,7 @@ class PatientList:
 
     def __init__(self, folder: TrustFolder, *, actor: str | None = None) -> None:
         self._folder = folder
-        self._actor = actor or _account()
+        self._actor = actor or account()
         key_file = folder.key_file(
             NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
         )
@@ -324,13 +324,6 @@ class PatientList:
 
     def _log(self, action: str, **details: str | int | bool) -> None:
         self._folder.log.append(action, "the patient list", actor=self._actor, **details)
-
-
-def _account() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # an account without a name, as in some containers
-        return "unknown account"
 
 
 def _is_not_understood(text: str) -> bool:

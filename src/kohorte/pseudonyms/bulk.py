@@ -245,7 +245,7 @@ def summary(outcome: Outcome) -> list[str]:
         f"({outcome.kind}, version {outcome.key_version} of its key)"
     ]
     if outcome.missing:
-        lines.append(f"{count(outcome.missing, 'row')} without a value in the column, and without one now")
+        lines.append(f"{count(outcome.missing, 'row')} without a value in the column, and so without a pseudonym")
     if outcome.kind == "list":
         lines.append(f"{count(outcome.new, 'new entry', 'new entries')} in the list")
     if outcome.dates_shifted or outcome.dates_removed:

@@ -93,8 +93,6 @@ class Domains:
 
     def create(self, definition: Definition, *, actor: str) -> Domain:
         """Make a domain with a new key. A key file that is there without a definition is used, never replaced."""
-        kind = member_named(definition.kind, KINDS, what="kind of pseudonym", code="pseudonym-kind")
-        kind.check(definition)
         if definition.parent is not None:
             self.definition(definition.parent)
         with locked(self.folder.path):
@@ -141,10 +139,12 @@ class Domains:
 def definition_of(
     name: str, kind: str, *, alphabet: str | None = None, length: int | None = None, **options: Any
 ) -> Definition:
-    """Return a definition with the defaults of its kind, where nothing else is said."""
+    """Return a definition that its kind can keep, with the defaults of the kind where nothing else is said."""
     family = member_named(kind, KINDS, what="kind of pseudonym", code="pseudonym-kind")
     if options.get("check") is None:
         options["check"] = (Check.NONE if options.get("keep_format") else Check.TWO).value
     usual = pid.CARRIERS if options["check"] == Check.PID else family.default_length
     letters = Alphabet.named("unambiguous" if alphabet is None else alphabet).characters
-    return Definition(name, kind, letters, usual if length is None else length, **options)
+    definition = Definition(name, kind, letters, usual if length is None else length, **options)
+    family.check(definition)
+    return definition

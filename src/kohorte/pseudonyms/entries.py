@@ -40,6 +40,8 @@ from kohorte.trust.sealing import BlindIndex, Sealer
 from kohorte.trust.store import RAW, Room
 
 ASKED_AT_ONCE = 5000
+ADDED_AT_ONCE = 20_000
+"""Entries of one transaction: other processes wait for its end."""
 FULL = 2
 """A random list is full when one in so many pseudonyms is taken: new ones would be hard to find, and easy to guess."""
 
@@ -64,7 +66,7 @@ entries = Table(
     Index("pseudonyms_by_original", "list", "original", unique=True),
     Index("pseudonyms_by_pseudonym", "list", "pseudonym", unique=True),
 )
-ROOM = Room("pseudonyms", 1, _METADATA)
+ROOM = Room("pseudonyms", 1, _METADATA, keeps_connections=True)
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,17 @@ class Entries:
             return int(connection.execute(_of(self._list, func.count())).scalar_one())
 
     def pseudonyms(self, originals: Sequence[str]) -> Made:
-        """Look texts up, and add those that are missing."""
+        """Look texts up, and add those that are missing, in transactions that let others in between."""
+        parts = [
+            self._part(originals[start : start + ADDED_AT_ONCE]) for start in range(0, len(originals), ADDED_AT_ONCE)
+        ]
+        return Made(
+            [one for part in parts for one in part.pseudonyms],
+            [one for part in parts for one in part.versions],
+            sum(part.new for part in parts),
+        )
+
+    def _part(self, originals: Sequence[str]) -> Made:
         with self._store.reading() as connection:
             before = int(connection.execute(self._taken).scalar_one())
             known = self._by_original(connection, originals)

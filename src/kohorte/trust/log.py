@@ -8,6 +8,7 @@ an entry must be recognised later.
 
 from __future__ import annotations
 
+import getpass
 import hmac
 import json
 import os
@@ -57,6 +58,14 @@ class LogCheck:
             "head": {"number": self.head.number, "code": self.head.code},
             "first_wrong": self.first_wrong,
         }
+
+
+def account() -> str:
+    """The account that runs this process: the actor where nobody signs in."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        return "unknown account"
 
 
 class Log:

@@ -33,7 +33,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, QueuePool
 from sqlalchemy.types import UserDefinedType
 
 from kohorte.errors import EngineError, InputError
@@ -73,6 +73,9 @@ class Room:
     name: str
     version: int
     tables: MetaData
+    keeps_connections: bool = False
+    """Whether connections to a SQLite file stay open. This is faster, but deleted values stay in the write-ahead log
+    until the last one is closed."""
 
 
 class Store:
@@ -83,7 +86,9 @@ class Store:
         address = os.environ.get(ENVIRONMENT)
         self._file = None if address else folder / f"{room.name}.db"
         with _failures():
-            self._engine = _postgresql(_url(address)) if address else _sqlite(self._made(folder / f"{room.name}.db"))
+            self._engine = (
+                _postgresql(_url(address)) if address else _sqlite(self._made(folder / f"{room.name}.db"), room)
+            )
         weakref.finalize(self, self._engine.dispose)
         self._make_tables()
 
@@ -155,11 +160,11 @@ def _url(address: str) -> URL:
     return url
 
 
-def _sqlite(path: Path) -> Engine:
+def _sqlite(path: Path, room: Room) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         connect_args={"timeout": WAIT_SECONDS},
-        poolclass=NullPool,
+        poolclass=QueuePool if room.keeps_connections else NullPool,
         hide_parameters=True,
     )
     event.listen(engine, "connect", _set_up_sqlite)

@@ -10,7 +10,7 @@ import pytest
 
 from kohorte.errors import EngineError
 from kohorte.trust.keys import Key
-from kohorte.trust.log import Head, Log
+from kohorte.trust.log import Head, Log, account
 
 
 @pytest.fixture
@@ -143,3 +143,13 @@ def test_a_log_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         Log(folder, Key(1, bytes(32))).verify()
     assert caught.value.code == "trust-log-failed"
+
+
+def test_an_account_without_a_name_can_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert account()
+
+    def nameless() -> str:
+        raise KeyError
+
+    monkeypatch.setattr("kohorte.trust.log.getpass.getuser", nameless)
+    assert account() == "unknown account"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 
 from kohorte.cli.output import print_json, print_table
+from kohorte.trust.libraries import refuse_missing_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,9 +70,10 @@ def _action(
 
 
 def run_create(options: argparse.Namespace) -> int:
-    """Make a domain."""
-    domains = opened_domains(options.folder, create=True)
+    """Make a domain; the folder is made only for a definition that is possible."""
+    refuse_missing_libraries()
     from kohorte.pseudonyms.domains import definition_of
+    from kohorte.trust.log import account
 
     definition = definition_of(
         options.name,
@@ -86,7 +87,8 @@ def run_create(options: argparse.Namespace) -> int:
         numbered=options.numbered,
         keep_format=options.keep_format,
     )
-    domain = domains.create(definition, actor=getpass.getuser())
+    domains = opened_domains(options.folder, create=True)
+    domain = domains.create(definition, actor=account())
     if options.json:
         print_json(_figures(domain.definition))
         return 0
@@ -127,7 +129,9 @@ def run_list(options: argparse.Namespace) -> int:
 def run_rotate(options: argparse.Namespace) -> int:
     """Give a domain a new version of its key."""
     domains = opened_domains(options.folder)
-    domain = domains.rotate_key(options.name, actor=getpass.getuser())
+    from kohorte.trust.log import account
+
+    domain = domains.rotate_key(options.name, actor=account())
     if options.json:
         print_json(_figures(domain.definition))
         return 0
@@ -138,8 +142,6 @@ def run_rotate(options: argparse.Namespace) -> int:
 
 def opened_domains(folder: str | None, *, create: bool = False) -> Domains:
     """Open the domains of a folder; the libraries of the extra must be installed."""
-    from kohorte.trust.libraries import refuse_missing_libraries
-
     refuse_missing_libraries()
     from kohorte.pseudonyms.domains import Domains
     from kohorte.trust.folder import TrustFolder

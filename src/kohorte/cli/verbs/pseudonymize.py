@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import sys
 from pathlib import Path
 
@@ -54,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--within and --date-format can only be used with --shift-dates", code="pseudonym-within")
     domains = opened_domains(options.folder)
     from kohorte.pseudonyms.bulk import Wish, pseudonymize, summary
+    from kohorte.trust.log import account
 
     wish = Wish(
         options.column,
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             domain,
             wish,
             force=options.force,
-            actor=getpass.getuser(),
+            actor=account(),
             progress=progress,
         )
     if options.json:
@@ -92,4 +92,6 @@ def _table(options: argparse.Namespace) -> TableBatches:
     if options.data == STANDARD_INPUT:
         content = sys.stdin.buffer.read()
         return TableBatches(Path("standard input"), options.separator, options.encoding, content)
-    return TableBatches(Path(options.data), options.separator, options.encoding)
+    path = Path(options.data)
+    content = path.read_bytes() if path.is_fifo() else None  # it can be read only once
+    return TableBatches(path, options.separator, options.encoding, content)
