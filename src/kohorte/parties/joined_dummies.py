@@ -80,7 +80,7 @@ def _chosen(own: OwnTable, share: float, key: bytes, group: Group, name: str) ->
     Parties with the same people choose the same; otherwise they differ in few people, whose dummy rows find no partner.
     """
     assert own.identifiers is not None, "the rows have identifiers"
-    words, wanted = 1 + 2 * len(group.alike), math.ceil(share * own.rows)
+    words, wanted = 1 + len(group.alike), math.ceil(share * own.rows)
     rows: list[int] = []
     hashes: list[bytes] = []
     for turn in range(math.ceil(share)):
@@ -101,19 +101,19 @@ def _hash(key: bytes, text: str, length: int) -> bytes:
 def _changed(numbers: NDArray[np.uint64], group: Group, name: str) -> tuple[Bools, Floats]:
     """Which dummy rows this party changes, and how many partners a row has in what the others keep.
 
-    Parties give up their part in an order that is drawn, until what is left is common enough.
+    Parties give up their part until what is left is common enough, the one whose rows are least alike first: others
+    then change fewer values, on which values of other parties may depend.
     """
-    alike, parties = np.array(list(group.alike.values())), len(group.alike)
-    place = numbers[:, :parties].argsort(axis=1).argsort(axis=1)
-    gone = np.full(len(numbers), parties)
+    order = sorted(group.alike, key=group.alike.__getitem__)
+    gone = np.full(len(numbers), len(order))
     partners = np.full(len(numbers), float(group.rows))
     waiting = np.ones(len(numbers), dtype=bool)
-    for given_up in range(parties):
-        expected = group.rows * np.where(place >= given_up, alike, 1.0).prod(axis=1)
-        stays = waiting & (numbers[:, parties + given_up] / 2.0**64 < expected / (1 + expected))
-        gone[stays], partners[stays] = given_up, expected[stays]
+    for given_up in range(len(order)):
+        expected = group.rows * math.prod(group.alike[party] for party in order[given_up:])
+        stays = waiting & (numbers[:, given_up] / 2.0**64 < expected / (1 + expected))
+        gone[stays], partners[stays] = given_up, expected
         waiting &= ~stays
-    return place[:, list(group.alike).index(name)] < gone, partners
+    return gone > order.index(name), partners
 
 
 def _varied(own: OwnTable, codes: Rows, chosen: Chosen) -> Rows:
