@@ -17,14 +17,17 @@ from kohorte.models import (
 )
 from kohorte.plans.people.person_notes import IN_ROWS, identifiers
 from kohorte.plans.plan import Plan
+from kohorte.plans.population import flagged_rows
 from kohorte.plans.unit import Unit
 from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
-from kohorte.sources import TableSource
+from kohorte.sources import COUNT, TableSource
 
 OTHER_ROWS = "its rows are not those of the original table, so that people cannot be counted"
 NOT_COUNTED = "people were not counted, only rows"
 BY_ROW = "levels differ from row to row"
+NO_LEVEL = f"a column stands at no level of its hierarchy: {BY_ROW}, or the original is another table"
+"""An algorithm that is given with the command, not in the plan, may have recoded row by row."""
 OF_CLASSES = (KAnonymity, AlphaKAnonymity, DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SafeHarborRule)
 """Models whose verdict on a class needs no other rows than those of the class."""
 
@@ -78,13 +81,14 @@ def _of_original(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: p
         return VerifiedPeople(unknown=_unknown(BY_ROW, plan.unit))
     found = ShownPeople.of_original(original, classes, plan)
     if found is None:
-        return VerifiedPeople(problem=OTHER_ROWS)
+        return _or_other_rows(tuples, plan, original, _unknown(NO_LEVEL, plan.unit))
     if not plan.unit.judges_sets or found.fit(tuples):
         return _fitting(found, tuples)
     found = ShownPeople.of_original(original, classes, plan, suppressing=True)
     if found is not None and found.fit(tuples):
         return VerifiedPeople(found)
-    return VerifiedPeople(unknown=_unknown("the original table does not say whose rows are suppressed", plan.unit))
+    unclear = _unknown("the original table does not say whose rows are suppressed", plan.unit)
+    return _or_other_rows(tuples, plan, original, unclear)
 
 
 def _named(table: TableSource, classes: Classes, plan: Plan) -> VerifiedPeople:
@@ -107,6 +111,13 @@ def _fitting(people: ShownPeople, tuples: pl.DataFrame) -> VerifiedPeople:
     return VerifiedPeople(people) if people.fit(tuples) else VerifiedPeople(problem=OTHER_ROWS)
 
 
+def _or_other_rows(tuples: pl.DataFrame, plan: Plan, original: pl.DataFrame, unclear: str) -> VerifiedPeople:
+    """Why the rows of the original could not be compared with the table; another number of rows is a problem."""
+    if flagged_rows(original, plan).height != int(tuples[COUNT].sum()):
+        return VerifiedPeople(problem=OTHER_ROWS)
+    return VerifiedPeople(unknown=unclear)
+
+
 def _reads_identifiers(table: TableSource, plan: Plan, original: pl.DataFrame) -> bool:
     """Whether the original table, not the table itself, says if identifiers repeat."""
     needed = set(identifiers(plan))
@@ -117,7 +128,9 @@ def _compared(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: pl.D
     """Whether a table of which rows are counted has the rows of the original table; nobody is counted."""
     rows = None if plan.search.algorithm in RECODER_NAMES else ShownPeople.of_original(original, classes, plan)
     if rows is None:
-        return VerifiedPeople(unknown=f"{IN_ROWS}: whether they are those of the original table is unclear; {BY_ROW}")
+        why = BY_ROW if plan.search.algorithm in RECODER_NAMES else NO_LEVEL
+        unclear = f"{IN_ROWS}: whether they are those of the original table is unclear; {why}"
+        return _or_other_rows(tuples, plan, original, unclear)
     return VerifiedPeople(problem=_fitting(rows, tuples).problem)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -67,6 +68,17 @@ class TestAPlanWithoutPerson:
         found = ko.verify(released(stays, plan), plan, population=stays.frame)
         assert found.satisfied
         assert any("levels differ from row to row" in point for point in found.open_points)
+
+    @pytest.mark.parametrize("person", [None, "patient"])
+    def test_a_recoding_by_an_algorithm_that_the_plan_does_not_name_is_not_taken_for_another_table(
+        self, person: str | None
+    ) -> None:
+        stays = Stays.drawn(1)
+        plan = stays.plan(models=[LDIV], person=person)
+        release = released(stays, replace(plan, search=replace(plan.search, algorithm="mondrian")))
+        found = ko.verify(release, plan, population=stays.frame)
+        assert found.satisfied
+        assert any("levels differ from row to row, or the original is another" in point for point in found.open_points)
 
     def test_without_an_identifying_column_there_is_nothing_to_ask_an_original(self) -> None:
         stays = unique_stays()
@@ -179,6 +191,14 @@ class TestAllRowsOfAPerson:
         found = ko.verify(made.data, all_rows, population=stays.frame)
         assert (found.satisfied, found.unit) == (False, "people")
         assert [model.in_words for model in ko.verify(made.data, all_rows).models] == ["holds by rows"]
+
+    def test_an_original_with_fewer_rows_is_another_table(self) -> None:
+        stays = Stays.drawn(1, people=40, rows=60)
+        plan = stays.plan(person={"column": "patient", "attacker_knows": "all_rows"}, limit=0.5)
+        release = released(stays, plan)
+        found = ko.verify(release, plan, population=stays.frame.head(59))
+        assert not found.satisfied
+        assert any("not those of the original table" in problem for problem in found.problems)
 
     def test_a_column_that_ties_rows_is_named_as_what_was_not_checked(self) -> None:
         stays = Stays.drawn(2, people=40, rows=60, constant=True)
