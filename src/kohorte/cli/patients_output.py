@@ -48,6 +48,11 @@ def print_registrations(found: Registrations, output: str | None) -> None:
         )
     if found.dates_not_understood:
         print(f"note: {_rows(found.dates_not_understood)}: the birth date was not understood and was left out")
+    if figures["known_by_little"]:
+        print(
+            f"note: {count(figures['known_by_little'], 'row')} known by a description that is equal but says little: "
+            "without first name, full birth date or insurance number"
+        )
     if figures["not_compared_with_all"]:
         print(
             f"note: {count(figures['not_compared_with_all'], 'row')} shared a name or date with so many records that "

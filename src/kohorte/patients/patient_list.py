@@ -6,9 +6,10 @@ Guarantee
     joined only by a person. Identity data and PIDs are sealed in the database. A batch is stored as a whole or not at
     all; a run that was killed continues with the same PIDs.
 Leaves open
-    Two people whose descriptions are equal in names, birth date and everything else that was registered are taken for
-    one. Copies and backups of the database keep what was forgotten until they are destroyed. A database administrator
-    sees how many people and cases there are, when they were added, and which records share a key of the comparison.
+    Two people whose descriptions are equal in everything that was registered are taken for one, unless that is little
+    and both are in one table. Copies and backups of the database keep what was forgotten until they are destroyed. A
+    database administrator sees how many people and cases there are, when they were added, and which records share a key
+    of the comparison.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import polars as pl
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, func, select
 
 from kohorte.data import as_text
 from kohorte.patients.encodings.exchange import encoded
@@ -33,23 +34,21 @@ from kohorte.patients.linkage.weights import Weighing
 from kohorte.patients.list import cases
 from kohorte.patients.list.cases import Case
 from kohorte.patients.list.database import person_of, pids_of
-from kohorte.patients.list.history import FREQUENCIES, History, forget, history_of
+from kohorte.patients.list.history import History, forget, history_of
 from kohorte.patients.list.judging import Outcome
 from kohorte.patients.list.registration import Registered, Registration, Row
-from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import COUNTERS, NAME, PEOPLE, RECORDS, ROOM, SETTINGS
+from kohorte.patients.list.storage import FREQUENCIES, Storage
+from kohorte.patients.list.tables import PEOPLE, RECORDS
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key
 from kohorte.trust.log import account
-from kohorte.trust.private_files import locked
 
 BATCH = 2_000
 SAMPLE = 20_000
 """So many records of the list are unsealed to count how common names are."""
 GROWTH = 1.2
 """The names are counted again when the list has grown by this factor."""
-KEY = "fingerprint of the key"
 SHOWN_ROWS = 10
 """So many row numbers are named in a note."""
 
@@ -91,6 +90,7 @@ class Registrations:
             "rows": len(self.rows),
             **{outcome.value: counts[outcome] for outcome in Outcome},
             "registered_before": self.before,
+            "known_by_little": sum(row.uncertain for row in self.rows),
             "not_compared_with_all": sum(row.crowded for row in self.rows),
             "dates_not_understood": len(self.dates_not_understood),
             "open_cases": self.cases,
@@ -107,18 +107,7 @@ class PatientList:
     def __init__(self, folder: TrustFolder, *, actor: str | None = None) -> None:
         self._folder = folder
         self._actor = actor or account()
-        key_file = folder.key_file(
-            NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
-        )
-        with locked(folder.path):
-            self._store = folder.store(ROOM)
-            noted = self._setting(KEY)
-            keys = key_file.create() if noted is None and not key_file.exists else key_file.read()
-            if noted is None:
-                self._begin(keys.current.fingerprint)
-            else:
-                keys.check({keys.current.version: noted.decode()})
-        self._secrets = Secrets(keys.current)
+        self._storage = Storage(folder)
 
     @classmethod
     def opened(cls, folder: TrustFolder | str, *, create: bool = False, actor: str | None = None) -> Self:
@@ -130,7 +119,7 @@ class PatientList:
 
     def close(self) -> None:
         """Close the connections to the database."""
-        self._store.close()
+        self._storage.close()
 
     def register(
         self,
@@ -150,8 +139,10 @@ class PatientList:
         rows = _rows(table, columns)
         tell(progress, Stage.COUNTING, "names")
         weighing = self._weighing(rows, store=not dry_run)
-        index = None if source is None else self._secrets.source("\x1f".join((source, *sorted(columns.values()))))
-        run = Registration(self._secrets, weighing, source=index, actor=self._actor)
+        index = (
+            None if source is None else self._storage.secrets.source("\x1f".join((source, *sorted(columns.values()))))
+        )
+        run = Registration(self._storage.secrets, weighing, source=index, actor=self._actor)
         result = Registrations(dry_run=dry_run)
         result.dates_not_understood = [row.number for row in rows if _is_not_understood(row.identity.birth_date)]
         if not dry_run:
@@ -170,76 +161,82 @@ class PatientList:
     @property
     def people(self) -> int:
         """How many people are in the list."""
-        with self._store.reading() as connection:
+        with self._storage.reading() as connection:
             statement = select(func.count()).select_from(PEOPLE).where(PEOPLE.c.joined.is_(None))
             return int(connection.execute(statement).scalar_one())
 
     def cases(self) -> list[Case]:
         """The open cases, those that agree most first."""
-        with self._store.reading() as connection:
-            return list(cases.open_cases(connection, self._secrets))
+        with self._storage.reading() as connection:
+            return list(cases.open_cases(connection, self._storage.secrets))
 
     def case(self, number: int) -> Case:
         """One open case."""
-        with self._store.reading() as connection:
+        with self._storage.reading() as connection:
             cases.open_case(connection, number)
-            return next(case for case in cases.open_cases(connection, self._secrets) if case.number == number)
+            return next(case for case in cases.open_cases(connection, self._storage.secrets) if case.number == number)
 
     def identities(self, number: int) -> tuple[Identity, list[Identity]]:
         """The identity data of a case, for the eyes of the person who decides; it is logged that it was shown."""
-        with self._store.reading() as connection:
+        with self._storage.reading() as connection:
             row = cases.open_case(connection, number)
-            shown = cases.identities_of(connection, self._secrets, row)
-            pids = pids_of(connection, self._secrets, (row.person, row.other))
+            shown = cases.identities_of(connection, self._storage.secrets, row)
+            pids = pids_of(connection, self._storage.secrets, (row.person, row.other))
         self._log("show case", case=number, pid=self._mark(pids[row.person]), other=self._mark(pids[row.other]))
         return shown
 
     def decide(self, number: int, *, same: bool) -> tuple[str, str]:
         """Decide a case; returns the PID that stays for the person and the other PID."""
-        with self._store.writing() as connection:
+        with self._storage.writing() as connection:
             kept, other = self._pids(connection, *cases.decide(connection, number, same=same, actor=self._actor))
         self._log("decide", case=number, same=same, pid=self._mark(kept), other=self._mark(other))
         return kept, other
 
     def merge(self, pid: str, other_pid: str) -> tuple[str, str]:
         """Make two people one: the first PID stays, and the second stands for the same person from now on."""
-        with self._store.writing() as connection:
-            people = [person_of(connection, self._secrets, text) for text in (pid, other_pid)]
+        with self._storage.writing() as connection:
+            people = [person_of(connection, self._storage.secrets, text) for text in (pid, other_pid)]
             kept, gone = self._pids(connection, *cases.join(connection, *people, actor=self._actor))
         self._log("merge", pid=self._mark(kept), other=self._mark(gone))
         return kept, gone
 
     def split(self, pid: str, records: Sequence[int]) -> tuple[str, str]:
         """Give records of a person, by their numbers in `history`, to a person of their own; returns both PIDs."""
-        with self._store.writing() as connection:
-            person = person_of(connection, self._secrets, pid)
-            target = cases.split(connection, self._secrets, person, records, actor=self._actor)
+        with self._storage.writing() as connection:
+            person = person_of(connection, self._storage.secrets, pid)
+            target = cases.split(connection, self._storage.secrets, person, records, actor=self._actor)
             stays, new = self._pids(connection, person, target)
         self._log("split", pid=self._mark(stays), other=self._mark(new), records=len(set(records)))
         return stays, new
 
     def history(self, pid: str) -> History:
         """What happened to a PID, without identity data."""
-        with self._store.reading() as connection:
-            return history_of(connection, self._secrets, person_of(connection, self._secrets, pid))
+        with self._storage.reading() as connection:
+            return history_of(connection, self._storage.secrets, person_of(connection, self._storage.secrets, pid))
 
     def forget(self, pid: str, *, dry_run: bool = False) -> int:
         """Destroy identity data and link of a person for good; returns how many records there were.
 
         The log has two entries with the fingerprints of the PIDs: before and after. They prove when it was done.
         """
-        with self._store.reading() as connection:
-            found = history_of(connection, self._secrets, person_of(connection, self._secrets, pid))
+        with self._storage.reading() as connection:
+            found = history_of(connection, self._storage.secrets, person_of(connection, self._storage.secrets, pid))
         if dry_run:
             return len(found.records)
         pids = (found.pid, *found.joined)
         for one in pids:
             self._log("forget begins", pid=self._mark(one))
-        with self._store.writing() as connection:
-            records = forget(connection, person_of(connection, self._secrets, pid))
+        with self._storage.writing() as connection:
+            records = forget(connection, person_of(connection, self._storage.secrets, pid))
         for one in pids:
             self._log("forget", pid=self._mark(one), kind="identity data and link destroyed", records=records)
         return records
+
+    def rotate_key(self) -> int:
+        """Seal the whole list with a new version of its key; returns the number of the version."""
+        version = self._storage.rotate()
+        self._log("rotate key", version=version)
+        return version
 
     def encoded(self, secret: Key) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Encode all records for a comparison with another list, under a secret that both houses share.
@@ -247,11 +244,11 @@ class PatientList:
         The first table is for the third party who compares. The second one stays here: the PID of each identifier,
         which is another one under every secret.
         """
-        with self._store.reading() as connection:
+        with self._storage.reading() as connection:
             rows = connection.execute(select(RECORDS.c.id, RECORDS.c.person, RECORDS.c.identity)).all()
-            pids = pids_of(connection, self._secrets, {row.person for row in rows})
-        names = {person: self._secrets.exchange_id(pid, secret.fingerprint) for person, pid in pids.items()}
-        records = ((names[row.person], Record.of(self._secrets.identity(row.identity, row.id))) for row in rows)
+            pids = pids_of(connection, self._storage.secrets, {row.person for row in rows})
+        names = {person: self._storage.secrets.exchange_id(pid, secret.fingerprint) for person, pid in pids.items()}
+        records = ((names[row.person], Record.of(self._storage.secrets.identity(row.identity, row.id))) for row in rows)
         table = encoded(records, secret)
         kept = pl.DataFrame({"id": [names[person] for person in pids], "pid": list(pids.values())})
         self._log("encode", people=len(pids), records=len(rows), secret=secret.fingerprint)
@@ -266,29 +263,30 @@ class PatientList:
         return Weighing(counted.together_with(table), people + len(rows))
 
     def _frequencies(self, people: int, *, store: bool) -> Frequencies:
-        sealed = self._setting(FREQUENCIES)
-        if sealed is not None:
-            counted = Frequencies.from_json(self._secrets.setting(sealed, FREQUENCIES))
+        stored = self._storage.setting(FREQUENCIES)
+        if stored is not None:
+            counted = Frequencies.from_json(stored)
             if min(people, SAMPLE) <= GROWTH * counted.records:
                 return counted
         counted = Frequencies()
-        with self._store.reading() as connection:
+        with self._storage.reading() as connection:
             every = max(people // SAMPLE, 1)
             sample = select(RECORDS.c.id, RECORDS.c.identity).where(RECORDS.c.id % every == 0).limit(SAMPLE)
-            counted.add(Record.of(self._secrets.identity(row.identity, row.id)) for row in connection.execute(sample))
+            counted.add(
+                Record.of(self._storage.secrets.identity(row.identity, row.id)) for row in connection.execute(sample)
+            )
         if store:
-            with self._store.writing() as connection:
-                self._set(connection, FREQUENCIES, self._secrets.seal_setting(counted.to_json(), FREQUENCIES))
+            self._storage.set(FREQUENCIES, counted.to_json())
         return counted
 
     @contextmanager
     def _transactions(self, *, dry_run: bool) -> Iterator[Any]:
         """A transaction for each batch; in a dry run one for all, which is rolled back."""
         if not dry_run:
-            yield self._store.writing
+            yield self._storage.writing
             return
         try:
-            with self._store.writing() as connection:
+            with self._storage.writing() as connection:
 
                 @contextmanager
                 def same() -> Iterator[Connection]:
@@ -299,23 +297,8 @@ class PatientList:
         except _DryRun:
             return
 
-    def _begin(self, fingerprint: str) -> None:
-        with self._store.writing() as connection:
-            connection.execute(insert(COUNTERS), [{"name": "people", "value": 0}, {"name": "records", "value": 0}])
-            self._set(connection, KEY, fingerprint.encode())
-
-    def _setting(self, name: str) -> bytes | None:
-        with self._store.reading() as connection:
-            value = connection.execute(select(SETTINGS.c.value).where(SETTINGS.c.name == name)).scalar()
-        return None if value is None else bytes(value)
-
-    @staticmethod
-    def _set(connection: Connection, name: str, value: bytes) -> None:
-        connection.execute(delete(SETTINGS).where(SETTINGS.c.name == name))
-        connection.execute(insert(SETTINGS), {"name": name, "value": value})
-
     def _pids(self, connection: Connection, *people: int) -> tuple[str, str]:
-        pids = pids_of(connection, self._secrets, people)
+        pids = pids_of(connection, self._storage.secrets, people)
         one, other = (pids[person] for person in people)
         return one, other
 

@@ -73,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     forget.add_argument("pid", metavar="PID")
     forget.add_argument("--dry-run", action="store_true", help="say what would be destroyed, and destroy nothing")
 
+    _action(actions, "rotate-key", "seal the list with a new version of its key", run_rotate_key)
     encode = _action(
         actions, "encode", "encode the list, so that a third party can compare it with another", run_encode
     )
@@ -279,6 +280,18 @@ def run_forget(options: argparse.Namespace) -> int:
     else:
         print(f"forgotten: {count(records, 'record')} and the link are destroyed, and the log says so")
         print("note: copies and backups of the database still have them until they are destroyed, too")
+    return 0
+
+
+def run_rotate_key(options: argparse.Namespace) -> int:
+    """Seal the list with a new key."""
+    with _opened(options) as patients:
+        version = patients.rotate_key()
+    if options.json:
+        print_json({"version": version})
+    else:
+        print(f"the list is sealed with version {version} of its key")
+        print("note: keep a copy of the key file; earlier versions stay in it, because backups need them")
     return 0
 
 

@@ -41,6 +41,9 @@ class Level(StrEnum):
     MISSING = "missing"
 
 
+_CLOSE = (Level.EQUAL, Level.NEARLY, Level.TYPING)
+
+
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """The levels of all fields, and the values whose frequencies matter; the repr shows no value."""
@@ -51,8 +54,8 @@ class Agreement:
     sex: Level
     address: Level
     number: Level
-    shared_first: str = ""
-    shared_last: str = ""
+    shared_first: tuple[str, ...] = ()
+    shared_last: tuple[str, ...] = ()
     shared_postcode: str = ""
     first_names: tuple[str, str] = ("", "")
 
@@ -78,7 +81,8 @@ def compare(one: Record, other: Record) -> Agreement:
     last, shared_last = _families(one, other)
     if Level.DIFFERENT in (first, last) and _are_swapped(one, other):
         first = last = Level.SWAPPED
-        shared_first, shared_last = one.first.joined, one.last.joined
+        shared_first = one.first.joined, other.first.joined
+        shared_last = one.last.joined, other.last.joined
     return Agreement(
         first=first,
         last=last,
@@ -94,43 +98,40 @@ def compare(one: Record, other: Record) -> Agreement:
 
 
 @lru_cache(REMEMBERED)
-def compare_names(one: Name, other: Name) -> tuple[Level, str]:
-    """The level of two names, and the form on which they agree."""
+def compare_names(one: Name, other: Name) -> tuple[Level, tuple[str, ...]]:
+    """The level of two names, and the names or parts on which they agree; of a typing error both spellings."""
     if not one or not other:
-        return Level.MISSING, ""
+        return Level.MISSING, ()
     a, b = one.joined, other.joined
     if a == b or set(one.parts) == set(other.parts):
-        return Level.EQUAL, min(a, b, key=len)  # a name that is written twice is not rarer
+        return Level.EQUAL, (min(a, b, key=len),)  # a name that is written twice is not rarer
     shorter, longer = sorted((one, other), key=lambda name: len(name.parts))
     if shorter.parts == longer.parts[: len(shorter.parts)]:
-        return Level.NEARLY, shorter.joined
+        return Level.NEARLY, (shorter.joined,)
     if _is_typing_error(a, b):
-        return Level.TYPING, a
+        return Level.TYPING, (a, b)
     shared = set(one.parts) & set(other.parts)
     if shared:
-        return Level.PARTLY, max(shared, key=len)
+        return Level.PARTLY, (max(sorted(shared), key=len),)
     if _are_alike(one, other):
-        return Level.ALIKE, a
-    return (Level.PARTLY, "") if _parts_alike(one, other) else (Level.DIFFERENT, "")
+        return Level.ALIKE, (a, b)
+    return Level.PARTLY if _parts_alike(one, other) else Level.DIFFERENT, ()
 
 
-def _families(one: Record, other: Record) -> tuple[Level, str]:
+def _families(one: Record, other: Record) -> tuple[Level, tuple[str, ...]]:
     """Compare family names; somebody who married may now have the earlier name as birth name."""
     level, shared = compare_names(one.last, other.last)
     if level not in (Level.DIFFERENT, Level.PARTLY, Level.ALIKE):
         return level, shared
-    crossed = [(one.last, other.birth), (one.birth, other.last), (one.birth, other.birth)]
-    for mine, theirs in crossed:
-        found, agreed = compare_names(mine, theirs)
-        if found in (Level.EQUAL, Level.NEARLY, Level.TYPING):
-            return Level.BIRTH_NAME, agreed
-    return level, shared
+    pairs = ((one.last, other.birth), (one.birth, other.last), (one.birth, other.birth))
+    crossed = [compare_names(mine, theirs) for mine, theirs in pairs]
+    agreed = {name for found, names in crossed if found in _CLOSE for name in names}
+    return (Level.BIRTH_NAME, tuple(agreed)) if agreed else (level, shared)
 
 
 def _are_swapped(one: Record, other: Record) -> bool:
     """Whether the family name stands where the first name should, and the other way round."""
-    close = (Level.EQUAL, Level.NEARLY, Level.TYPING)
-    return compare_names(one.first, other.last)[0] in close and compare_names(one.last, other.first)[0] in close
+    return compare_names(one.first, other.last)[0] in _CLOSE and compare_names(one.last, other.first)[0] in _CLOSE
 
 
 def _is_typing_error(a: str, b: str) -> bool:

@@ -20,6 +20,7 @@ _FORMS = tuple(
         r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
         r"(?P<month>\d{1,2})[./](?P<year>\d{4})",
         r"(?P<year>\d{4})",
+        r"(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\. ?\d{2}",
     )
 )
 _PLACEHOLDERS = frozenset({(1900, 1, 1), (1901, 1, 1), (1911, 11, 11), (1111, 11, 11), (9999, 12, 31)})
@@ -59,7 +60,7 @@ def birth_date(text: str) -> BirthDate | None:
 
     00 is a part that is not known. 1 January is read as the year alone, because it is what is written in many
     countries when no more is known. An impossible year is not known. Placeholders such as 1 January 1900 are no date.
-    None if the text is not understood; a year of two digits is not, because it does not say the century.
+    A year of two digits is not known either, because it does not say the century. None if the text is not understood.
     """
     text = text.strip()
     for form in _FORMS:

@@ -14,6 +14,7 @@ from kohorte.patients.linkage.phonetic import cologne, soundex
 REMEMBERED = 1 << 16
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "å": "aa"})
 _APOSTROPHES = re.compile(r"['’`´ʼʹ]")
+_BORN = re.compile(r"[\s,(]+(?:geb\.?|geborene[rn]?|née|born)\s+", re.IGNORECASE)
 _NO_LETTERS = re.compile("[^a-z]+")
 TITLES = (
     "dr drs prof med dent vet phil nat rer jur pol ing dipl mag hc habil pd univ msc bsc frau herr fr hr mr mrs "
@@ -23,12 +24,14 @@ PARTICLES = (
     "von vom van de der den des di da do dos du del della dela la le zu zum zur ten ter te und al el ibn bin abu "
     "af av freiherr freifrau"
 )
-NOBODY = (
-    "unbekannt unknown nn xxx xx anonym anonymus keineangabe ohneangabe unbenannt namenlos knabe maedchen sohn "
-    "tochter baby saeugling neugeborenes neugeborener zwilling drilling"
+NOBODY = "unbekannt unknown nn xxx xx anonym anonymus keineangabe ohneangabe unbenannt namenlos"
+"""What is written where no name is known."""
+NEWBORN = (
+    "knabe maedchen junge sohn tochter baby saeugling neugeborenes neugeborener zwilling zwillinga zwillingb "
+    "drilling kind"
 )
-"""What is written where no name is known, and for newborn children who have none yet."""
-_TITLES, _PARTICLES, _NOBODY = (frozenset(words.split()) for words in (TITLES, PARTICLES, NOBODY))
+"""What is written as first name of newborn children who have none yet; some of these are family names, too."""
+_TITLES, _PARTICLES, _NOBODY, _NEWBORN = (frozenset(words.split()) for words in (TITLES, PARTICLES, NOBODY, NEWBORN))
 
 
 @dataclass(frozen=True)
@@ -70,13 +73,19 @@ NO_NAME = Name()
 @lru_cache(REMEMBERED)
 def first_names(text: str) -> Name:
     """The given names of a person."""
-    return _name(text, dropped=_TITLES)
+    return _name(text, dropped=_TITLES, nobody=_NOBODY | _NEWBORN)
 
 
 @lru_cache(REMEMBERED)
 def last_name(text: str) -> Name:
     """A family name; particles such as `von` are left out, because they are often forgotten."""
-    return _name(text, dropped=_TITLES | _PARTICLES)
+    return _name(text, dropped=_TITLES | _PARTICLES, nobody=_NOBODY)
+
+
+def without_birth_name(text: str) -> tuple[str, str]:
+    """Family name and birth name, where both are written in one field: `Bauer geb. Koch`."""
+    found = _BORN.split(text, maxsplit=1)
+    return (found[0], found[1]) if len(found) == 2 and found[0].strip(" ,(") else (text, "")
 
 
 @lru_cache(REMEMBERED)
@@ -95,9 +104,9 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in _NO_LETTERS.split(_APOSTROPHES.sub("", letters(text))) if word)
 
 
-def _name(text: str, *, dropped: frozenset[str]) -> Name:
+def _name(text: str, *, dropped: frozenset[str], nobody: frozenset[str]) -> Name:
     words = _words(text)
-    if "".join(words) in _NOBODY:
+    if "".join(words) in nobody:
         return NO_NAME
     kept = tuple(word for word in words if word not in dropped)
     return Name(kept or tuple(word for word in words if word not in _TITLES))

@@ -8,7 +8,16 @@ from functools import lru_cache
 
 from kohorte.patients.identity import Identity
 from kohorte.patients.linkage.dates import NO_DATE, BirthDate, birth_date
-from kohorte.patients.linkage.names import NO_NAME, REMEMBERED, Name, first_names, last_name, letters, place
+from kohorte.patients.linkage.names import (
+    NO_NAME,
+    REMEMBERED,
+    Name,
+    first_names,
+    last_name,
+    letters,
+    place,
+    without_birth_name,
+)
 
 _SEXES = {
     **dict.fromkeys(("m", "male", "man", "maennlich", "mann", "1"), "m"),
@@ -37,8 +46,8 @@ class Record:
     @classmethod
     def of(cls, identity: Identity) -> Record:
         """Normalize identity data; a birth date that is not understood is missing."""
-        last = last_name(identity.last_name)
-        birth = last_name(identity.birth_name)
+        family, born = without_birth_name(identity.last_name)
+        last, birth = last_name(family), last_name(identity.birth_name or born)
         return cls(
             first=first_names(identity.first_names),
             last=last,

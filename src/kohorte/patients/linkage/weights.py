@@ -109,13 +109,15 @@ class Weighing:
             + _NUMBERS.get(agreement.number, 0.0)
         )
 
-    def _name(self, what: str, level: Level, shared: str, *, different: float) -> float:
+    def _name(self, what: str, level: Level, shared: tuple[str, ...], *, different: float) -> float:
+        """The weight of two names; of two spellings the commoner counts, because a typing error is always rare."""
         if level is Level.MISSING:
             return 0.0
         if level is Level.DIFFERENT:
             return different
         m, factor, constant = _NAMES[level]
-        return log2(m / (self.frequencies.share(what, shared) * factor + constant))
+        share = max((self.frequencies.share(what, name) for name in shared), default=0.0)
+        return log2(m / (share * factor + constant))
 
     def _sex(self, agreement: Agreement) -> float:
         """Equal sex says nothing more where the first names are equal."""

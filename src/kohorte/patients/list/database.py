@@ -33,12 +33,31 @@ def found(connection: Connection, column: Column[Any], values: Iterable[Any], *w
 
 def write_many(connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]], *columns: str) -> None:
     """Insert many rows of values as the driver takes them; SQLAlchemy would take longer than the database."""
-    if rows:
-        quote = connection.dialect.identifier_preparer.quote
-        mark = "?" if connection.dialect.name == "sqlite" else "%s"
-        names, marks = ", ".join(map(quote, columns)), ", ".join([mark] * len(columns))
-        statement = f"INSERT INTO {quote(table.name)} ({names}) VALUES ({marks})"  # noqa: S608 - names of our own tables
+    if not rows:
+        return
+    quote = connection.dialect.identifier_preparer.quote
+    into = f"{quote(table.name)} ({', '.join(map(quote, columns))})"
+    if connection.dialect.name == "sqlite":
+        marks = ", ".join("?" * len(columns))
+        statement = f"INSERT INTO {into} VALUES ({marks})"  # noqa: S608 - names of our own tables
         connection.exec_driver_sql(statement, list(rows))
+        return
+    driver: Any = connection.connection
+    with driver.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def update_many(connection: Connection, table: Table, column: str, rows: Sequence[tuple[Any, int]]) -> None:
+    """Set a column of many rows: pairs of value and id."""
+    if rows:
+        quote, mark = connection.dialect.identifier_preparer.quote, _mark(connection)
+        statement = f"UPDATE {quote(table.name)} SET {quote(column)} = {mark} WHERE id = {mark}"  # noqa: S608 - as above
+        connection.exec_driver_sql(statement, list(rows))
+
+
+def _mark(connection: Connection) -> str:
+    return "?" if connection.dialect.name == "sqlite" else "%s"
 
 
 def write(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -9,9 +9,8 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from kohorte.patients.list.database import now, pids_of
 from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.storage import FREQUENCIES
 from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, FORGOTTEN, PEOPLE, RECORDS, ROWS, SETTINGS
-
-FREQUENCIES = "frequencies"
 
 
 @dataclass(frozen=True)

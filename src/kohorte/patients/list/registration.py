@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -48,13 +48,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of a row: the outcome and the PID, which an insufficient row does not get."""
+    """What became of a row: the outcome and the PID, which an insufficient row does not get.
+
+    A row is `crowded` if not all who resemble it were compared, and `uncertain` if it was recognised by a description
+    that is equal, but says little.
+    """
 
     number: int
     outcome: Outcome
     pid: str | None
     before: bool = False
     crowded: bool = False
+    uncertain: bool = False
 
 
 @dataclass
@@ -77,6 +82,8 @@ class Registration:
         self.weighing = weighing
         self.source = source
         self.actor = actor
+        self.taken: set[int] = set()
+        """Records with little data that stand for a row of this table already; an equal row is another person."""
         self._seen: dict[int, Record] = {}
 
     def register(self, connection: Connection, rows: Sequence[Row]) -> list[Registered]:
@@ -115,12 +122,8 @@ class _Batch:
         """Judge every row, then store everything."""
         placed = [self._place(row) for row in self._rows]
         self._store()
-        people = {person for _, _, person, _ in placed if person is not None}
-        pids = pids_of(self._connection, self._secrets, people)
-        return [
-            Registered(row.number, outcome, None if person is None else pids[person], row.number in self._done, crowded)
-            for row, outcome, person, crowded in placed
-        ]
+        pids = pids_of(self._connection, self._secrets, {person for _, person in placed if person is not None})
+        return [found if person is None else replace(found, pid=pids[person]) for found, person in placed]
 
     def _registered_before(self) -> dict[int, tuple[int, Outcome]]:
         if self._source is None or not self._rows:
@@ -129,19 +132,33 @@ class _Batch:
         statement = select(ROWS.c.row, ROWS.c.record, ROWS.c.outcome).where(ROWS.c.source == self._source, within)
         return {row.row: (row.record, Outcome(row.outcome)) for row in self._connection.execute(statement)}
 
-    def _place(self, row: Row) -> tuple[Row, Outcome, int | None, bool]:
-        """Decide about one row: its outcome and its person, and whether not all who resemble it were compared."""
+    def _place(self, row: Row) -> tuple[Registered, int | None]:
+        """Decide about one row: what becomes of it, and its person."""
         if row.number in self._done:
             record, outcome = self._done[row.number]
-            return row, outcome, self._person[record], False
+            self._run.taken.add(record)
+            return Registered(row.number, outcome, None, before=True), self._person[record]
         if not row.record.sufficient:
-            return row, Outcome.INSUFFICIENT, None, False
+            return Registered(row.number, Outcome.INSUFFICIENT, None), None
         near, crowded = self._near(self._keys[row.number])
-        judgement = judge(self._match(row.record, record) for record in near)
+        judgement = self._judged(row.record, [self._match(row.record, record) for record in sorted(near)])
         person, record = self._add(row, judgement)
+        self._run.taken.add(record)
         if self._source is not None:
             self._changes.rows.append((self._source, row.number, record, judgement.outcome.value))
-        return row, judgement.outcome, person, crowded
+        uncertain = judgement.best is not None and judgement.best.equal and not row.record.certain
+        return Registered(row.number, judgement.outcome, None, crowded=crowded, uncertain=uncertain), person
+
+    def _judged(self, record: Record, matches: Sequence[Match]) -> Judgement:
+        """Judge; a row that says little is the person who was registered with the same words, one row for each.
+
+        Otherwise everybody without a birth date would be a new case whenever a table comes with a few rows more.
+        """
+        if not record.certain:
+            for match in matches:
+                if match.equal and match.record not in self._run.taken:
+                    return Judgement(Outcome.KNOWN, match)
+        return judge(matches)
 
     def _near(self, keys: Iterable[int]) -> tuple[set[int], bool]:
         near: set[int] = set()

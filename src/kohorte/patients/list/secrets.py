@@ -14,14 +14,15 @@ BLOCK_BYTES = 8
 class Secrets:
     """Everything that needs the key of the patient list."""
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: Key, first: Key) -> None:
+        """Seal with `key`; `first` is the first version, under which PIDs and tables are indexed for ever."""
         self._identities = Sealer(key, "patients records")
         self._pids = Sealer(key, "patients people")
         self._settings = Sealer(key, "patients settings")
-        self._pid_index = BlindIndex(key, "patients pid")
+        self._pid_index = BlindIndex(first, "patients pid")
         self._block_index = BlindIndex(key, "patients blocks")
-        self._source_index = BlindIndex(key, "patients sources")
-        self._exchange_index = BlindIndex(key, "patients exchange")
+        self._source_index = BlindIndex(first, "patients sources")
+        self._exchange_index = BlindIndex(first, "patients exchange")
 
     def __repr__(self) -> str:
         return "<Secrets of the patient list>"

@@ -23,7 +23,7 @@ def test_the_year_alone_is_read_where_no_more_is_known(text: str) -> None:
 
 def test_a_month_or_a_day_without_a_possible_year_is_kept() -> None:
     assert birth_date("12.1960") == birth_date("00.12.1960") == BirthDate(1960, 12)
-    assert birth_date("3984-02-29") == BirthDate(0, 2, 29)
+    assert birth_date("3984-02-29") == birth_date("29.2.84") == BirthDate(0, 2, 29)
 
 
 @pytest.mark.parametrize("text", ["01.01.1900", "9999-12-31", "0000-00-00", "11.11.1111"])
@@ -32,6 +32,8 @@ def test_placeholders_are_no_date(text: str) -> None:
     assert not NO_DATE
 
 
-@pytest.mark.parametrize("text", ["31.02.1960", "29.02.1961", "45.13.1960", "31.12.60", "unbekannt", "", "1960-13-45"])
+@pytest.mark.parametrize(
+    "text", ["31.02.1960", "29.02.1961", "45.13.1960", "31.13.60", "31/12/60", "unbekannt", "", "1960-13-45"]
+)
 def test_what_is_no_date_is_not_understood(text: str) -> None:
     assert birth_date(text) is None

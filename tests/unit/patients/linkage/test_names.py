@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kohorte.patients.linkage.names import first_names, last_name, place
+from kohorte.patients.linkage.names import first_names, last_name, place, without_birth_name
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,25 @@ def test_a_name_that_is_only_a_particle_stays() -> None:
 @pytest.mark.parametrize("text", ["", "  ", "unbekannt", "N.N.", "?", "-", "xxx", "Baby", "Säugling", "Dr.", "123"])
 def test_what_is_written_where_no_name_is_known_is_no_name(text: str) -> None:
     assert not first_names(text)
+
+
+def test_words_for_newborn_children_can_be_family_names() -> None:
+    assert not first_names("Knabe")
+    assert last_name("Knabe").parts == ("knabe",)
+    assert last_name("Zwilling")
+
+
+@pytest.mark.parametrize(
+    "text", ["Bauer geb. Koch", "Bauer, geborene Koch", "Bauer (geb Koch)", "BAUER GEB. KOCH", "Bauer née Koch"]
+)
+def test_a_birth_name_in_the_field_of_the_family_name_is_found(text: str) -> None:
+    family, born = without_birth_name(text)
+    assert (last_name(family).joined, last_name(born).joined) == ("bauer", "koch")
+
+
+def test_a_family_name_that_looks_like_a_birth_name_stays() -> None:
+    assert without_birth_name("Gebauer") == ("Gebauer", "")
+    assert without_birth_name("geb. Koch") == ("geb. Koch", "")
 
 
 def test_a_place_is_one_word() -> None:

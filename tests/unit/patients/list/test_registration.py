@@ -56,6 +56,16 @@ def test_a_table_is_registered_once_however_often_it_comes(listed: PatientList) 
     assert len(listed.cases()) == first.cases
 
 
+def test_a_table_that_grows_makes_no_new_cases_of_rows_that_say_little(listed: PatientList) -> None:
+    little = ANNA | {"geburtsdatum": "", "kvnr": ""}
+    first = register(listed, ANNA, little, source="yesterday")
+    assert outcomes(first) == ["new", "grey"]
+    later = register(listed, ANNA, little, OTTO, source="today")
+    assert outcomes(later) == ["known", "known", "new"]
+    assert pids(later)[:2] == pids(first)
+    assert len(listed.cases()) == 1
+
+
 def test_newborn_twins_without_first_names_are_not_taken_for_one(listed: PatientList) -> None:
     baby = {
         "vorname": "Säugling",
@@ -67,6 +77,12 @@ def test_newborn_twins_without_first_names_are_not_taken_for_one(listed: Patient
     found = register(listed, baby, baby)
     assert outcomes(found) == ["new", "grey"]
     assert len(set(pids(found))) == 2
+    later = register(listed, baby, OTTO, baby)
+    assert [pids(later)[0], pids(later)[2]] == pids(found)
+    assert later.to_dict()["known_by_little"] == 2
+    third = register(listed, baby, baby, baby)
+    assert pids(third)[:2] == pids(found)
+    assert outcomes(third)[2] == "grey"
 
 
 def test_a_record_that_agrees_with_two_people_joins_nobody(listed: PatientList) -> None:
@@ -89,7 +105,7 @@ def test_what_says_too_little_gets_no_pid(listed: PatientList) -> None:
 
 
 def test_a_birth_date_that_is_not_understood_is_counted_and_left_out(listed: PatientList) -> None:
-    found = register(listed, OTTO | {"geburtsdatum": "31.02.1960"}, ANNA | {"geburtsdatum": "17.5.75"}, ANNA)
+    found = register(listed, OTTO | {"geburtsdatum": "31.02.1960"}, ANNA | {"geburtsdatum": "unbekannt"}, ANNA)
     assert found.dates_not_understood == [1, 2]
     assert outcomes(found) == ["new", "new", "known"]
 
@@ -147,6 +163,41 @@ def test_another_key_is_refused_and_a_lost_one_says_what_is_lost(listed: Patient
     assert caught.value.code == "trust-key-other"
     key.unlink()
     with pytest.raises(InputError, match="no PID") as caught:
+        PatientList.opened(trust)
+    assert caught.value.code == "trust-key-lost"
+
+
+def test_a_rotated_key_seals_everything_and_changes_no_pid(anywhere: PatientList, trust: str) -> None:
+    people = (ANNA, OTTO, MARRIED)
+    before = register(anywhere, *people, source="file")
+    (forgotten,) = pids(register(anywhere, OTTO | {"vorname": "Emil", "kvnr": "", "geburtsdatum": "1999-08-07"}))
+    anywhere.forget(str(forgotten))
+    late = PatientList.opened(trust, actor="late")
+    assert anywhere.rotate_key() == 2
+    key = Path(trust) / "patients.key"
+    assert len(key.read_text().splitlines()) == 2
+    with pytest.raises(KohorteError) as caught:
+        register(late, ANNA)
+    late.close()
+    assert caught.value.code == "patients-key-rotated"
+    for opened in (anywhere, PatientList.opened(trust, actor="later")):
+        assert pids(register(opened, *people, source="file")) == pids(before)
+        assert pids(register(opened, MISSPELT, OTTO)) == pids(before)[:2]
+        assert opened.history(str(pids(before)[0])).pid == pids(before)[0]
+        with pytest.raises(InputError) as refused:
+            opened.history(str(forgotten))
+        assert refused.value.code == "patients-pid-forgotten"
+        opened.close()
+
+
+def test_the_old_key_reads_nothing_after_a_rotation(listed: PatientList, trust: str) -> None:
+    register(listed, ANNA)
+    key = Path(trust) / "patients.key"
+    old = key.read_text()
+    listed.rotate_key()
+    listed.close()
+    key.write_text(old)
+    with pytest.raises(InputError) as caught:
         PatientList.opened(trust)
     assert caught.value.code == "trust-key-lost"
 

@@ -1,0 +1,130 @@
+"""The database of the patient list with its keys: opening, transactions, settings, and a new key.
+
+The key that seals can be rotated. Blind indexes of PIDs and tables stay under the first version of the key, because
+the PIDs of forgotten people are not known any more and could not be indexed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, delete, insert, select
+
+from kohorte.errors import EngineError
+from kohorte.patients.linkage.blocking import keys_of
+from kohorte.patients.linkage.record import Record
+from kohorte.patients.list.database import update_many, write_many
+from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.tables import BLOCKS, COUNTERS, NAME, PEOPLE, RECORDS, ROOM, SETTINGS
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.private_files import locked
+
+SEALED_WITH = "sealed with"
+"""The setting that says which version of the key seals; the fingerprint of each version is a setting, too."""
+FREQUENCIES = "frequencies"
+
+
+class Storage:
+    """The tables of a list, and everything that needs its key."""
+
+    def __init__(self, folder: TrustFolder) -> None:
+        self._key_file = folder.key_file(
+            NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
+        )
+        with locked(folder.path):
+            self._store = folder.store(ROOM)
+            with self._store.reading() as connection:
+                noted = _setting(connection, SEALED_WITH)
+            if noted is None:
+                noted = self._begin()
+            keys = self._key_file.read()
+        version, fingerprint, first = noted.decode().split()
+        keys.check({keys.versions[0].version: first, int(version): fingerprint})
+        self._noted = noted
+        self.secrets = Secrets(keys.version(int(version)), keys.versions[0])
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._store.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection whose statements all see the same state."""
+        with self._store.reading() as connection:
+            self._refuse_rotated(connection)
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection whose changes are stored together; writers wait for each other, also in other processes."""
+        with self._store.writing() as connection:
+            connection.execute(select(COUNTERS.c.name).with_for_update()).all()
+            self._refuse_rotated(connection)
+            yield connection
+
+    def _refuse_rotated(self, connection: Connection) -> None:
+        if _setting(connection, SEALED_WITH) != self._noted:
+            raise EngineError(
+                "the key of the patient list was rotated meanwhile; run the command again", code="patients-key-rotated"
+            )
+
+    def setting(self, name: str) -> bytes | None:
+        """The sealed value of a setting."""
+        with self.reading() as connection:
+            sealed = _setting(connection, name)
+        return None if sealed is None else self.secrets.setting(sealed, name)
+
+    def set(self, name: str, value: bytes) -> None:
+        """Seal and store a setting."""
+        with self.writing() as connection:
+            _set(connection, name, self.secrets.seal_setting(value, name))
+
+    def rotate(self) -> int:
+        """Seal everything with a new version of the key, in one transaction; returns its number.
+
+        A process that is killed leaves a list that is sealed with the old version, or one with the new. The old version
+        stays in the key file, because backups need it.
+        """
+        keys = self._key_file.rotate()
+        old, new = self.secrets, Secrets(keys.current, keys.versions[0])
+        with self.writing() as connection:
+            _seal_again(connection, old, new)
+            connection.execute(delete(SETTINGS).where(SETTINGS.c.name == FREQUENCIES))
+            noted = f"{keys.current.version} {keys.current.fingerprint} {keys.versions[0].fingerprint}".encode()
+            _set(connection, SEALED_WITH, noted)
+        self.secrets, self._noted = new, noted
+        return keys.current.version
+
+    def _begin(self) -> bytes:
+        """Make the key, unless a process that was killed made it, and note it in the new database."""
+        keys = self._key_file.read() if self._key_file.exists else self._key_file.create()
+        noted = f"{keys.current.version} {keys.current.fingerprint} {keys.versions[0].fingerprint}".encode()
+        with self._store.writing() as connection:
+            connection.execute(insert(COUNTERS), [{"name": "people", "value": 0}, {"name": "records", "value": 0}])
+            _set(connection, SEALED_WITH, noted)
+        return noted
+
+
+def _seal_again(connection: Connection, old: Secrets, new: Secrets) -> None:
+    people = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid)).all()
+    pids = [(new.seal_pid(old.pid(row.pid, row.id), row.id), row.id) for row in people]
+    update_many(connection, PEOPLE, "pid", pids)
+    connection.execute(delete(BLOCKS))
+    identities, blocks = [], []
+    for row in connection.execute(select(RECORDS.c.id, RECORDS.c.identity)).all():
+        identity = old.identity(row.identity, row.id)
+        identities.append((new.seal_identity(identity, row.id), row.id))
+        blocks += [(new.block(key), row.id) for key in keys_of(Record.of(identity))]
+    update_many(connection, RECORDS, "identity", identities)
+    write_many(connection, BLOCKS, sorted(set(blocks)), "key", "record")
+
+
+def _setting(connection: Connection, name: str) -> bytes | None:
+    value = connection.execute(select(SETTINGS.c.value).where(SETTINGS.c.name == name)).scalar()
+    return None if value is None else bytes(value)
+
+
+def _set(connection: Connection, name: str, value: bytes) -> None:
+    connection.execute(delete(SETTINGS).where(SETTINGS.c.name == name))
+    connection.execute(insert(SETTINGS), {"name": name, "value": value})
