@@ -11,6 +11,10 @@ separately, as in the equation.
   4.1.2); and so on. All together may suppress 3 % of the rows.
 - Vertical, classes kept: as before, but no class of the first party may be divided (section 4.3), for which the others
   need not know the sensitive values.
+- As in table 3.1: what reproduces table 3.1 of the same source, taken for this table. The sensitive attribute is not
+  among the quasi-identifiers, also for 5-anonymity; the loss counts suppressed rows (equations 3.3 to 3.5). Vertically
+  the last party begins, and the others show only `*`; horizontally the losses of the parties are added, each measured
+  in its own rows.
 """
 
 from __future__ import annotations
@@ -42,6 +46,9 @@ class Compared:
     kept_percent: float | None
     nothing_percent: float
     """In percent of the loss of a table without any quasi-identifier, which is the largest that there is."""
+    like_3_1_percent: float
+    """Read as table 3.1 has to be read."""
+    like_3_1_nothing_percent: float
 
 
 def compare(rows: int | None = None) -> Iterator[Compared]:
@@ -49,9 +56,9 @@ def compare(rows: int | None = None) -> Iterator[Compared]:
     for table in ("adult", "cup"):
         frame = ko.read_table(tables.DATA / f"{table}.csv").frame.cast(pl.String).head(rows or 10**9)
         for criterion in CRITERIA:
-            subject = Subject.of(table, criterion, frame)
+            subject, other = Subject.of(table, criterion, frame), LikeTable31.of(table, criterion, frame)
             for vertical, parties in itertools.product((True, False), (2, 3)):
-                yield _compared(subject, vertical=vertical, parties=parties)
+                yield _compared(subject, other, vertical=vertical, parties=parties)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +111,57 @@ def _sum(bits: pl.Series) -> float:
     return float(bits.sum())
 
 
-def _compared(subject: Subject, *, vertical: bool, parties: int) -> Compared:
+@dataclass(frozen=True, eq=False)
+class LikeTable31:
+    """A table with its criterion, as table 3.1 has to be read."""
+
+    table: str
+    frame: pl.DataFrame = field(repr=False)
+    plan: ko.Plan
+    optimum: float
+    most: Mapping[str, float]
+    """The loss of each column if it shows only `*`."""
+
+    @classmethod
+    def of(cls, table: str, criterion: str, frame: pl.DataFrame) -> LikeTable31:
+        """Find the optimum for all rows and columns."""
+        names = [name for name in tables.QUASI_IDENTIFIERS[table] if name != tables.SENSITIVE[table]]
+        plan = cls._plan(table, criterion, names)
+        most = {name: _sum(_bits(frame[name], _labels(table, name, frame[name])[-1])) for name in names}
+        return cls(table, frame, plan, ko.anonymize(frame, plan).cost, most)
+
+    @staticmethod
+    def _plan(table: str, criterion: str, names: Sequence[str]) -> ko.Plan:
+        """The plan in which these columns are quasi-identifiers."""
+        sensitive = tables.SENSITIVE[table]
+        attributes = {
+            name: {
+                "role": "quasi-identifying" if name in names else "sensitive" if name == sensitive else "insensitive",
+                "hierarchy": {"csv": f"hierarchies/{table}_hierarchy_{name}.csv"},
+            }
+            for name in tables.QUASI_IDENTIFIERS[table]
+        }
+        diverse = {**RECURSIVE, "attribute": sensitive}
+        entry = {
+            "kohorte": 1,
+            "attributes": attributes,
+            "models": [{"model": "k-anonymity", "k": K} if criterion == "k" else diverse],
+            "suppression_limit": LIMIT,
+            "metric": {"metric": "non_uniform_entropy_suppression"},
+        }
+        return ko.Plan.from_dict(entry, folder=tables.DATA)
+
+    def percent(self, criterion: str, *, vertical: bool, parties: int) -> float:
+        """The loss of the optimum in percent of that of the baseline."""
+        if not vertical:
+            parts = joint.divided_rows(self.frame, parties).values()
+            return 100 * self.optimum / sum(ko.anonymize(part, self.plan).cost for part in parts)
+        begins = [name for name in joint.COLUMNS[self.table, parties][-1] if name in self.most]
+        first = ko.anonymize(self.frame, self._plan(self.table, criterion, begins)).cost
+        return 100 * self.optimum / (first + sum(lost for name, lost in self.most.items() if name not in begins))
+
+
+def _compared(subject: Subject, other: LikeTable31, *, vertical: bool, parties: int) -> Compared:
     kept = None
     if vertical:
         columns = [
@@ -123,6 +180,8 @@ def _compared(subject: Subject, *, vertical: bool, parties: int) -> Compared:
         percent=100 * subject.optimum / baseline,
         kept_percent=None if kept is None else 100 * subject.optimum / kept,
         nothing_percent=100 * subject.optimum / subject.nothing(),
+        like_3_1_percent=other.percent(subject.criterion, vertical=vertical, parties=parties),
+        like_3_1_nothing_percent=100 * other.optimum / sum(other.most.values()),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +41,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run took: whole seconds, seconds by phase, messages, megabytes as sent, nodes checked, and memory."""
+    """What a run took: whole seconds, seconds by phase, messages, megabytes as sent, nodes checked, and memory.
+
+    `processor` are the seconds that all processes computed, `load` is how busy the machine was before.
+    """
 
     case: Case
     right: bool
@@ -49,6 +54,8 @@ class Measured:
     megabytes: float
     checked: int
     memory: Mapping[str, float]
+    processor: float
+    load: float
 
 
 TARGETS = {
@@ -67,13 +74,15 @@ SUPPRESSING = tuple(Case("adult", "C", vertical, limit=limit) for vertical in (T
 MILLION_SECONDS, MILLION_MEGABYTES = 30.0, 1000.0
 
 
-def cases() -> Iterator[Case]:
-    """Everything that is published about the two tables."""
-    for table in ("adult", "cup"):
-        for protocol in "ABC":
-            for vertical in (True, False):
-                for parties in (2, 3):
-                    yield Case(table, protocol, vertical, parties, 0.0 if protocol == "C" else 0.05)
+TABLES = ("adult", "cup")
+
+
+def cases(table: str) -> Iterator[Case]:
+    """Everything that is published about a table."""
+    for protocol in "ABC":
+        for vertical in (True, False):
+            for parties in (2, 3):
+                yield Case(table, protocol, vertical, parties, 0.0 if protocol == "C" else 0.05)
 
 
 def lines() -> Iterator[Line]:
@@ -114,6 +123,8 @@ def _measured(case: Case, right: bool, figures: Mapping[str, Any], memory: Mappi
         megabytes=int(figures["bytes"]) / 1e6,
         checked=int(figures["checked"]),
         memory=memory,
+        processor=float(figures["processor"]),
+        load=float(figures["load"]),
     )
 
 
@@ -125,9 +136,17 @@ def _rehearsed(
         files[name] = folder / f"{name}.csv"
         part.write_csv(files[name])
     output = folder / "release.csv"
+    load, before = os.getloadavg()[0], _processor_seconds()
     with Watch() as watch:
         figures = rehearse_files(study, files, output)
+    figures |= {"load": load, "processor": _processor_seconds() - before}
     return figures, ko.read_table(output).frame, watch.megabytes
+
+
+def _processor_seconds() -> float:
+    """What the processes that this one started have computed, if they have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _as_pooled(figures: Mapping[str, Any], released: pl.DataFrame, frame: pl.DataFrame, plan: ko.Plan) -> bool:

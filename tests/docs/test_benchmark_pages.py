@@ -17,6 +17,8 @@ ALGORITHMS = "algorithms.md"
 SERVICE = "service.md"
 SURVEY = "survey.md"
 LINKAGE = "linkage.md"
+PARTIES = "parties.md"
+OTHERS = (ALGORITHMS, SERVICE, SURVEY, LINKAGE, PARTIES)
 
 
 CLAIMS = {
@@ -30,7 +32,7 @@ CLAIMS = {
 
 def test_every_page_is_linked_from_the_map() -> None:
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert [name for name in (*PAGES, ALGORITHMS, SERVICE, SURVEY, LINKAGE) if f"(benchmarks/{name})" not in text] == []
+    assert [name for name in (*PAGES, *OTHERS) if f"(benchmarks/{name})" not in text] == []
 
 
 def test_the_pages_and_the_results_hold_what_is_claimed_of_them() -> None:
@@ -53,6 +55,13 @@ def test_the_page_about_linkage_says_what_was_measured_and_that_meets_the_requir
     command = [sys.executable, "-m", "benchmarks", "linkage", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout.split()) == (0, ["ok"]), done.stdout + done.stderr
+
+
+def test_the_page_about_parties_is_rendered_from_its_results() -> None:
+    """On a wrong page: `python -m benchmarks parties --render-only`."""
+    command = [sys.executable, "-m", "benchmarks", "parties", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "ok"), done.stdout + done.stderr
 
 
 def test_every_plot_of_a_page_is_there_and_no_other() -> None:
