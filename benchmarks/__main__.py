@@ -16,6 +16,7 @@ from benchmarks import (
     models,
     optima,
     people,
+    pseudonyms,
     recodings,
     risk,
     series_over_time,
@@ -43,6 +44,7 @@ OTHERS: dict[str, tuple[Main, str]] = {
     "linkage": (linkage_page.main, "record linkage of generated patients, beside Splink (some 10 minutes)"),
     "service": (lambda _: service_page.main(), "the research service over HTTP, as a page of the documentation"),
     "load": (lambda _: load.main(), "many clients at once, on SQLite and PostgreSQL (some 5 minutes)"),
+    "pseudonyms": (lambda _: pseudonyms.main(), "pseudonyms a second, and lists of ten million (some 10 minutes)"),
     "shapes": (lambda _: series_shapes.main(), "what shape of cells and choice of splits cost a series (some seconds)"),
     "series": (lambda _: series_over_time.main(), "a growing cohort released fifty times (some 15 minutes)"),
 }
@@ -63,6 +65,7 @@ def run(only: str = "") -> int:
         series_over_time.simulation,
         linkage_speed.registrations,
         figures.lines,
+        pseudonyms.lines,
     ]
     if tables.available():
         on_tables = [

@@ -1,0 +1,222 @@
+"""Pseudonyms: how many a second on one core, and how long a look-up in a large list takes, on SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from sqlalchemy import select, text
+
+from benchmarks.report import Line
+from kohorte.in_words import count
+from kohorte.pseudonyms.domains import Domain, Domains, definition_of
+from kohorte.pseudonyms.entries import ROOM, lists
+from kohorte.pseudonyms.kinds import ReferenceList
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.store import ENVIRONMENT
+from testbed.postgresql import Cluster, programs
+
+VALUES = 200_000
+REPETITIONS = 3
+ENTRIES = 10_000_000
+REAL = 20_000
+LOOK_UPS = 1_000
+ROUNDS = 7
+SLOWEST = 0.005
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "pseudonyms.md"
+KINDS: dict[str, tuple[dict[str, object], int]] = {
+    "one-way": ({"kind": "one-way"}, 100_000),
+    "reversible (AES-SIV)": ({"kind": "reversible"}, 50_000),
+    "reversible (FF1, ten digits)": ({"kind": "reversible", "keep_format": True, "alphabet": "digits"}, 50_000),
+}
+"""Each kind, and how many a second it must make on one core."""
+
+FILL = {
+    "sqlite": (
+        "INSERT INTO pseudonyms_entries (list, original, pseudonym, version, sealed) "
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows) "
+        "SELECT :list, randomblob(16), randomblob(16), 1, randomblob(88) FROM numbers"
+    ),
+    "postgresql": (
+        "INSERT INTO pseudonyms_entries (list, original, pseudonym, version, sealed) "
+        "SELECT :list, uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()), 1, "
+        "decode(repeat(md5(n::text), 3), 'hex') FROM generate_series(1, :rows) AS n"
+    ),
+}
+"""Entries that nobody asks for: random indexes, and as many sealed bytes as a real entry has."""
+
+
+def lines() -> Iterator[Line]:
+    """Each kind, in processor seconds of one core."""
+    texts = [f"{number:010d}" for number in range(VALUES)]
+    with _domains() as domains:
+        for number, (name, (options, least)) in enumerate(KINDS.items()):
+            domain = domains.create(definition_of(f"d{number}", **options), actor="benchmark")  # type: ignore[arg-type]
+            seconds, right = _made(domain, texts)
+            yield Line(
+                f"{count(VALUES)} pseudonyms, {name}",
+                right,
+                seconds,
+                VALUES / least,
+                f"{VALUES / seconds:,.0f} a second",
+            )
+
+
+def main() -> int:
+    """Measure everything, and write the page."""
+    kinds = list(lines())
+    found = {"SQLite": _list_of("sqlite")}
+    if programs() is not None:
+        found["PostgreSQL"] = _list_of("postgresql")
+    PAGE.write_text(_page(kinds, found), encoding="utf-8")
+    print(f"written: {PAGE}")
+    return 0 if all(line.right for line in kinds) else 1
+
+
+def _made(domain: Domain, texts: list[str]) -> tuple[float, bool]:
+    seconds = float("inf")
+    for _ in range(REPETITIONS):
+        begun = time.process_time()
+        made = domain.kind.pseudonyms(texts, domain.keys.current).pseudonyms
+        seconds = min(seconds, time.process_time() - begun)
+    if domain.definition.kind == "reversible":
+        return seconds, domain.kind.originals(made[:1000]) == texts[:1000] and len(set(made)) == len(texts)
+    return seconds, made[:100] == [_hashed(domain, one) for one in texts[:100]]
+
+
+def _hashed(domain: Domain, value: str) -> str:
+    """The same by hand."""
+    letters, key = "0123456789ACDEFGHJKLMNPQRTUVWXYZ", domain.keys.current.derived("one-way")
+    number = int.from_bytes(hmac.new(key, value.encode(), hashlib.sha256).digest(), "big") % 32**16
+    check = (1 - number * 1024) % 1021
+    return (
+        "".join(letters[number // 32**place % 32] for place in range(15, -1, -1))
+        + letters[check // 32]
+        + letters[check % 32]
+    )
+
+
+def _list_of(kind: str) -> dict[str, float]:
+    """A list of ten million entries: how fast it grows, and how long single look-ups take."""
+    with _database(kind), _domains() as domains:
+        domain = domains.create(definition_of("list", "list"), actor="benchmark")
+        assert isinstance(domain.kind, ReferenceList)
+        entries = domain.kind.entries
+        _fill(domains.folder, kind)
+        known = [f"person {number}" for number in range(REAL)]
+        begun = time.perf_counter()
+        made = entries.pseudonyms(known).pseudonyms
+        added = REAL / (time.perf_counter() - begun)
+        dice = random.Random(1)  # noqa: S311 - not a secret
+        numbers = [dice.randrange(REAL) for _ in range(LOOK_UPS)]
+        there = _times(lambda number: entries.pseudonyms([known[number]]).pseudonyms == [made[number]], numbers)
+        back = _times(lambda number: entries.originals([made[number]]) == [known[number]], numbers)
+        begun = time.perf_counter()
+        assert entries.pseudonyms(known).pseudonyms == made
+        together = REAL / (time.perf_counter() - begun)
+        return {
+            "entries": float(entries.count()),
+            "median": statistics.median(there),
+            "p99": _slowest(there),
+            "back p99": _slowest(back),
+            "added": added,
+            "together": together,
+        }
+
+
+def _fill(folder: TrustFolder, kind: str) -> None:
+    store, step = folder.store(ROOM), 1_000_000
+    for _ in range(ENTRIES // step):
+        with store.writing() as connection:
+            only = connection.execute(select(lists.c.id)).scalar_one()
+            connection.execute(text(FILL[kind]), {"list": only, "rows": step})
+
+
+def _times(look_up: Callable[[int], bool], numbers: Sequence[int]) -> list[float]:
+    """The seconds of each look-up, in the round with the best 99th percentile: other programs run on the machine."""
+    rounds = []
+    for _ in range(ROUNDS):
+        found = []
+        for number in numbers:
+            begun = time.perf_counter()
+            right = look_up(number)
+            found.append(time.perf_counter() - begun)
+            assert right
+        rounds.append(found)
+    return min(rounds, key=_slowest)
+
+
+def _slowest(seconds: list[float]) -> float:
+    return statistics.quantiles(seconds, n=100)[98]
+
+
+@contextmanager
+def _domains() -> Iterator[Domains]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Domains(TrustFolder.opened(Path(folder) / "trust", create=True))
+
+
+@contextmanager
+def _database(kind: str) -> Iterator[None]:
+    """Let lists be in this kind of database, on disk with everything that makes a commit durable."""
+    before = os.environ.pop(ENVIRONMENT, None)
+    found = programs()
+    cluster = Cluster(found, fsync=True) if kind == "postgresql" and found is not None else None
+    try:
+        with nullcontext() if cluster is None else cluster.database() as address:
+            if address is not None:
+                os.environ[ENVIRONMENT] = address
+            yield
+    finally:
+        os.environ.pop(ENVIRONMENT, None)
+        if before is not None:
+            os.environ[ENVIRONMENT] = before
+        if cluster is not None:
+            cluster.stop()
+
+
+def _page(kinds: list[Line], found: dict[str, dict[str, float]]) -> str:
+    made = [
+        f"| {line.what.partition(', ')[2]} | {VALUES / line.seconds:,.0f} | {VALUES / line.target:,.0f} |"
+        for line in kinds
+    ]
+    lists = [
+        f"| {name} | {one['entries']:,.0f} | {one['median'] * 1e3:.2f} ms | {one['p99'] * 1e3:.2f} ms | "
+        f"{one['back p99'] * 1e3:.2f} ms | {one['together']:,.0f} | {one['added']:,.0f} |"
+        for name, one in found.items()
+    ]
+    return "\n".join(
+        [
+            "# Pseudonyms: speed",
+            "",
+            "Measured with `python -m benchmarks pseudonyms`, which checks every answer; `make bench` repeats the",
+            "first table.",
+            f"The machine has {os.cpu_count()} cores, and was used by others at the same time.",
+            "",
+            f"## Made without a list, in a second on one core ({count(VALUES)} values of ten digits)",
+            "",
+            "| kind | a second | wanted |",
+            "|---|---|---|",
+            *made,
+            "",
+            f"## Lists of {count(ENTRIES)} entries",
+            "",
+            f"{count(LOOK_UPS)} single look-ups, each in a transaction of its own and with its entry unsealed, in the",
+            f"best of {ROUNDS} rounds; wanted is a 99th percentile below {SLOWEST * 1e3:.0f} ms.",
+            f"All but {count(REAL)} of the entries are random bytes of the same size, which nobody asks for.",
+            "",
+            "| database | entries | median | 99th percentile | 99th percentile, way back "
+            "| looked up together, a second | added, a second |",
+            "|---|---|---|---|---|---|---|",
+            *lists,
+            "",
+        ]
+    )
