@@ -49,8 +49,8 @@ def test_many_texts_at_a_time_are_encrypted_as_one_by_one(length: int) -> None:
 
 
 def test_it_is_a_permutation() -> None:
-    encrypted = FF1(KEY, 10).encrypt(range(50_000), 6)
-    assert len(set(encrypted)) == 50_000
+    encrypted = FF1(KEY, 10).encrypt(range(10_000), 6)
+    assert len(set(encrypted)) == 10_000
 
 
 def test_nothing_is_encrypted_in_a_space_below_a_million() -> None:
