@@ -11,6 +11,7 @@ import pytest
 
 import kohorte as ko
 from kohorte.errors import InputError, NoSolution
+from kohorte.parties.counting import counted_table
 from support.joint_studies import rows_of, run_study, written_study
 
 PARTIES = ("clinic-a", "clinic-b", "clinic-c")
@@ -120,6 +121,15 @@ def test_models_see_the_same_classes_under_encryption(protocol: str, model: dict
         "suppression_limit": 0.2,
     }
     assert_as_pooled(tmp_path, protocol, "horizontal", plan, 5)
+
+
+def test_cells_with_sensitive_values_are_added_up_with_stops_on_the_way(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """There are more cells than classes: the way from a node to itself was taken for a stop, without end."""
+    monkeypatch.setattr(counted_table, "MANY", 4)
+    plan = {**PLAN, "models": [*PLAN["models"], MODELS[0]]}
+    assert_as_pooled(tmp_path, "C", "horizontal", plan, 5)
 
 
 @pytest.mark.parametrize(

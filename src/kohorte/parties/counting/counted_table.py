@@ -149,7 +149,7 @@ class CountedTable:
     def _summed(self, node: Node) -> Summed:
         """Add up the counters of a node, from the known finer node with the fewest cells, with stops on the way."""
         source = min((one for one in self._known if is_finer(one.node, node)), key=lambda one: len(one.first))
-        while len(source.first) > MANY and (stop := self._stop(node, source)) != node:
+        while len(source.first) > MANY and (stop := self._stop(node, source)) not in (node, source.node):
             source = self._added_up(stop, source)
         return self._added_up(node, source)
 
@@ -172,9 +172,10 @@ class CountedTable:
             stop = finer
 
     def _size(self, node: Node) -> int:
-        """The number of classes of a node, counted once."""
+        """The number of cells of a node, counted once."""
         if node not in self._sizes:
-            self._sizes[node] = len(self._engine.groups(node))
+            few = not self._encoded.sensitive
+            self._sizes[node] = len(self._engine.groups(node)) if few else pl.Series(self._keys(node)).n_unique()
         return self._sizes[node]
 
     def _added_up(self, node: Node, source: Summed) -> Summed:
