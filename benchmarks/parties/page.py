@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarks.parties import published
 from benchmarks.parties.baseline import CRITERIA, Compared
@@ -21,6 +22,7 @@ from testbed import tables
 FOLDER = tables.ROOT / "docs" / "benchmarks"
 NAME = "parties"
 UNKNOWN = "–"
+CORES = 2
 WHAT = f"""\
 **What.** Hospitals that each anonymize for themselves lose more than necessary; how much more than with one release of
 all their rows is table 4.1 of {SOURCE}. The first part of this page repeats it for the public tables ADULT and CUP. The
@@ -137,10 +139,17 @@ def rendered(found: Results) -> str:
     blocks.append(RUNS.format(rows=_runs(runs), targets=_targets(runs)) if runs else _missing("adult"))
     blocks += [] if found.cup else [_missing("cup")]
     blocks.append(
-        SUPPRESSING.format(rows=_suppressing(found.suppressing)) if found.suppressing else _missing("suppressing")
+        SUPPRESSING.format(rows=_suppressing(_beside(found))) if found.suppressing else _missing("suppressing")
     )
     blocks.append(MILLION.format(rows=_million(found.million[0])) if found.million else _missing("million"))
     return page("Releases of several parties: what they save, and what they cost", *blocks)
+
+
+def _beside(found: Results) -> list[Measured]:
+    """The runs that may suppress rows, each after the same run that may not."""
+    known = {one.case: one for one in found.adult}
+    pairs = [(known.get(replace(one.case, limit=0.0)), one) for one in found.suppressing]
+    return [one for pair in pairs for one in pair if one is not None]
 
 
 def _missing(part: str) -> str:
@@ -229,10 +238,15 @@ def _targets(found: Sequence[Measured]) -> str:
             f"{target:g}",
             f"{known[case].seconds:.1f}" if case in known else UNKNOWN,
             f"{known[case].load:.1f}" if case in known else UNKNOWN,
+            f"{known[case].processor / CORES:.1f}" if case in known else UNKNOWN,
         )
         for case, target in TARGETS.items()
     ]
-    return "Targets of whole runs, in seconds:\n\n" + table(("run", "at most", "measured", "load before"), rows)
+    head = ("run", "at most", "measured", "load before", "processor seconds by two cores")
+    return (
+        "Targets of whole runs, in seconds. The last column is what two cores without other work need at least:\n\n"
+        + table(head, rows)
+    )
 
 
 def _suppressing(found: Sequence[Measured]) -> str:
