@@ -13,7 +13,9 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks.linkage import exchange
 from benchmarks.linkage.data import Data, draw
+from benchmarks.linkage.exchange import Exchange
 from kohorte.patients.identity import columns_of
 from kohorte.patients.list.judging import Outcome
 from kohorte.patients.patient_list import PatientList, Registrations
@@ -87,6 +89,7 @@ class Results:
     singles: tuple[Single, ...]
     splink: tuple[Quality, ...]
     splink_version: str
+    exchange: tuple[Exchange, ...]
 
     def to_json(self) -> str:
         """The results as text."""
@@ -101,6 +104,7 @@ class Results:
             tuple(Single(**entry) for entry in found["singles"]),
             tuple(Quality(**entry) for entry in found["splink"]),
             found["splink_version"],
+            tuple(Exchange(**entry) for entry in found["exchange"]),
         )
 
 
@@ -117,7 +121,7 @@ def compute() -> Results:
             if not left_out:
                 singles = [single(error, data.known, patients, pids) for error in ERRORS]
         compared += splink_defaults.qualities(scenario, part)
-    return Results(tuple(qualities), tuple(singles), tuple(compared), splink_defaults.version())
+    return Results(tuple(qualities), tuple(singles), tuple(compared), splink_defaults.version(), exchange.measure())
 
 
 @contextmanager

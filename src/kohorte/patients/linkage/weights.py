@@ -41,8 +41,8 @@ _NAMES: Mapping[Level, tuple[float, float, float]] = {  # m, and u = share * fac
     Level.NEARLY: (0.05, 0.1, 0.00002),
     Level.BIRTH_NAME: (0.03, 1.0, 0.0001),
     Level.SWAPPED: (0.01, 0.1, 0.0),
-    Level.TYPING: (0.04, 2.0, 0.0003),
-    Level.ALIKE: (0.01, 2.0, 0.002),
+    Level.TYPING: (0.04, 0.5, 0.0003),
+    Level.ALIKE: (0.01, 0.5, 0.002),
     Level.PARTLY: (0.02, 1.0, 0.001),
 }
 _FIRST_DIFFERENT = log2(0.008 / 0.97)
