@@ -140,6 +140,7 @@ def test_parquet_with_dates_is_the_same_as_text(run: Run) -> None:
         (("register", "in.csv", "--field", "nonsense"), "patients-field"),
         (("register", "in.csv", "--field", "last_name=x"), "patients-column"),
         (("match",), "trust-folder-missing"),
+        (("match", "--show"), "patients-case"),
         (("register", "in.csv", "--output", "in.csv"), "output-exists"),
     ],
 )

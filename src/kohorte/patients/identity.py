@@ -81,6 +81,8 @@ def columns_of(names: Sequence[str], given: Mapping[str, str] | None = None) -> 
     """
     chosen = dict(given or {})
     refuse_unknown_keys(chosen, FIELDS, where="the fields of identity", code="patients-field")
+    if len(set(chosen.values())) < len(chosen):
+        raise InputError("--field: one column cannot be two fields; split it first", code="patients-field")
     for field, column in chosen.items():
         if column not in names:
             raise InputError(

@@ -152,7 +152,7 @@ class PatientList:
                 tell(progress, Stage.COMPARING, "with the patient list", done=start, of=len(rows), unit="rows")
                 with transaction() as connection:
                     result.rows += run.register(connection, rows[start : start + BATCH])
-        result.people, result.cases = self.people, len(self.cases())
+        result.people, result.cases = self.people, self._open_cases
         result.seconds = time.perf_counter() - started
         if not dry_run:
             self._log("register", **{str(name): value for name, value in result.counts.items()}, before=result.before)
@@ -164,6 +164,11 @@ class PatientList:
         with self._storage.reading() as connection:
             statement = select(func.count()).select_from(PEOPLE).where(PEOPLE.c.joined.is_(None))
             return int(connection.execute(statement).scalar_one())
+
+    @property
+    def _open_cases(self) -> int:
+        with self._storage.reading() as connection:
+            return cases.count_open(connection)
 
     def cases(self) -> list[Case]:
         """The open cases, those that agree most first."""

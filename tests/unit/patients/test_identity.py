@@ -28,6 +28,7 @@ def test_a_column_that_is_named_wins() -> None:
         (["name", "nachname"], {}, "patients-column"),
         (["name"], {"last_name": "nam"}, "patients-column"),
         (["name"], {"familyname": "name"}, "patients-field"),
+        (["name"], {"first_names": "name", "last_name": "name"}, "patients-field"),
     ],
 )
 def test_columns_that_cannot_be_told_are_refused(names: list[str], given: dict[str, str], code: str) -> None:

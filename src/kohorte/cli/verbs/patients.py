@@ -18,6 +18,7 @@ from kohorte.cli.patients_output import (
     print_side_by_side,
 )
 from kohorte.cli.progress import TerminalProgress
+from kohorte.errors import InputError
 from kohorte.in_words import count
 from kohorte.progress import Stage
 
@@ -196,6 +197,8 @@ def run_register(options: argparse.Namespace) -> int:
 
 def run_match(options: argparse.Namespace) -> int:
     """List the open cases, or show one of them."""
+    if options.show and options.case is None:
+        raise InputError("--show needs the number of a case; 'kohorte patients match' lists them", code="patients-case")
     if options.case is None:
         with _opened(options) as patients:
             found = patients.cases()

@@ -51,6 +51,7 @@ class Encoder:
     def __init__(self, secret: Key) -> None:
         self._hash = secret.derived("bloom filter")
         self._permutation = _permutation(secret.derived("bloom permutation"))
+        self._hashed: dict[bytes, Sequence[int]] = {}
 
     def __repr__(self) -> str:
         return "<Encoder>"
@@ -65,8 +66,10 @@ class Encoder:
 
     def _positions(self, field: str, part: str, year: int) -> Sequence[int]:
         text = f"{year}\x1f{field}\x1f{part}".encode()
-        words = _WORDS.unpack(hmac.digest(self._hash, text, "sha512"))
-        return [word % BITS for word in words[: POSITIONS[field]]]
+        if text not in self._hashed:
+            words = _WORDS.unpack(hmac.digest(self._hash, text, "sha512"))
+            self._hashed[text] = [word % BITS for word in words[: POSITIONS[field]]]
+        return self._hashed[text]
 
 
 def parts_of(record: Record) -> Iterator[tuple[str, str]]:

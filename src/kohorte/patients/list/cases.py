@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, or_, select, update
+from sqlalchemy import Connection, Row, delete, func, or_, select, update
 
 from kohorte.errors import InputError
 from kohorte.patients.identity import Identity
@@ -46,6 +46,11 @@ def open_cases(connection: Connection, secrets: Secrets) -> Iterator[Case]:
     pids = pids_of(connection, secrets, {person for row in rows for person in (row.person, row.other)})
     for row in rows:
         yield Case(row.id, pids[row.person], pids[row.other], row.weight, json.loads(row.levels), row.opened)
+
+
+def count_open(connection: Connection) -> int:
+    """How many cases are open."""
+    return int(connection.execute(select(func.count()).select_from(CASES).where(CASES.c.state == OPEN)).scalar_one())
 
 
 def open_case(connection: Connection, number: int) -> Row[Any]:
