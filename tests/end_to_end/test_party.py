@@ -69,6 +69,12 @@ def test_the_certificate_of_a_rehearsal_can_be_checked_and_says_what_it_is(
     assert main([*check, str(tmp_path / "joint.study.yaml")]) == 0
     printed = capsys.readouterr().out
     assert printed.count(" signed\n") == 2
+    table = [*check, str(tmp_path / "joint.study.yaml"), "--table", str(output)]
+    assert main(table) == 0
+    assert "is exactly the table" in capsys.readouterr().out
+    output.write_text("\n".join(output.read_text(encoding="utf-8").splitlines()[:-1]) + "\n", encoding="utf-8")
+    assert main(table) == 1
+    assert "is NOT the table" in capsys.readouterr().out
     assert "the institutions signed nothing" in printed
     assert main([*check, str(folder / "study.yaml")]) == 1  # no institution signed
     text = (tmp_path / "joint.certificate.txt").read_text(encoding="utf-8")

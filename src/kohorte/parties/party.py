@@ -177,22 +177,30 @@ class Party:
         the first run is the last one, and its error is raised.
         """
         studies = self._studies()
-        frames = {study.fingerprint(): own_frame(self.folder, study, progress) for study in studies.values()}
+        for study in studies.values():
+            own_frame(self.folder, study, progress)  # what is wrong with a table is told before anybody invites
         offers = [terms_of(study, self.name, recorded.payloads) for study in studies.values()]
         listen = self._listen(*studies.values())
-        agreed: list[Study] = []
+        agreed: list[tuple[Study, Path | None, pl.DataFrame | None]] = []
 
         def asked(invitation: Invitation) -> bool:
-            agreed.append(studies[invitation.terms.study])
-            return decide(invitation.starter, agreed[-1])
+            study = studies[invitation.terms.study]
+            if not decide(invitation.starter, study):
+                return False
+            target = self._target(study) if output is None and self.name in study.receivers else output
+            try:
+                self._refuse_output(study, target, force=False)
+                agreed.append((study, target, own_frame(self.folder, study, progress)))  # the table as it is now
+            except KohorteError as error:
+                tell_person(f"cannot take part: {error.message} [{error.code}]")
+                return False
+            return True
 
         with PartyServer(self.folder, listen, tell=tell_person, interrupts=_is_main()) as server:
             while True:
                 try:
                     with server.wait_for_run(offers, asked) as channel:
-                        study = agreed[-1]
-                        target = self._target(study) if output is None and self.name in study.receivers else output
-                        frame = frames[study.fingerprint()]
+                        study, target, frame = agreed[-1]
                         ended(self._taken_part(channel, study, frame, target, progress=progress, recorded=recorded))
                 except KohorteError as error:
                     if once:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
+from kohorte.data import sha256_of
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, InternalError
 from kohorte.parties.joint import unsigned_of
@@ -92,26 +93,31 @@ class Signatures:
 
     members: tuple[Signature, ...]
     rehearsal: bool
+    table: bool | None = None
+    """Whether a table is the one that was signed; None if none was given."""
 
     @property
     def valid(self) -> bool:
-        """Whether every member signed."""
-        return all(one.valid for one in self.members)
+        """Whether every member signed, and what they signed is the table, if one was given."""
+        return all(one.valid for one in self.members) and self.table is not False
 
     def to_dict(self) -> dict[str, object]:
         """The findings as plain data."""
         signatures = [one.to_dict() for one in self.members]
-        return {"valid": self.valid, "rehearsal": self.rehearsal, "signatures": signatures}
+        return {"valid": self.valid, "rehearsal": self.rehearsal, "table": self.table, "signatures": signatures}
 
 
-def check_signatures(certificate: Path, study: Path) -> Signatures:
-    """Check, for each member of a study, whether it signed a certificate with the key that the study names."""
+def check_signatures(certificate: Path, study: Path, table: Path | None = None) -> Signatures:
+    """Check, for each member of a study, whether it signed a certificate with the key that the study names.
+
+    A table is compared with the hash that was signed: every byte counts.
+    """
     text = read_text(certificate, what="certificate", code="certificate-unreadable")
     try:
         facts = json.loads(text)
         joint: dict[str, Any] = facts["joint"]
         entries = {str(entry["name"]): entry for entry in joint["signatures"]}
-        message = unsigned_of(facts)
+        message, signed_hash = unsigned_of(facts), str(facts["output"]["sha256"])
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
             f"{certificate.name}: this is not the certificate of a joint release", code="certificate-not-joint"
@@ -119,7 +125,8 @@ def check_signatures(certificate: Path, study: Path) -> Signatures:
     agreed = Study.from_yaml(study)
     other = joint.get("study_sha256") != agreed.fingerprint()
     found = [_checked(agreed, name, entries.get(name), message, other_study=other) for name in agreed.members]
-    return Signatures(tuple(found), agreed.rehearsal)
+    same = None if table is None else sha256_of(table) == signed_hash
+    return Signatures(tuple(found), agreed.rehearsal, same)
 
 
 def _checked(

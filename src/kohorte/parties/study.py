@@ -271,8 +271,8 @@ class Study:
 
 
 def _content(data: Mapping[str, Any], plan: Plan) -> str:
-    """Everything that was agreed, as one text; files by their hashes, so that their place does not matter."""
-    hashes = sorted(_hash_of(path) for path in plan.files())
+    """Everything that was agreed, as one text; files by their hashes, in the order in which the plan names them."""
+    hashes = [_hash_of(path) for path in plan.files()]
     agreed = {key: value for key, value in data.items() if key != "plan"}
     return json.dumps([agreed, plan.to_dict(), hashes], sort_keys=True, ensure_ascii=False, default=str)
 

@@ -5,11 +5,24 @@ from __future__ import annotations
 from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.hierarchies import Builder, Ordering
-from kohorte.metrics import NonUniformEntropySuppression
+from kohorte.in_words import listed
+from kohorte.metrics import (
+    Aecs,
+    Discernibility,
+    DiscernibilityMonotone,
+    Height,
+    Loss,
+    NonUniformEntropySuppression,
+    Precision,
+    PrecisionMonotone,
+)
 from kohorte.models import NTCloseness, OrderedTCloseness, PrivacyModel, SafeHarborRule
 from kohorte.parties.study import Distribution, Protocol, Study
 from kohorte.release.algorithms import is_recoder
 from kohorte.search import search_named
+
+FROM_LEVELS = (Height, Precision, PrecisionMonotone, Aecs, Discernibility, DiscernibilityMonotone)
+"""Metrics that need only levels and the sizes of classes."""
 
 
 def refuse_unsuited(study: Study) -> None:
@@ -31,6 +44,7 @@ def refuse_unsuited(study: Study) -> None:
     if plan.decorrelate is not None:
         raise _refusal("decorrelate: compares single rows, which nobody has in plain text before the release")
     _refuse_counting(study)
+    _refuse_minimum_levels(study)
     _refuse_hierarchies(study)
 
 
@@ -84,6 +98,22 @@ def _refuse_counting(study: Study) -> None:
         raise _refusal(
             f"search: {plan.search.algorithm} chooses classes by their values, which counters and dummy rows hide"
         )
+
+
+def _refuse_minimum_levels(study: Study) -> None:
+    """Refuse a metric that is measured from the values themselves, if nothing below the minimum level is known."""
+    plan = study.plan
+    raised = [name for name, level in plan.minimum_levels.items() if level > 0]
+    if not raised or not (study.pregeneralize or _counts_only(study)) or isinstance(plan.metric, FROM_LEVELS):
+        return
+    builders = [plan.attributes[name].hierarchy for name in raised]
+    if isinstance(plan.metric, Loss) and all(builder is not None and builder.independent for builder in builders):
+        return  # the plan itself says how much of the domain each label covers
+    remedy = "take precision, or leave out pregeneralize" if study.pregeneralize else "take precision, or protocol B"
+    raise _refusal(
+        f"metric: {plan.metric.name} counts the values themselves, but of {listed(raised)} only labels from their "
+        f"minimum_level on are known; {remedy}"
+    )
 
 
 def _refuse_hierarchies(study: Study) -> None:

@@ -176,3 +176,41 @@ def test_the_same_plan_is_accepted_where_it_can_be_computed(tmp_path: Path) -> N
     refuse_unsuited(written_study(tmp_path, plan, **VERTICAL))  # one party alone has all values
     closeness = {**PLAN, "models": [{"model": "n-t-closeness", "attribute": "diagnosis", "n": 3, "t": 0.2}]}
     refuse_unsuited(written_study(tmp_path, closeness))
+
+
+def test_the_hash_of_a_study_ties_the_content_of_a_file_to_its_column(tmp_path: Path) -> None:
+    files = {"age": "a.csv", "sex": "s.csv"}
+    attributes = {name: {"role": "quasi-identifying", "hierarchy": {"csv": file}} for name, file in files.items()}
+    found = []
+    for contents in (("1;*\n", "2;*\n"), ("2;*\n", "1;*\n")):
+        for file, content in zip(files.values(), contents, strict=True):
+            (tmp_path / file).write_text(content, encoding="utf-8")
+        found.append(
+            written_study(tmp_path, {**PLAN, "attributes": {**PLAN["attributes"], **attributes}}).fingerprint()
+        )
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("metric", "hierarchy", "options", "fits"),
+    [
+        ("loss", {"redaction": {"length": 3}}, {"protocol": "C"}, False),
+        ("loss", {"redaction": {"length": 3}}, {"pregeneralize": True}, False),
+        ("entropy", {"redaction": {"length": 3}}, {"protocol": "C"}, False),
+        ("loss", {"redaction": {"length": 3}}, {}, True),
+        ("precision", {"redaction": {"length": 3}}, {"protocol": "C", "pregeneralize": True}, True),
+        ("loss", {"tree": {"young": ["1", "2"], "old": ["3"]}}, {"protocol": "C", "pregeneralize": True}, True),
+    ],
+)
+def test_a_metric_of_values_that_nobody_knows_is_refused_before_a_run(
+    tmp_path: Path, metric: str, hierarchy: dict[str, object], options: dict[str, object], fits: bool
+) -> None:
+    age = {"role": "quasi-identifying", "hierarchy": hierarchy, "minimum_level": 1}
+    plan = {**PLAN, "metric": metric, "attributes": {**PLAN["attributes"], "age": age}}
+    study = written_study(tmp_path, plan, **options)
+    if fits:
+        refuse_unsuited(study)
+    else:
+        with pytest.raises(InputError, match="minimum_level") as caught:
+            refuse_unsuited(study)
+        assert caught.value.code == "study-unsuited"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ import pytest
 from kohorte.parties.ciphers import agreement
 from kohorte.parties.ciphers.commutative import CommutativeKey
 from kohorte.parties.own_table import own_table
-from kohorte.parties.sealed import SealedTable
+from kohorte.parties.sealed import SealedTable, unpack
+from kohorte.parties.sealed_release import SealedRelease
 from kohorte.parties.study import Study
 from support.eavesdropper import (
     Windows,
@@ -102,6 +103,7 @@ class Run:
     messages: Mapping[str, bytes]
     keys: frozenset[bytes]
     labels: Mapping[str, frozenset[str]]
+    release: pl.DataFrame
 
     def to(self, name: str) -> set[str]:
         """The kinds of messages that a member gets."""
@@ -112,13 +114,15 @@ def run(folder: Path, protocol: str, distribution: str) -> Run:
     frame, study = patients(60), study_of(folder / "study", protocol, distribution)
     tables = divided(frame, distribution)
     with keys_kept() as keys:
-        run_study(study, tables, record=folder / "sent")
+        releases = run_study(study, tables, record=folder / "sent")
+    opened = releases[study.finisher]
+    assert opened is not None
     labels: dict[str, set[str]] = {"TID": set(frame["TID"]), "name": set(frame["name"])}
     for name, table in tables.items():
         for column, own in own_table(table, study, name, lengths=LENGTHS).columns.items():
             labels.setdefault(column, set()).update(own.texts)
     frozen = {column: frozenset(texts) for column, texts in labels.items()}
-    return Run(study, recorded(folder / "sent"), frozenset(keys), frozen)
+    return Run(study, recorded(folder / "sent"), frozenset(keys), frozen, opened.frame)
 
 
 RUNS = [(protocol, distribution) for protocol in ("A", "AC", "B", "C") for distribution in ("horizontal", "vertical")]
@@ -165,6 +169,34 @@ def test_the_helper_gets_no_message_that_is_meant_for_parties(
 ) -> None:
     expected = {"B": {"table", "certificate"}, "C": {"public-key", "table", "ask", "certificate"}}
     assert runs[kind].to("helper") == expected[kind[0]]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RUNS if kind[0] in ("A", "B")], ids="-".join)
+def test_who_passes_the_release_on_does_not_know_the_order_of_its_rows(
+    kind: tuple[str, str], runs: dict[tuple[str, str], Run]
+) -> None:
+    own = runs[kind]
+    last = [message for name, message in own.messages.items() if name.endswith(f"-to-{own.study.finisher}-release.bin")]
+    sent = SealedRelease.from_bytes(last[-1], own.study.released_columns)
+    assert _repetitions(sent.codes["note"].tolist()) == _repetitions(range(60)), "all notes are different"
+    column = next(name for name in ("town", "postcode", "sex") if own.release[name].n_unique() > 1)
+    assert _repetitions(sent.codes[column].tolist()) != _repetitions(own.release[column].to_list())
+
+
+def _repetitions(cells: Iterable[object]) -> list[int]:
+    """Where each cell occurs first: the same for two columns that differ only in the names of their cells."""
+    first: dict[object, int] = {}
+    return [first.setdefault(cell, place) for place, cell in enumerate(cells)]
+
+
+@pytest.mark.parametrize("protocol", ["A", "AC"])
+def test_a_party_is_asked_only_about_columns_that_it_brings(protocol: str, runs: dict[tuple[str, str], Run]) -> None:
+    own = runs[protocol, "vertical"]
+    asked = {name: unpack(message) for name, message in own.messages.items() if name.endswith("-unknown.bin")}
+    assert len(asked) == 2
+    for file, (facts, _) in asked.items():
+        party = file.split("-to-")[1].removesuffix("-unknown.bin")
+        assert set(facts["columns"]) == set(COLUMNS[party])
 
 
 def test_an_eavesdropper_would_see_values_and_keys() -> None:

@@ -23,7 +23,7 @@ examples:
   kohorte party serve --folder clinic-a                   wait for the others; a person agrees to each run
   kohorte party run study.yaml --folder clinic-b --output release.csv
   kohorte party rehearse study.yaml --data clinic-a=a.csv --data clinic-b=b.csv --output release.csv --page run.html
-  kohorte party signatures release.certificate.json --study study.yaml
+  kohorte party signatures release.certificate.json --study study.yaml --table release.csv
 
 study.yaml, the same at every party:
   study: heart-registry
@@ -71,6 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     signatures.add_argument("certificate", metavar="CERTIFICATE", help="the certificate (.json)")
     signatures.add_argument("--study", required=True, metavar="STUDY", help="study file, with the fingerprints")
+    signatures.add_argument("--table", metavar="TABLE", help="the release: is it exactly what was signed?")
     signatures.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     signatures.set_defaults(run=run_signatures)
 
@@ -246,12 +247,16 @@ def run_signatures(options: argparse.Namespace) -> int:
     """Check the signatures of a certificate."""
     from kohorte.parties.signatures import check_signatures
 
-    found = check_signatures(Path(options.certificate), Path(options.study))
+    table = None if options.table is None else Path(options.table)
+    found = check_signatures(Path(options.certificate), Path(options.study), table)
     if options.json:
         print_json(found.to_dict())
     else:
         for one in found.members:
             print(f"  {one.name:<24} {'signed' if one.valid else 'NOT signed'}{'' if one.valid else ': ' + one.reason}")
+        if found.table is not None:
+            same = "is exactly the table" if found.table else "is NOT the table, or was changed since"
+            print(f"  {options.table} {same} that the certificate is about")
         if found.rehearsal:
             print("a rehearsal: these keys were made for it and thrown away; the institutions signed nothing")
     return 0 if found.valid else 1
@@ -259,7 +264,7 @@ def run_signatures(options: argparse.Namespace) -> int:
 
 def _print_outcome(outcome: Outcome) -> None:
     if outcome.release is None:
-        print(f"study {outcome.study.name}: the run is over; the release went to {', '.join(outcome.study.receivers)}")
+        print(f"study {outcome.study.name}: signed; the release goes to {', '.join(outcome.study.receivers)}")
         return
     _print_figures(outcome.to_dict())
     print(f"written and verified: {outcome.output}" if outcome.output is not None else "nothing was written")

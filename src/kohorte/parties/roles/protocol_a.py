@@ -1,12 +1,15 @@
 """Protocol A: no helper; the parties encrypt each other's values, one layer each, and one of them anonymizes.
 
 Learns
-    Every party learns the number of rows of the others. A party sees tables of others only under keys that it does not
-    know. The master sees the whole table under the keys of all parties: the distribution of encrypted values and
-    combinations of values, the shape of the hierarchies, which cells are missing, and the figures of the release. The
-    party that opens the release learns the release; when it asks the others for the texts of labels, each learns which
-    of its own labels are in the release. The master learns which rows are flagged, if the plan releases a subset. The
-    party that opens the release learns in this case how many people of the whole table look like each class of it.
+    Every party learns the number of rows of the others. A party sees the tables of others, one by one, under keys that
+    it does not know: the distribution of encrypted values and combinations, the hierarchies, missing cells. The master
+    sees the whole table under the keys of all parties: the distribution of encrypted values and combinations of values,
+    the shape of the hierarchies, which cells are missing, and the figures of the release. The party that opens the
+    release learns the release; when it asks the others for the texts of labels, each learns which of its own labels are
+    in the release. When rows are divided by people, a party learns hashes of the labels that neither it nor the party
+    that opens the release has, on which it can try plausible texts. The master learns which rows are flagged, if the
+    plan releases a subset. The party that opens the release learns in this case how many people of the whole table look
+    like each class of it.
 Leaves open
     The master can recognize its own rows by how often their values occur, and then values of others that are equal to
     its own; with two parties this is easier, because nobody else's rows are mixed in. Frequencies can be guessed. All
@@ -127,7 +130,8 @@ def party(
         answer_decoding(channel, study, secrets, own)
         return secrets, None
     with timing("decrypt"):
-        texts = decoded(channel, secrets, own, release)
+        release = release.permuted()  # others sign the hash of the file, and must not know the order of its rows
+        texts = decoded(channel, study, secrets, own, release)
         opened = OpenedRelease.of(release, texts, study.plan, timing.seconds)
     return secrets, opened
 
@@ -242,11 +246,21 @@ def _anonymized(study: Study, parts: Parts, timing: Timing, progress: ProgressCa
 # From points back to texts: each party knows the texts of its own labels
 
 
-def decoded(channel: Channel, secrets: Secrets, own: OwnTable, release: SealedRelease) -> dict[str, list[str | None]]:
-    """The texts of all points of a release; the other parties are asked for those that one does not know oneself."""
+def decoded(
+    channel: Channel, study: Study, secrets: Secrets, own: OwnTable, release: SealedRelease
+) -> dict[str, list[str | None]]:
+    """The texts of all points of a release; the other parties are asked for those that one does not know oneself.
+
+    A party is asked only about columns that it brings: all parties can try plausible texts on a point.
+    """
     texts = {name: _known(cells, name, own, secrets) for name, cells in release.cells.items()}
     for other in secrets.others:
-        unknown = {name: [i for i, text in enumerate(found) if text is None] for name, found in texts.items()}
+        brought = study.columns_of(other)
+        unknown = {
+            name: [i for i, text in enumerate(found) if text is None]
+            for name, found in texts.items()
+            if name in brought
+        }
         arrays = {str(number): release.cells[name][places] for number, (name, places) in enumerate(unknown.items())}
         channel.send(other, "unknown", pack({"columns": list(unknown)}, arrays))
         told = as_facts(secrets.open(channel.receive(other, "texts"), about="texts"))

@@ -184,6 +184,6 @@ def _opened(
         release = keys.decrypted(
             SealedRelease.from_bytes(message, study.released_columns).repeated(counts, opening.most)
         )
-        opened = release.opened(decoded(channel, secrets, own, release), study.plan)
+        opened = release.opened(decoded(channel, study, secrets, own, release), study.plan)
     facts = {**found.figures(opened), "lost": lost_rows(study, opening.rows, found.domain.people), "seconds": {}}
     return OpenedRelease(opened, facts, timing.seconds)
