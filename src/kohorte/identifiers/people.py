@@ -12,11 +12,15 @@ _PERSON = re.compile(
     rf"\b(?:pat(?:ients?|ienten|ientin)?|persons?|personen|subjects?|probands?|probanden|participants?|teilnehmer"
     rf"|individuals?|donors?|spender|member|versicherten){_NUMBER}\b"
     r"|\b(?:pids?|mrns?|psn|pseudonym\w*|e?mpi|medical ?record ?(?:no|nr|number))\b"
-    r"|^(?:patient(?:in)?|person|proband|participant|teilnehmer)$"
+    r"|\b(?:pseudo|aktenzeichen)\b"
+    r"|^(?:pat|subj|subject|patient(?:in)?(?: patient(?:in)?)?|person|proband|participant|teilnehmer)$"
 )
 _CASE = re.compile(rf"\b(?:cases?|fall|aufnahme|encounter|stay|visit|hadm|admission|chart|hospital){_NUMBER}\b")
 _OF_PEOPLE = (7, 9)
 """Classes of identifiers that belong to one person each: social security numbers and numbers of health plans."""
+_EVENT = re.compile(r"\b(?:cases?|fall|aufnahme|encounters?|stays?|visits?|admissions?|episodes?|aufenthalt|besuch)\b")
+_DATE = re.compile(r"\b(?:date|datum|day|tag)\b|datum$")
+_DATES = 3
 _OF_SEVERAL = (1, 2, 3, 4, 5)
 """Classes whose values several people can have in common: names, places, dates, telephone and fax numbers."""
 
@@ -34,6 +38,15 @@ def numbering(name: str) -> Numbering | None:
     if _PERSON.search(words) or any(number in _OF_PEOPLE for number, _ in told_by_name(name)):
         return Numbering.PEOPLE
     return Numbering.CASES if _CASE.search(words) else None
+
+
+def tells_events(name: str) -> bool:
+    """Whether a column tells the cases, stays or dates of one person apart, by its name."""
+    return numbering(name) is Numbering.CASES or bool(_EVENT.search(words_of(name))) or _is_date(name)
+
+
+def _is_date(name: str) -> bool:
+    return any(number == _DATES for number, _ in told_by_name(name)) or bool(_DATE.search(words_of(name)))
 
 
 def may_be_shared(name: str) -> bool:

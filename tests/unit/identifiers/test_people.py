@@ -9,7 +9,21 @@ from kohorte.identifiers.people import Numbering, may_be_shared, numbering
 
 @pytest.mark.parametrize(
     "name",
-    ["patient_id", "PatientID", "patient", "pid", "Patientennummer", "pat_nr", "pseudonym", "MRN", "ssn", "subject_id"],
+    [
+        *(
+            "patient_id",
+            "PatientID",
+            "patient",
+            "pid",
+            "Patientennummer",
+            "pat_nr",
+            "pseudonym",
+            "MRN",
+            "ssn",
+            "subject_id",
+        ),
+        *("Pat", "Pat.", "Patientin/Patient", "Pseudo", "Aktenzeichen", "subj"),
+    ],
 )
 def test_names_of_columns_that_number_people_are_recognised(name: str) -> None:
     assert numbering(name) is Numbering.PEOPLE

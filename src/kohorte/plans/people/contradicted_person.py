@@ -8,7 +8,7 @@ import polars as pl
 
 from kohorte import in_words
 from kohorte.data import Role, person_keys
-from kohorte.identifiers.people import Numbering
+from kohorte.identifiers.people import Numbering, numbering, tells_events
 from kohorte.in_words import count
 from kohorte.plans.people.repeated_people import (
     FEWEST,
@@ -33,7 +33,8 @@ DOUBTED_BY: dict[int, tuple[int, ...]] = {
 }
 """Which columns can contradict a person, by the rank of the person and of the column: a number of cases is contradicted
 by every other identifying column that repeats, a number of people only by another one."""
-OTHERWISE = (Numbering.PEOPLE, Numbering.CASES)
+OTHERWISE = DOUBTED_BY[Numbering.CASES]
+"""A column whose name says neither may number cases, samples or orders."""
 
 
 def contradictions(source: TableSource, plan: Plan) -> tuple[str, ...]:
@@ -61,7 +62,7 @@ def _contradicts_columns(source: TableSource, plan: Plan) -> Iterator[str]:
     stated = ", ".join(map(repr, persons))
     for name in _candidates(source, plan):
         pairs = _pairs(source, persons, name)
-        if not _repeats(pairs, name) or (name in persons and not _adds_nothing(source, persons, name)):
+        if not _repeats(pairs, name) or (name in persons and not _counts_events(source, persons, name)):
             continue
         values, people = pairs[VALUE].n_unique(), pairs[PEOPLE].n_unique()
         yield (
@@ -97,6 +98,13 @@ def _repeats(pairs: pl.DataFrame, name: str) -> bool:
     """
     values = pairs[VALUE].n_unique()
     return values < pairs.height and (values >= FEWEST or rank_of(name, identifying=True) != OTHERS)
+
+
+def _counts_events(source: TableSource, persons: Sequence[str], name: str) -> bool:
+    """Whether the other columns of a person seem to tell cases, stays or dates apart, not people."""
+    others = [other for other in persons if other != name]
+    numbers_people = numbering(name) is Numbering.PEOPLE
+    return (numbers_people and any(map(tells_events, others))) or _adds_nothing(source, persons, name)
 
 
 def _adds_nothing(source: TableSource, persons: Sequence[str], name: str) -> bool:

@@ -119,3 +119,24 @@ def test_a_release_of_a_plan_that_says_nothing_does_not_tell_whether_people_repe
     assert note.startswith("rows are counted, not people: the table does not have 'patient_id'")
     assert person_notes(release, plan, original=FrameSource(unique)) == ()
     assert person_notes(release, plan, original=release) == (note,)
+
+
+@pytest.mark.parametrize("event", ["case_number", "stay", "visit", "admission_date"])
+def test_events_that_are_numbered_for_each_patient_do_not_make_more_people(event: str) -> None:
+    own = [str(row % 3 + 1) for row in range(len(CASES))]
+    frame = stays().drop("case_number").with_columns(pl.Series(event, own))
+    [note] = notes(frame, ["patient_id", event])
+    assert "'patient_id' has 20 different values" in note
+    assert "write 'person: patient_id' in the plan" in note
+
+
+def test_a_clinic_that_numbers_its_own_patients_is_not_contradicted() -> None:
+    frame = stays(clinic=[f"clinic {row % 3}" for row in range(len(CASES))])
+    assert notes(frame.drop("case_number"), ["clinic", "patient_id"]) == ()
+
+
+@pytest.mark.parametrize("person", ["sample_id", "order_id", "row"])
+def test_what_may_number_samples_is_contradicted_as_a_case_is(person: str) -> None:
+    frame = stays(hash=[patient for _, patient in CASES]).drop("patient_id", "case_number")
+    frame = frame.with_columns(pl.Series(person, [f"s{row}" for row in range(len(CASES))]))
+    assert any("'hash' has 20 different values" in note for note in notes(frame, person))
