@@ -26,7 +26,7 @@ class Data:
         return Data(known, rows, self.truth)
 
 
-def draw(people: int = PEOPLE, rows: int = ROWS, *, seed: int = 1) -> Data:
+def draw(people: int = PEOPLE, rows: int = ROWS, *, seed: int = 2026) -> Data:
     """Draw people and rows."""
     everybody = identities.people(people + rows, seed=seed)
     known, strangers = everybody[:people], everybody[people:]
