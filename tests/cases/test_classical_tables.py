@@ -460,7 +460,7 @@ class TestMuArgus:
             assert list(shown) == [*self.ROWS[:-1], wanted]
             assert recoding.facts["suppressed_cells"] == {"a": int(most == "a"), "b": int(most == "b")}
             assert recoding.facts["combinations_tested"] == 1
-            with pytest.raises(ko.PrivacyViolation, match="1 classes"):
+            with pytest.raises(ko.PrivacyViolation, match=r"1 class \(1 row\)"):
                 ko.anonymize(table, plan)
 
     def test_without_identification_all_pairs_and_triples_are_tested(self):
