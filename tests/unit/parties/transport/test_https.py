@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ssl
 import threading
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from kohorte.errors import InputError, ProtocolError
 from kohorte.parties.transport import certificates
+from kohorte.parties.transport.channel import RunChannel
 from kohorte.parties.transport.folder import PartyFolder
 from kohorte.parties.transport.https import Contact, Invitation, Limits, PartyServer, Patience, RunTerms
 from kohorte.parties.transport.https.answers import Answer, State
@@ -95,9 +97,29 @@ def test_a_failed_run_can_be_started_again(parties: Network) -> None:
         with pytest.raises(ProtocolError, match="clinic-a stopped the run; its reason: it was interrupted there"):
             channels[name].receive("clinic-a", "rows")
         channels[name].close()
-    again = parties.start("clinic-b")
+    started = functools.partial(parties.servers["clinic-b"].start_run, parties.terms("clinic-b"))
+    waiting = {name: functools.partial(wait_again, parties, name) for name in ("clinic-a", "helper")}
+    again = together({"clinic-b": started, **waiting})
     again["clinic-b"].send("clinic-a", "rows", b"again")
     assert again["clinic-a"].receive("clinic-b", "rows") == b"again"
+
+
+def wait_again(parties: Network, name: str) -> RunChannel:
+    """Wait for a run some time after the other party has begun to ask."""
+    time.sleep(0.2)
+    return parties.servers[name].wait_for_run([parties.terms(name)], lambda _: True)
+
+
+def test_a_party_whose_last_run_is_over_and_that_does_not_wait_is_named(parties: Network) -> None:
+    channels = parties.start()
+    for channel in channels.values():
+        channel.stop("columns-missing")
+    parties.wait_in_background("clinic-b")
+    hasty = Patience(reach=0.2, beat=0.05)
+    error = refused(
+        "party-not-waiting", parties.servers["clinic-a"].start_run, parties.terms("clinic-a", patience=hasty)
+    )
+    assert "helper does not wait for runs" in str(error)
 
 
 def test_a_party_that_has_done_its_part_is_not_missed(parties: Network) -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from kohorte.errors import ProtocolError
 from kohorte.parties.transport.https.answers import Answer, State
 from kohorte.parties.transport.https.client import PeerClient
-from kohorte.parties.transport.https.desk import BUSY, OTHER_STUDY
+from kohorte.parties.transport.https.desk import BUSY, NOT_WAITING, OTHER_STUDY
 from kohorte.parties.transport.https.link import HttpsLink, certificate_error
 from kohorte.parties.transport.https.run import Run
 from kohorte.parties.transport.https.tls import CertificateRefused
@@ -19,7 +19,8 @@ ASK_SECONDS = 5.0
 SOON_SECONDS = 0.05
 """The second invitation follows after this time; the pauses double, up to the time between two signs of life."""
 GRACE_SECONDS = 5.0
-"""A party whose program has just been started may not know its studies yet, and accepts no certificate before."""
+"""A party may need a moment before it waits for a run: its program has just been started and accepts no certificate
+before it knows its studies, or its last run has just ended."""
 
 
 class Agreement:
@@ -74,7 +75,10 @@ class Agreement:
                 self._refuse_unreachable(client.peer, error, seconds=time.monotonic() - reached)
             else:
                 reached = time.monotonic()
-                said = self._say(said, self._note(client.peer, answer))
+                if answer.code == NOT_WAITING and reached - began < min(GRACE_SECONDS, patience.reach):
+                    said = self._say(said, f"{client.peer} does not wait for runs yet")
+                else:
+                    said = self._say(said, self._note(client.peer, answer))
             if time.monotonic() - began > patience.agree:
                 raise ProtocolError(
                     f"not everybody has agreed to the run within {patience.agree:.0f} seconds: "
@@ -127,5 +131,10 @@ def _refusal(peer: str, code: str) -> ProtocolError:
     if code == BUSY:
         return ProtocolError(
             f"{peer} takes part in another run, or starts one itself; only one party starts a run", code="party-busy"
+        )
+    if code == NOT_WAITING:
+        return ProtocolError(
+            f"{peer} does not wait for runs: its last run has ended, and it has not been told to wait for another one",
+            code="party-not-waiting",
         )
     return ProtocolError(f"{peer} refuses to take part in the run", code="party-refused")

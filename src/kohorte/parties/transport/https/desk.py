@@ -14,6 +14,8 @@ from kohorte.parties.transport.https.terms import RunTerms
 from kohorte.parties.transport.inbox import Stop
 
 BUSY = "party-busy"
+NOT_WAITING = "party-not-waiting"
+"""The last run of this party is over, and its program does not wait for the next one yet."""
 OTHER_STUDY = "party-study"
 
 
@@ -102,8 +104,10 @@ class Desk:
     def _ask(self, terms: RunTerms, fingerprint: str, number: str) -> Answer:
         starter = terms.peer_with(fingerprint)
         with self._changed:
-            if starter is None or not self._waiting or not (self._run is None or self._run.is_over):
+            if starter is None or not (self._run is None or self._run.is_over):
                 return Answer(State.REFUSED, BUSY)
+            if not self._waiting:
+                return Answer(State.REFUSED, NOT_WAITING)
             self._run = Run(number, terms, starter=starter)
             self._changed.notify_all()
             return self._run.answer()
