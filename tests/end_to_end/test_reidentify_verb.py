@@ -133,6 +133,14 @@ def test_the_list_shows_state_and_purpose(act: Run, pseudonyms: list[str]) -> No
     assert "declined" in listed
 
 
+def test_a_person_takes_back_their_own_request_and_no_other(act: Run, pseudonyms: list[str]) -> None:
+    act("add-person", "Eve", "--role", "requester")
+    ask(act, "--pseudonym", pseudonyms[0])
+    refused = act("decline", 1, "--as", "Eve")
+    assert (refused.code, "way-back-other" in refused.err) == (1, True)
+    assert act("decline", 1, "--as", "Ada").code == 0
+
+
 @pytest.mark.parametrize(
     ("options", "code"), [(("--file", "out.csv"), "way-back-pseudonyms"), ((), "way-back-pseudonyms")]
 )

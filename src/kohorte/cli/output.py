@@ -74,6 +74,21 @@ def service_action(
     return parser
 
 
+def trust_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str, epilog: str
+) -> argparse.ArgumentParser:
+    """Add an action on a folder of keys and lists, with --folder and --json."""
+    parser = actions.add_parser(name, help=text, description=text, epilog=epilog)
+    add_trust_folder(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    return parser
+
+
+def add_trust_folder(parser: argparse.ArgumentParser) -> None:
+    """Add --folder, the folder of keys and lists."""
+    parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
+
+
 def add_table_options(
     parser: argparse.ArgumentParser, *, plan: bool = True, json: bool = True, required: bool = True
 ) -> None:

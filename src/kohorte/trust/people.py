@@ -1,6 +1,6 @@
 """The people of a folder: who may ask for a way back, who may approve it, and who is told about it.
 
-people.json has names, roles and hashes of passwords. It is sealed with the key of the folder, so that only a program
+people.sealed has names, roles and hashes of passwords. It is sealed with the key of the folder, so that only a program
 with the key can add a person. All people of a folder use the same account of the machine; what keeps them apart is
 their passwords. Where they must be kept apart by the machine, too, they use the service.
 """
@@ -94,13 +94,13 @@ class People:
 
         An unknown name and a wrong password look alike. After five wrong passwords the name is refused for a while.
         """
-        if self._wrong_attempts(name) >= ATTEMPTS:
+        person = self._read().get(name)
+        if self._wrong_attempts(self._tried(name, known=person is not None)) >= ATTEMPTS:
             raise AccessDenied(
                 f"too many wrong passwords; wait {PAUSE.seconds // 60} minutes", code="trust-person-locked"
             )
-        person = self._read().get(name)
         if not passwords.fits(password, None if person is None else person.password_hash) or person is None:
-            self._folder.log.append(WRONG, f"person {name if person else 'unknown'}", actor="somebody")
+            self._folder.log.append(WRONG, self._tried(name, known=person is not None), actor="somebody")
             raise AccessDenied("the name or the password is wrong", code="trust-person-wrong")
         if not set(tasks) & set(person.tasks):
             needed = " or ".join(tasks)
@@ -108,11 +108,14 @@ class People:
             raise AccessDenied(f"only a person with the role {needed} may do this", code="trust-person-task")
         return person
 
-    def _wrong_attempts(self, name: str) -> int:
+    def _tried(self, name: str, *, known: bool) -> str:
+        """What the log says of an attempt; a name that nobody has may be a password, and is not written down."""
+        return f"person {name}" if known else f"unknown person {self._folder.log.fingerprint(name)}"
+
+    def _wrong_attempts(self, tried: str) -> int:
         since = (datetime.now(UTC) - PAUSE).isoformat(timespec="microseconds")
-        about = (f"person {name}", "person unknown")
         entries = (entry for entry in self._folder.log.entries() if entry["at"] >= since)
-        return sum(entry["action"] == WRONG and entry["about"] in about for entry in entries)
+        return sum(entry["action"] == WRONG and entry["about"] == tried for entry in entries)
 
     def _read(self) -> dict[str, Person]:
         if not self._path.exists():

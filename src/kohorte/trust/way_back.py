@@ -135,10 +135,12 @@ class WayBack:
             self._note(APPROVED, number, actor)
             return self._request(number)
 
-    def decline(self, number: int, *, actor: str) -> Request:
-        """Decline a request for good; the person who asked can take it back in the same way."""
+    def decline(self, number: int, *, actor: str, own_only: bool = False) -> Request:
+        """Decline a request for good, or, with `own_only`, take back one's own."""
         with self._alone():
-            self._waiting(number, actor)
+            request = self._waiting(number, actor)
+            if own_only and actor != request.asked_by:
+                raise self._refused(number, actor, "only approvers decline requests of others", code="way-back-other")
             self._note(DECLINED, number, actor)
             self._seal(number, {**self._sealed(number), "items": []})
             return self._request(number)

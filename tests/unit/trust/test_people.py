@@ -69,6 +69,18 @@ def test_after_five_wrong_passwords_even_the_right_one_waits(
     assert everybody.signed_in("Ada", PASSWORD, tasks=[Task.REQUESTER])
 
 
+def test_wrong_passwords_of_unknown_names_lock_these_names_and_nobody_else(
+    everybody: People, folder: TrustFolder
+) -> None:
+    for _ in range(5):
+        with refused("trust-person-wrong"):
+            everybody.signed_in("Nobody", PASSWORD, tasks=[Task.REQUESTER])
+    with refused("trust-person-locked"):
+        everybody.signed_in("Nobody", PASSWORD, tasks=[Task.REQUESTER])
+    assert everybody.signed_in("Ada", PASSWORD, tasks=[Task.REQUESTER])
+    assert "Nobody" not in folder.log.path.read_text()
+
+
 @pytest.mark.parametrize(
     ("name", "tasks", "password", "code"),
     [

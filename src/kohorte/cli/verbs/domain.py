@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kohorte.cli.output import print_json, print_table
+from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.trust.libraries import refuse_missing_libraries
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ has an address."""
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the three actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    create = _action(actions, "create", "make a domain with a new key")
+    create = trust_action(actions, "create", "make a domain with a new key", EPILOG)
     create.add_argument("name", metavar="NAME", help="small letters, digits, and _ . - after the first")
     create.add_argument("--kind", required=True, metavar="K", help="one-way, reversible or list")
     _add_shape(create)
@@ -43,8 +43,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     create.add_argument("--keep-format", action="store_true", help="reversible: as long as the value, same alphabet")
     create.add_argument("--exact", action="store_true", help="blanks around a value and its Unicode form count")
     create.set_defaults(run=run_create)
-    _action(actions, "list", "show all domains").set_defaults(run=run_list)
-    rotate = _action(actions, "rotate-key", "give a domain a new version of its key; old pseudonyms stay resolvable")
+    trust_action(actions, "list", "show all domains", EPILOG).set_defaults(run=run_list)
+    rotate = trust_action(
+        actions, "rotate-key", "give a domain a new version of its key; old pseudonyms stay resolvable", EPILOG
+    )
     rotate.add_argument("name", metavar="NAME", help="the domain")
     rotate.set_defaults(run=run_rotate)
 
@@ -58,15 +60,6 @@ def _add_shape(create: argparse.ArgumentParser) -> None:
     create.add_argument("--length", type=int, metavar="N", help="characters without prefix and check characters")
     create.add_argument("--prefix", default="", metavar="P", help="what every pseudonym begins with")
     create.add_argument("--check", metavar="C", help="check characters: two (default), none, or pid (a code for PIDs)")
-
-
-def _action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
-    parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    return parser
 
 
 def run_create(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kohorte.cli.output import add_table_options, print_json, read_data
+from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data, trust_action
 from kohorte.cli.patients_output import (
     print_case,
     print_cases,
@@ -95,7 +95,7 @@ def _add_register(actions: argparse._SubParsersAction[argparse.ArgumentParser]) 
     text = "give every person of a table a PID: new, known, or grey until somebody decides"
     register = actions.add_parser("register", help=text, description=text, epilog=EPILOG)
     add_table_options(register, plan=False)
-    _add_folder(register)
+    add_trust_folder(register)
     register.add_argument(
         "--field", metavar="FIELD=COLUMN", action="append", default=[], help="which column holds a field"
     )
@@ -112,15 +112,9 @@ def _action(
     text: str,
     run: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
-    _add_folder(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser = trust_action(actions, name, text, EPILOG)
     parser.set_defaults(run=run)
     return parser
-
-
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
 
 
 def _refuse_missing_libraries() -> None:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, time
 from pathlib import Path
 
-from kohorte.cli.output import print_json, print_table
+from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.cli.passwords import add_password_option, known_password, new_password
 from kohorte.errors import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.trust.folder import TrustFolder
-    from kohorte.trust.people import Task
+    from kohorte.trust.people import Person, Task
     from kohorte.trust.way_back import Request, WayBack
 
 EPILOG = """\
@@ -69,34 +69,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_person_actions(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    add = _folder_action(actions, "add-person", "add a person with one or more roles")
+    add = trust_action(actions, "add-person", "add a person with one or more roles", EPILOG)
     add.add_argument(
         "--role", action="append", required=True, choices=ROLES, help="%(choices)s; may be repeated", metavar="ROLE"
     )
     add_password_option(add)
     add.set_defaults(run=run_add_person)
-    remove = _folder_action(actions, "remove-person", "remove a person; what they did stays in the log")
+    remove = trust_action(actions, "remove-person", "remove a person; what they did stays in the log", EPILOG)
     remove.set_defaults(run=run_remove_person)
     for action in (add, remove):
         action.add_argument("name", metavar="NAME", help="name of the person")
-    _folder_action(actions, "people", "list the people of the folder").set_defaults(run=run_list_people)
+    trust_action(actions, "people", "list the people of the folder", EPILOG).set_defaults(run=run_list_people)
 
 
 def _action(
     actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
 ) -> argparse.ArgumentParser:
-    parser = _folder_action(actions, name, text)
+    parser = trust_action(actions, name, text, EPILOG)
     parser.add_argument("--as", required=True, dest="person", metavar="PERSON", help="who you are")
     add_password_option(parser)
-    return parser
-
-
-def _folder_action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
-    parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
-    parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     return parser
 
 
@@ -108,7 +99,7 @@ def run_request(options: argparse.Namespace) -> int:
     source, wanted = Source(options.domain, options.key_version), _pseudonyms(options)
     source.check(folder, wanted)
     request = _way_back(folder).ask(
-        str(source), wanted, purpose=options.purpose, until=_end_of(options.until), actor=person
+        str(source), wanted, purpose=options.purpose, until=_end_of(options.until), actor=person.name
     )
     _tell(options, request)
     return 0
@@ -117,14 +108,15 @@ def run_request(options: argparse.Namespace) -> int:
 def run_approve(options: argparse.Namespace) -> int:
     """Approve a request."""
     folder, person = _signed_in(options, "approver")
-    _tell(options, _way_back(folder).approve(options.number, actor=person))
+    _tell(options, _way_back(folder).approve(options.number, actor=person.name))
     return 0
 
 
 def run_decline(options: argparse.Namespace) -> int:
     """Decline a request."""
     folder, person = _signed_in(options, "requester", "approver")
-    _tell(options, _way_back(folder).decline(options.number, actor=person))
+    own_only = "approver" not in person.tasks
+    _tell(options, _way_back(folder).decline(options.number, actor=person.name, own_only=own_only))
     return 0
 
 
@@ -141,7 +133,7 @@ def run_show(options: argparse.Namespace) -> int:
     def reveal(source: str, pseudonyms: Sequence[str]) -> list[tuple[str, str | None]]:
         return list(zip(pseudonyms, Source.of(source).originals(folder, pseudonyms), strict=True))
 
-    found = _way_back(folder).show(options.number, reveal, actor=person)
+    found = _way_back(folder).show(options.number, reveal, actor=person.name)
     unknown = sum(original is None for _, original in found)
     if output is not None:
         _write(output, found)
@@ -187,7 +179,7 @@ def run_list(options: argparse.Namespace) -> int:
 def run_notices(options: argparse.Namespace) -> int:
     """Tell a data protection officer what happened."""
     folder, person = _signed_in(options, "data-protection-officer")
-    notices = _way_back(folder).notices(actor=person)
+    notices = _way_back(folder).notices(actor=person.name)
     if options.json:
         print_json({"notices": notices})
         return 0
@@ -251,14 +243,14 @@ def _folder(options: argparse.Namespace, *, create: bool = False) -> TrustFolder
     return TrustFolder.opened(options.folder, create=create)
 
 
-def _signed_in(options: argparse.Namespace, *roles: str) -> tuple[TrustFolder, str]:
-    """The folder, and the name of the person who proved with a password that they have one of the roles."""
+def _signed_in(options: argparse.Namespace, *roles: str) -> tuple[TrustFolder, Person]:
+    """The folder, and the person who proved with a password that they have one of the roles."""
     folder = _folder(options)
     from kohorte.trust.people import People, Task
 
     tasks: list[Task] = list(map(Task, roles))
     person = People(folder).signed_in(options.person, known_password(options), tasks=tasks)
-    return folder, person.name
+    return folder, person
 
 
 def _way_back(folder: TrustFolder) -> WayBack:
@@ -301,7 +293,10 @@ def _tell(options: argparse.Namespace, request: Request) -> None:
 def _write(path: Path, rows: list[tuple[str, str | None]]) -> None:
     from kohorte.data import atomic_write
 
-    with atomic_write(path, force=False, private=True) as temporary, temporary.open("w", newline="") as file:
+    with (
+        atomic_write(path, force=False, private=True) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
         _write_rows(file, rows)
 
 
