@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -99,9 +99,7 @@ class Proposal:
     def plan(self) -> Plan | None:
         """The plan; None if there is nothing to generalize or nobody to hide among."""
         whom = () if self.person is None else self.person.columns
-        number = () if self.person is None else (self.person.identifying,)
         attributes = {column.name: Attribute(column.role, column.hierarchy) for column in self.columns}
-        attributes |= {name: Attribute(Role.IDENTIFYING) for name in number}
         if self._counted < LEAST_K or not any(one.role is Role.QUASI_IDENTIFYING for one in attributes.values()):
             return None
         return Plan(
@@ -180,9 +178,19 @@ def propose(frame: pl.DataFrame) -> Proposal:
     columns = profile(frame)
     marks = missing_values_of(columns)
     person = proposed_person(frame, {column.name: column.role for column in columns}, marks)
+    if person is not None:
+        columns = tuple(_numbering_people(one) if one.name == person.identifying else one for one in columns)
     if person is None or not person.columns:
         return Proposal(columns, frame.height, person)
     return Proposal(columns, frame.height, person, _same_for_all(without_marks(frame, marks), columns, person.columns))
+
+
+def _numbering_people(column: ColumnProfile) -> ColumnProfile:
+    """A column that says whom a row is about; what its cells look like no longer matters."""
+    if column.role is Role.IDENTIFYING:
+        return column
+    why = "it seems to say whom a row is about"
+    return replace(column, role=Role.IDENTIFYING, why=why, hierarchy=None, why_hierarchy="")
 
 
 def _same_for_all(frame: pl.DataFrame, columns: Sequence[ColumnProfile], whom: Sequence[str]) -> frozenset[str]:

@@ -243,3 +243,16 @@ def test_the_service_proposes_the_same_people_as_the_command() -> None:
     for own_numbers in (True, False):
         frame = clinics(own_numbers=own_numbers)
         assert read_plan(proposal(frame, set())["config"], Dataset(frame.columns, {})) == propose(frame).plan
+
+
+def test_a_column_that_says_whom_a_row_is_about_is_identifying_with_that_reason() -> None:
+    frame = pl.DataFrame(
+        {"Pat": [f"X{row // 6:04d}" for row in range(120)], "age": [str(40 + row // 6) for row in range(120)]}
+    )
+    found = propose(frame)
+    column = next(one for one in found.columns if one.name == "Pat")
+    assert (str(column.role), column.why) == ("identifying", "it seems to say whom a row is about")
+    assert (column.hierarchy, column.why_hierarchy) == (None, "")
+    assert found.plan is not None
+    assert found.plan.person is not None
+    assert found.plan.person.columns == ("Pat",)
