@@ -12,6 +12,7 @@ from kohorte import parties
 from kohorte.cli.main import main
 from kohorte.errors import InputError
 from support.joint_studies import rows_of, written_study
+from support.party_stage import Process, Stage
 
 PLAN = {
     "kohorte": 1,
@@ -86,3 +87,28 @@ def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:
     written_study(tmp_path, PLAN, parties={"clinic-a": {}, "clinic-b": {}})
     with pytest.raises(InputError, match="missing for clinic-b"):
         parties.rehearse(tmp_path / "study.yaml", {"clinic-a": FRAME})
+
+
+def test_a_serving_party_brings_its_table_as_it_is_when_it_agrees(tmp_path: Path) -> None:
+    tables = {"clinic-a": FRAME, "clinic-b": FRAME}
+    stage = Stage.built(tmp_path, PLAN, tables, protocol="A", distribution="horizontal")
+    with Process.started(stage, "clinic-b") as serving:
+        stage.wait_until_listening("clinic-b")
+        FRAME[:6].write_csv(tmp_path / "clinic-b" / "table.csv")  # two people have withdrawn their consent
+        with Process.started(stage, "clinic-a") as starting:
+            assert [starting.ended().code, serving.ended().code] == [0, 0]
+    released = pl.read_csv(stage.output("clinic-a"), infer_schema=False)
+    assert sorted(released["diagnosis"]) == sorted([*FRAME["diagnosis"], *FRAME["diagnosis"][:6]])
+
+
+def test_a_serving_party_does_not_agree_if_its_output_cannot_be_written(tmp_path: Path) -> None:
+    stage = Stage.built(tmp_path, PLAN, {"clinic-a": FRAME, "clinic-b": FRAME}, protocol="A", distribution="horizontal")
+    stage.output("clinic-b").write_text("precious\n", encoding="utf-8")
+    with Process.started(stage, "clinic-b") as serving:
+        stage.wait_until_listening("clinic-b")
+        with Process.started(stage, "clinic-a") as starting:
+            assert starting.ended().code != 0
+            serving.process.terminate()
+            assert "output-exists" in serving.ended().said
+    assert stage.output("clinic-b").read_text(encoding="utf-8") == "precious\n"
+    assert not stage.output("clinic-a").exists()

@@ -79,6 +79,19 @@ class Stage:
         """Where the release of a member goes."""
         return self.folder / f"{name}.csv"
 
+    def wait_until_listening(self, name: str) -> None:
+        """Wait until a member that serves can be reached."""
+        host, _, port = str(self.study.members[name].address).rpartition(":")
+        end = time.monotonic() + PATIENT
+        while True:
+            try:
+                socket.create_connection((host, int(port)), timeout=1).close()
+            except OSError:
+                assert time.monotonic() < end, f"{name} does not listen"
+                time.sleep(0.05)
+            else:
+                return
+
     @contextmanager
     def running(self, failing: str = "", how: tuple[str, str, str] = NEVER) -> Iterator[dict[str, Process]]:
         """Start all members, one of which fails; end those that are left over."""
