@@ -44,8 +44,8 @@ class Cells:
 class CellTable:
     """The distinct texts of several columns, without missing and suppressed cells.
 
-    `table` has the number of the column, the text, and how many rows have it, in the order of the columns. `stars` is
-    the number of suppressed cells of each column.
+    `table` has the number of the column, the text, and how many rows have it, in the order of the columns and of the
+    first rows that have a text. `stars` is the number of suppressed cells of each column.
     """
 
     names: tuple[str, ...]
@@ -58,12 +58,20 @@ class CellTable:
         numbers = np.repeat(np.arange(len(texts), dtype=np.uint32), [len(text) for text in texts])
         values = pl.concat([text.alias(VALUE) for text in texts])
         cells = pl.DataFrame([pl.Series(COLUMN, numbers), values]).filter(pl.col(VALUE) != "")
-        counted = cells.group_by(COLUMN, VALUE).len(name=COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
+        groups = cells.group_by(COLUMN, VALUE, maintain_order=True)  # far faster than sorting the texts afterwards
+        counted = groups.len(name=COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
         starred = counted.filter(pl.col(VALUE) == STAR)
         stars = np.zeros(len(texts), dtype=np.int64)
         stars[starred[COLUMN].to_numpy()] = starred[COUNT].to_numpy()
-        table = counted.filter(pl.col(VALUE) != STAR).sort(COLUMN, VALUE)
+        table = counted.filter(pl.col(VALUE) != STAR)
         return cls(tuple(text.name for text in texts), table, stars)
+
+    @classmethod
+    def of_distinct(cls, text: pl.Series) -> CellTable:
+        """The texts of one column, each of which is there once."""
+        table = pl.DataFrame([text.alias(VALUE)]).filter(~pl.col(VALUE).is_in(["", STAR]))
+        counted = table.select(pl.lit(0, pl.UInt32).alias(COLUMN), VALUE, pl.lit(1, pl.Int64).alias(COUNT))
+        return cls((text.name,), counted, np.array([int((text == STAR).sum())], dtype=np.int64))
 
     def __getitem__(self, column: int) -> Cells:
         """The cells of one column."""

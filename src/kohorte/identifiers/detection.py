@@ -64,7 +64,7 @@ def suspects(
     text = as_text(column)
     looked_at = text if sample is None else text.head(sample)
     cells = CellTable.of([looked_at])
-    whole = cells if len(looked_at) == len(text) else CellTable.of([text])
+    whole = cells if len(looked_at) == len(text) else CellTable.of_distinct(_if_many(text.unique(), rows))
     return suspects_in(cells, rows, least=least, mostly=mostly, whole=whole)[0]
 
 
@@ -87,6 +87,11 @@ def suspects_in(
         if cells.distinct[column] and Form.DIRECT not in {one.form for one in found[column]}:
             found[column].append(suspicion)
     return [list({(one.number, one.form): one for one in reversed(own)}.values())[::-1] for own in found]
+
+
+def _if_many(distinct: pl.Series, rows: int) -> pl.Series:
+    """The distinct texts of a column; none if they are too few for a suspicion."""
+    return distinct if len(distinct) >= min(FREE_TEXT, UNIQUE) * rows else distinct.clear()
 
 
 def form_by_name(name: str) -> Form | None:
