@@ -54,6 +54,14 @@ def test_spellings_of_one_identifier_are_one_person() -> None:
         assert found == 3
 
 
+def test_rows_that_do_not_say_whom_they_are_about_are_left_out_and_the_answer_says_so() -> None:
+    known = stays().with_columns(patient=pl.when(pl.col("patient") != "p2").then("patient"))
+    answer = query(known, "SELECT COUNT(*) FROM T", metadata(private_id="patient"), epsilon=50)
+    [[found]] = answer.rows
+    assert found == 2
+    assert any("rows that do not say whom they are about are left out" in note for note in answer.notes)
+
+
 def test_one_column_in_a_list_is_the_same_as_its_name() -> None:
     assert metadata(private_id=["patient"]) == metadata(private_id="patient")
     assert metadata(private_id=["patient"]).sha256 == metadata(private_id="patient").sha256

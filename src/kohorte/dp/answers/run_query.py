@@ -227,7 +227,10 @@ def _notes(ready: Releaser) -> tuple[str, ...]:
     notes = []
     metadata, plan = ready.metadata, ready.plan
     if metadata.person_columns:
-        notes.append(f"each person contributes at most {count(metadata.max_contributions, 'row')}")
+        notes.append(
+            f"each person contributes at most {count(metadata.max_contributions, 'row')}; rows that do not say whom "
+            "they are about are left out"
+        )
     else:
         notes.append("every row counts as a different person")
     notes += [
