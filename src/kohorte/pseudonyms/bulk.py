@@ -24,8 +24,8 @@ from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.pseudonyms.coincidences import Coincidences
 from kohorte.pseudonyms.dates import MOST_DAYS, DateColumn, offsets
 from kohorte.pseudonyms.domains import Domain
-from kohorte.pseudonyms.kinds import Reversible
 from kohorte.pseudonyms.made import Made, TextError
+from kohorte.pseudonyms.texts import made, plain_texts
 from kohorte.sources.batches import Batch, TableBatches, fill_table_in_batches
 
 MEGABYTE = 1_000_000
@@ -186,44 +186,28 @@ class _Bulk:
                     )
 
     def _pseudonymized(self, frame: pl.DataFrame) -> pl.DataFrame:
-        texts = self._texts(frame[self.wish.column])
+        texts = plain_texts(self.domain.definition, as_text(frame[self.wish.column]))
         different = texts.drop_nulls().unique(maintain_order=True)
         originals = different.to_list()
-        made = self._made(originals, texts)
+        found = self._made(originals, texts)
         if self._coincidences is not None:
-            self._coincidences.add(different, made.pseudonyms)
-        changed = [_looked_up(texts, different, pl.Series(made.pseudonyms, dtype=pl.String)).alias(self.wish.column)]
+            self._coincidences.add(different, found.pseudonyms)
+        changed = [_looked_up(texts, different, pl.Series(found.pseudonyms, dtype=pl.String)).alias(self.wish.column)]
         if self._dates:
-            days = pl.Series(offsets(originals, made.versions, self.domain.keys, self.wish.within), dtype=pl.Int32)
+            days = pl.Series(offsets(originals, found.versions, self.domain.keys, self.wish.within), dtype=pl.Int32)
             by_row = _looked_up(texts, different, days)
             changed += [column.shift(frame[column.name], by_row) for column in self._dates]
         self.outcome.rows += frame.height
         self.outcome.missing += texts.null_count()
         self.outcome.pseudonymized += frame.height - texts.null_count()
-        self.outcome.new += made.new
+        self.outcome.new += found.new
         return frame.with_columns(changed).drop(self.wish.drop)
 
-    def _texts(self, column: pl.Series) -> pl.Series:
-        """The texts that are pseudonymized; missing stays missing."""
-        texts = as_text(column)
-        if self.domain.definition.exact:
-            return texts
-        trimmed = texts.str.normalize("NFC").str.strip_chars()
-        return trimmed.set(trimmed == "", None)
-
     def _made(self, originals: list[str], texts: pl.Series) -> Made:
-        place, parent = 0, self.domain.parent
         try:
-            if parent is not None:
-                shape, any_length = parent.shape, parent.kind == Reversible.name
-                for place, original in enumerate(originals):  # noqa: B007 - the error says at which it ended
-                    shape.body(original, any_length=any_length)
-            return self.domain.kind.pseudonyms(originals, self.key)
-        except InputError as error:
-            if not isinstance(error, TextError) and error.code not in ("pseudonym-wrong", "trust-pid-wrong"):
-                raise
-            place = error.place if isinstance(error, TextError) else place
-            row = self.outcome.rows + int((texts == originals[place]).arg_max() or 0) + 1
+            return made(self.domain, originals, self.key)
+        except TextError as error:
+            row = self.outcome.rows + int((texts == originals[error.place]).arg_max() or 0) + 1
             raise InputError(f"column {self.wish.column!r}, row {row}: {error.message}", code=error.code) from None
 
 

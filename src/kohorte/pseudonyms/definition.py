@@ -57,6 +57,12 @@ class Definition:
         """Return the definition as plain data."""
         return {"kohorte": FORMAT} | asdict(self) | {"keys": {str(number): name for number, name in self.keys.items()}}
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Everything that people are shown: the definition with the current version of the key, no fingerprints."""
+        shown = {name: value for name, value in asdict(self).items() if name != "keys"}
+        return shown | {"key_version": max(self.keys)}
+
     @classmethod
     def from_dict(cls, data: object, *, source: str) -> Self:
         """Read a definition; `source` names it in messages."""

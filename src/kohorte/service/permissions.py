@@ -5,8 +5,10 @@ more roles and every permission of each. An operation without an entry is refuse
 the OpenAPI description; the settings may require a second person for those of `TWO_PEOPLE` (see `approvals`).
 
 Separation of duties follows ISO/IEC 27002:2022, control 5.3: those who prepare data (steward), use them (researcher),
-supervise (data protection officer), confirm (approver) and run the machine (operator) can be different people, and only
-the steward and the researcher have access to values.
+supervise (data protection officer), confirm (approver), keep identities and keys (trustee) and run the machine
+(operator) can be different people. Only the steward and the researcher have access to values of tables, and only the
+trustee to names of patients: a steward is no trustee. A source is a clinic or another service that gets PIDs and
+pseudonyms and does not learn who is in the list.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ class Role(StrEnum):
     APPROVER = "approver"
     TRUSTEE = "trustee"
     OPERATOR = "operator"
+    SOURCE = "source"
 
 
 class Permission(StrEnum):
@@ -52,10 +55,17 @@ class Permission(StrEnum):
     READ_AUDIT = "read audit log"
     READ_METRICS = "read metrics"
     APPROVE = "approve"
+    REGISTER_PATIENTS = "register patients"
+    MANAGE_PATIENTS = "manage patients"
+    MANAGE_DOMAINS = "manage domains"
+    PSEUDONYMIZE = "pseudonymize"
+    ASK_WAY_BACK = "ask for the way back"
+    APPROVE_WAY_BACK = "approve the way back"
+    READ_NOTICES = "read notices"
 
 
 _STEWARD, _RESEARCHER, _OFFICER = Role.STEWARD, Role.RESEARCHER, Role.DATA_PROTECTION_OFFICER
-_APPROVER, _OPERATOR = Role.APPROVER, Role.OPERATOR
+_APPROVER, _TRUSTEE, _OPERATOR, _SOURCE = Role.APPROVER, Role.TRUSTEE, Role.OPERATOR, Role.SOURCE
 
 ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
     {
@@ -80,6 +90,13 @@ ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
         Permission.READ_AUDIT: (_STEWARD, _OFFICER),
         Permission.READ_METRICS: (_STEWARD, _OPERATOR),
         Permission.APPROVE: (_STEWARD, _APPROVER),
+        Permission.REGISTER_PATIENTS: (_TRUSTEE, _SOURCE),
+        Permission.MANAGE_PATIENTS: (_TRUSTEE,),
+        Permission.MANAGE_DOMAINS: (_TRUSTEE,),
+        Permission.PSEUDONYMIZE: (_TRUSTEE, _SOURCE),
+        Permission.ASK_WAY_BACK: (_STEWARD, _RESEARCHER, _TRUSTEE),
+        Permission.APPROVE_WAY_BACK: (_APPROVER,),
+        Permission.READ_NOTICES: (_OFFICER,),
     }
 )
 
@@ -130,6 +147,26 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "show_approval": Permission.SIGN_IN,
         "confirm_approval": Permission.APPROVE,
         "decline_approval": Permission.SIGN_IN,  # one's own; all with APPROVE
+        "register_patients": Permission.REGISTER_PATIENTS,
+        "list_cases": Permission.MANAGE_PATIENTS,
+        "show_case": Permission.MANAGE_PATIENTS,
+        "decide_case": Permission.MANAGE_PATIENTS,
+        "merge_patients": Permission.MANAGE_PATIENTS,
+        "split_patient": Permission.MANAGE_PATIENTS,
+        "show_patient_history": Permission.MANAGE_PATIENTS,
+        "forget_patient": Permission.MANAGE_PATIENTS,
+        "create_domain": Permission.MANAGE_DOMAINS,
+        "list_domains": Permission.PSEUDONYMIZE,
+        "show_domain": Permission.PSEUDONYMIZE,
+        "rotate_domain_key": Permission.MANAGE_DOMAINS,
+        "pseudonymize": Permission.PSEUDONYMIZE,
+        "ask_way_back": Permission.ASK_WAY_BACK,
+        "list_way_back": Permission.SIGN_IN,  # one's own; all with APPROVE_WAY_BACK or READ_NOTICES
+        "show_way_back": Permission.SIGN_IN,
+        "approve_way_back": Permission.APPROVE_WAY_BACK,
+        "decline_way_back": Permission.SIGN_IN,  # one's own; all with APPROVE_WAY_BACK
+        "reveal_way_back": Permission.ASK_WAY_BACK,
+        "read_notices": Permission.READ_NOTICES,
         "list_audit": Permission.READ_AUDIT,
         "verify_audit": Permission.READ_AUDIT,
         "show_health": Permission.ANYONE,
@@ -140,7 +177,15 @@ RULES: Mapping[str, Permission] = MappingProxyType(
     }
 )
 
-TWO_PEOPLE = ("create_user", "change_user", "delete_user", "delete_dataset", "delete_project", "download_csv")
+TWO_PEOPLE = (
+    "create_user",
+    "change_user",
+    "delete_user",
+    "delete_dataset",
+    "delete_project",
+    "download_csv",
+    "forget_patient",
+)
 """Operations for which the settings may require a second person: they cannot be undone, or let data leave.
 
 A person who may create users, or set their passwords, could act as the second person, too. If two people are to control

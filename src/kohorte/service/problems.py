@@ -30,8 +30,17 @@ BY_CODE = {
     "too-many-requests": HTTPStatus.TOO_MANY_REQUESTS,
     "locked-out": HTTPStatus.TOO_MANY_REQUESTS,
 }
+BY_INPUT = {
+    "pseudonym-domain-exists": HTTPStatus.CONFLICT,
+    "patients-case-decided": HTTPStatus.CONFLICT,
+    "patients-same-person": HTTPStatus.CONFLICT,
+    "patients-case": HTTPStatus.NOT_FOUND,
+    "patients-pid-unknown": HTTPStatus.NOT_FOUND,
+    "patients-pid-forgotten": HTTPStatus.NOT_FOUND,
+}
 BY_ENGINE = dict.fromkeys(
-    ("service-row-changed", "service-database-older", "service-state-log"), HTTPStatus.SERVICE_UNAVAILABLE
+    ("service-row-changed", "service-database-older", "service-state-log", "service-trust-folder"),
+    HTTPStatus.SERVICE_UNAVAILABLE,
 )
 BY_CLASS: tuple[tuple[type[KohorteError], HTTPStatus], ...] = (
     (BudgetExceeded, HTTPStatus.FORBIDDEN),
@@ -48,7 +57,7 @@ def status_of(error: KohorteError) -> HTTPStatus:
         return BY_CODE.get(error.code, HTTPStatus.FORBIDDEN)
     if isinstance(error, InputError):
         endings = (status for ending, status in BY_ENDING.items() if error.code.endswith(ending))
-        return next(endings, HTTPStatus.BAD_REQUEST)
+        return BY_INPUT.get(error.code) or next(endings, HTTPStatus.BAD_REQUEST)
     if isinstance(error, EngineError):
         return BY_ENGINE.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
     classes = (status for kind, status in BY_CLASS if isinstance(error, kind))

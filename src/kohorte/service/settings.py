@@ -14,6 +14,7 @@ from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.risks import RiskPolicy
 from kohorte.service.house_rules import HouseRules
+from kohorte.service.parts import Part
 from kohorte.service.permissions import TWO_PEOPLE
 
 FILE = "service.yaml"
@@ -71,6 +72,7 @@ class Settings:
     two_people: tuple[str, ...] = ()
     approval_hours: float = 72.0
     rules: HouseRules = DEFAULT_RULES
+    only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -83,6 +85,9 @@ class Settings:
         for name in self.two_people:
             if name not in TWO_PEOPLE:
                 raise _wrong(f"two_people: not an operation for two people{nearest(str(name), TWO_PEOPLE)}")
+        for name in self.only:
+            if name not in set(Part):
+                raise _wrong(f"only: a part is one of {', '.join(Part)}{nearest(str(name), list(Part))}")
 
     @property
     def database_address(self) -> str:
@@ -97,6 +102,15 @@ class Settings:
     def needs_two_people(self, operation: str) -> bool:
         """Whether a second person has to confirm an operation, by the settings or by a rule of the house."""
         return operation in self.two_people or (operation == "download_csv" and self.rules.releases_need_approval)
+
+    @property
+    def parts(self) -> frozenset[Part]:
+        """The parts that are served."""
+        return frozenset(map(Part, self.only)) or frozenset(Part)
+
+    def trust_folder(self, part: Part) -> Path:
+        """Where a part keeps its keys and lists."""
+        return self.folder / part
 
     @property
     def spent_log(self) -> Path:
@@ -139,8 +153,9 @@ def _read(path: Path) -> dict[str, Any]:
         given["rules"] = HouseRules.from_dict(given["rules"])
     if isinstance(given.get("key_file"), str):
         given["key_file"] = path.parent / given["key_file"]  # a relative path refers to the folder
-    if isinstance(given.get("two_people"), list):
-        given["two_people"] = tuple(given["two_people"])
+    for name in ("two_people", "only"):
+        if isinstance(given.get(name), list):
+            given[name] = tuple(given[name])
     return given
 
 

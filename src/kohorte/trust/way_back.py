@@ -171,6 +171,12 @@ class WayBack:
             self._forget_expired(found.values())
             return [self._with_purpose(request) for request in reversed(list(found.values()))]
 
+    def find(self, number: int) -> Request | None:
+        """One request with its purpose; None if there is none with this number."""
+        with self._alone():
+            found = self._requests().get(number)
+            return None if found is None else self._with_purpose(found)
+
     def notices(self, *, actor: str) -> list[Mapping[str, Any]]:
         """What happened since this officer last looked; looking is an entry, too."""
         with self._alone():

@@ -9,7 +9,6 @@ from kohorte.trust.libraries import refuse_missing_libraries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.pseudonyms.definition import Definition
     from kohorte.pseudonyms.domains import Domains
 
 EPILOG = """\
@@ -83,7 +82,7 @@ def run_create(options: argparse.Namespace) -> int:
     domains = opened_domains(options.folder, create=True)
     domain = domains.create(definition, actor=account())
     if options.json:
-        print_json(_figures(domain.definition))
+        print_json(domain.definition.figures)
         return 0
     print(f"domain {definition.name!r}: {definition.kind}, {domain.kind.in_words}")
     for note in domain.kind.notes:
@@ -96,7 +95,7 @@ def run_list(options: argparse.Namespace) -> int:
     """Print all domains."""
     found = opened_domains(options.folder).definitions()
     if options.json:
-        print_json({"domains": [_figures(definition) for definition in found]})
+        print_json({"domains": [definition.figures for definition in found]})
         return 0
     header = ["domain", "kind", "parent", "alphabet", "length", "prefix", "check", "key"]
     rows = [
@@ -126,7 +125,7 @@ def run_rotate(options: argparse.Namespace) -> int:
 
     domain = domains.rotate_key(options.name, actor=account())
     if options.json:
-        print_json(_figures(domain.definition))
+        print_json(domain.definition.figures)
         return 0
     print(f"domain {options.name!r}: version {domain.keys.current.version} of its key is current")
     print(f"{domain.kind.after_rotation}; keep a copy of {domains.key_path(options.name)}")
@@ -140,10 +139,3 @@ def opened_domains(folder: str | None, *, create: bool = False) -> Domains:
     from kohorte.trust.folder import TrustFolder
 
     return Domains(TrustFolder.opened(folder, create=create))
-
-
-def _figures(definition: Definition) -> dict[str, object]:
-    data = definition.to_dict()
-    return {name: data[name] for name in data if name not in ("kohorte", "keys")} | {
-        "key_version": max(definition.keys)
-    }

@@ -1,4 +1,4 @@
-"""`kohorte serve`: run the research service, servers and workers, in one command."""
+"""`kohorte serve`: run the service, servers and workers, or some of its parts, in one command."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from kohorte.errors import InputError
+from kohorte.service.parts import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ EPILOG = """\
 examples:
   kohorte serve --folder service                         for this machine alone, on http://127.0.0.1:8470
   kohorte serve --folder service --host 0.0.0.0 --tls-certificate cert.pem --tls-key key.pem
+  kohorte serve --folder house-a --only patients         the patient list alone, for one of two houses
   KOHORTE_DATABASE=postgresql://kohorte@db/kohorte kohorte serve --folder service --processes 4 --workers 2
 
 The first start makes the folder, a key and the tables, and writes a token with which the first data steward is
@@ -39,6 +41,13 @@ It works once, until the next start; then the file is removed:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     parser.add_argument("--folder", metavar="FOLDER", required=True, help="where the service keeps everything")
+    parser.add_argument(
+        "--only",
+        metavar="PART",
+        action="append",
+        choices=[str(part) for part in Part],
+        help="serve only this part, may be repeated: %(choices)s; without it all, or those of the settings",
+    )
     parser.add_argument("--host", metavar="H", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", metavar="N", type=int, default=8470, help="port to listen on (8470); 0: any free one")
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that do jobs (1)")
@@ -72,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
         database=options.database,
         key_file=options.key_file,
         behind_proxy=options.behind_proxy or None,
+        only=tuple(dict.fromkeys(options.only)) if options.only else None,
     )
     if options.migrate_only:
         _prepare(settings, with_token=False)
@@ -99,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
             endpoint,
             listening,
             processes=options.processes,
-            workers=options.workers,
+            workers=options.workers if Part.RESEARCH in settings.parts else 0,
             worker_command=("kohorte.cli.main", "worker", "--folder", options.folder),
         )
     return 0
@@ -114,6 +124,7 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
     from kohorte.service.processes.serving import refuse_unreachable_database
     from kohorte.service.projects.ruled_projects import broken_rules
     from kohorte.service.projects.spendings import enter_all
+    from kohorte.service.trust.folders import make_folders
 
     refuse_unreachable_database(settings)
     with Service.opened(settings, create=True) as service:
@@ -124,6 +135,7 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
             print(f"kohorte: {row.table} {row.id} is not as the service wrote it ({row.problem})", file=sys.stderr)
         for broken in broken_rules(service):
             print(f"kohorte: {broken}; nothing of it leaves", file=sys.stderr)
+        make_folders(settings)
         token = fresh_token(service) if with_token else None
     if token is not None:
         return setup_token.write(settings, token)

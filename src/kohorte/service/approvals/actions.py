@@ -22,6 +22,7 @@ from kohorte.service.datasets import records
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import released_files, store
 from kohorte.service.projects.ruled_projects import refuse_broken
+from kohorte.service.trust import forgetting
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,11 @@ def _open_release(call: Call, connection: Connection) -> Outcome:
     return Outcome(project)
 
 
+def _forget_patient(call: Call, connection: Connection) -> Outcome:
+    forget = forgetting.prepare(call.service, connection, call.actor, call.values["patient"])
+    return Outcome(afterwards=forget)
+
+
 ACTIONS: Mapping[str, Action] = MappingProxyType(
     {
         "create_user": Action("user", _create_user),
@@ -106,5 +112,6 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
         "delete_dataset": Action("dataset", _delete_dataset),
         "delete_project": Action("project", _delete_project),
         "download_csv": Action("project", _open_release, opens=True),
+        "forget_patient": Action("patient", _forget_patient),
     }
 )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LIBRARIES = (
     "alembic",
+    "anyascii",
+    "cryptography",
     "duckdb",
     "fastapi",
     "fastapi_offline",
@@ -24,6 +26,7 @@ LIBRARIES = (
     "prometheus_client",
     "psycopg",
     "python_multipart",
+    "rapidfuzz",
     "sqlalchemy",
     "sqlglot",
     "uvicorn",

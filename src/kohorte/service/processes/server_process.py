@@ -49,7 +49,11 @@ def serve(options: argparse.Namespace) -> None:
     """Answer requests on the socket."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _ignore)  # uvicorn takes over while it runs, and sends the signal again when it has ended
-    settings = Settings.load(options.folder, behind_proxy=options.behind_proxy or None)
+    settings = Settings.load(
+        options.folder,
+        behind_proxy=options.behind_proxy or None,
+        only=tuple(options.only) if options.only else None,
+    )
     per_address = None if settings.behind_proxy else MOST_PER_ADDRESS  # all come from the proxy then
     with (
         Service.opened(settings, create=False) as service,
@@ -94,6 +98,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--socket", type=int, required=True)
+    parser.add_argument("--only", action="append")
     parser.add_argument("--certificate", type=Path)
     parser.add_argument("--key", type=Path)
     parser.add_argument("--behind-proxy", action="store_true")

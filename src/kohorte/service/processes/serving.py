@@ -187,6 +187,7 @@ def _reason(words: str, password: object) -> str:
 def _server_command(settings: Settings, endpoint: Endpoint, listening: socket.socket) -> list[str]:
     command = ["kohorte.service.processes.server_process", "--folder", str(settings.folder)]
     command += ["--socket", str(listening.fileno())]
+    command += [word for part in settings.only for word in ("--only", part)]
     if endpoint.certificate is not None and endpoint.key is not None:
         command += ["--certificate", str(endpoint.certificate), "--key", str(endpoint.key)]
     return [*command, "--behind-proxy"] if endpoint.behind_proxy else command

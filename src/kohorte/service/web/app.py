@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
+from types import ModuleType
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, FastAPI
@@ -15,6 +16,7 @@ from starlette.routing import BaseRoute
 
 from kohorte.release import versions
 from kohorte.service.context import Service
+from kohorte.service.parts import Part
 from kohorte.service.projects import tables
 from kohorte.service.web import documentation
 from kohorte.service.web.dependencies import authorize
@@ -26,7 +28,21 @@ from kohorte.service.web.middleware.request_log import RequestLog
 from kohorte.service.web.middleware.security_headers import SecurityHeaders
 from kohorte.service.web.middleware.strict_json import StrictJson
 from kohorte.service.web.openapi import described
-from kohorte.service.web.routes import accounts, approvals, audit, datasets, health, jobs, projects, risk, rules, users
+from kohorte.service.web.routes import (
+    accounts,
+    approvals,
+    audit,
+    datasets,
+    domains,
+    health,
+    jobs,
+    patients,
+    projects,
+    risk,
+    rules,
+    users,
+    way_back,
+)
 
 PREFIX = "/api/v1"
 NO_TELEMETRY: TelemetryConfig = {
@@ -39,13 +55,19 @@ NO_TELEMETRY: TelemetryConfig = {
 """The framework would record bodies and exceptions, and send them to an address from the environment."""
 THREADS = 8
 """Requests that run at the same time; more threads would only contend for the interpreter lock."""
-ROUTES = (accounts, users, datasets, risk, projects, rules, jobs, approvals, audit, health)
+SHARED = (accounts, users, approvals, audit, health)
+ROUTES: Mapping[Part, tuple[ModuleType, ...]] = {
+    Part.RESEARCH: (datasets, risk, projects, rules, jobs),
+    Part.PATIENTS: (patients,),
+    Part.PSEUDONYMS: (domains, way_back),
+}
+"""The routes of every part; a part that is not served has none."""
 
 
 def create_app(service: Service) -> FastAPI:
     """Return the application of a service."""
     app = FastAPI(
-        routes=list(_routes()),
+        routes=list(_routes(service.settings.parts)),
         title="Kohorte",
         version=versions()["kohorte"],
         openapi_url=None,
@@ -67,17 +89,17 @@ def create_app(service: Service) -> FastAPI:
 @asynccontextmanager
 async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
     """Load the libraries for queries before the first request, and limit the threads."""
-    del app
     current_default_thread_limiter().total_tokens = THREADS
-    await run_in_threadpool(tables.warm_up)
+    if Part.RESEARCH in app.state.service.settings.parts:
+        await run_in_threadpool(tables.warm_up)
     yield
 
 
 @cache
-def _routes() -> tuple[BaseRoute, ...]:
-    """All routes; each runs `authorize` first. They are the same for every service, and slow to build."""
+def _routes(parts: frozenset[Part]) -> tuple[BaseRoute, ...]:
+    """All routes of some parts; each runs `authorize` first. They are slow to build."""
     everything = APIRouter(dependencies=[Depends(authorize)], responses=PROBLEMS)
-    for routes in ROUTES:
+    for routes in (*SHARED, *(one for part, members in ROUTES.items() if part in parts for one in members)):
         everything.include_router(routes.router, prefix=PREFIX)
     everything.include_router(health.metrics_router)
     everything.include_router(documentation.router)

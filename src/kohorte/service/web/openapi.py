@@ -12,7 +12,8 @@ from kohorte.service.permissions import RULES, Permission
 from kohorte.service.web.errors import PROBLEM_SCHEMA
 
 DESCRIPTION = """\
-Anonymized tables, and SQL queries that are answered under differential privacy from a privacy budget.
+Anonymized tables, and SQL queries that are answered under differential privacy from a privacy budget; a patient list
+and pseudonyms, with two people for every way back. A service can serve only some of these parts.
 
 **Sign in** with `POST /api/v1/login`. It returns an access token (valid for minutes) and a refresh token (valid for
 days). Send `Authorization: Bearer ACCESS_TOKEN` with every other request; on this page, use the button *Authorize*.
@@ -31,6 +32,9 @@ TAGS = (
     ("rules", "The rules of the house"),
     ("jobs", "Work in the background"),
     ("approvals", "Requests for the approval of a second person"),
+    ("patients", "The patient list: one PID per person"),
+    ("pseudonyms", "Domains of pseudonyms, each with its own key"),
+    ("way back", "From pseudonyms back to what they stand for: one person asks, two others approve"),
     ("audit", "The audit log"),
     ("health", "Health of the service, and metrics for Prometheus"),
 )

@@ -50,6 +50,14 @@ def test_a_relative_key_file_counts_from_the_folder(tmp_path: Path) -> None:
     assert load(tmp_path, "key_file: /run/own.key\n").key_path == Path("/run/own.key")
 
 
+def test_all_parts_are_served_or_those_that_are_named(tmp_path: Path) -> None:
+    assert load(tmp_path).parts == {"research", "patients", "pseudonyms"}
+    assert load(tmp_path, "only: [patients]\n").parts == {"patients"}
+    assert load(tmp_path, "only: [patients]\n", only=("pseudonyms",)).parts == {"pseudonyms"}
+    assert "did you mean 'patients'" in refusal(tmp_path, "only: [patient]\n")
+    assert "only" in refusal(tmp_path, "only: patients\n")
+
+
 def test_operations_for_two_people_are_named_or_refused(tmp_path: Path) -> None:
     assert load(tmp_path).two_people == ()
     assert load(tmp_path, "two_people: [delete_dataset, change_user]\n").two_people == ("delete_dataset", "change_user")

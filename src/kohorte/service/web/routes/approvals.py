@@ -36,10 +36,10 @@ class ApprovalAnswer(BaseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [APPROVAL]})
     approval_id: int
     operation: str = Field(description="The requested operation (operationId).")
-    subject_kind: str = Field(description="The kind of the object: `user`, `dataset` or `project`.")
+    subject_kind: str = Field(description="The kind of the object: `user`, `dataset`, `project` or `patient`.")
     subject_id: int | None = Field(description="The id of the object; null if it is to be created.")
     changes: list[str] = Field(description="The names of the fields that would change.")
-    values: dict[str, Any] = Field(description="The new values of a user; never a password.")
+    values: dict[str, Any] = Field(description="The new values of a user, never a password; the fingerprint of a PID.")
     state: ApprovalState
     requester_id: int = Field(description="The user who made the request.")
     created_at: str

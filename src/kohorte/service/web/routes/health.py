@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from kohorte.errors import EngineError
 from kohorte.release import versions
+from kohorte.service.parts import Part
 from kohorte.service.web.dependencies import ServiceDep
 from kohorte.service.web.metrics import Metrics, workers_seen
 
@@ -21,7 +22,9 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 class Health(BaseModel):
     """The health of the service."""
 
-    status: Annotated[Status, Field(description="degraded if one of the parts is false")]
+    status: Annotated[
+        Status, Field(description="degraded if the database does not answer, or a worker is needed and there is none")
+    ]
     version: Annotated[str, Field(examples=["0.1.0"])]
     database: Annotated[bool, Field(description="Whether the database answers")]
     worker: Annotated[bool, Field(description="Whether a worker was seen in the last 30 s")]
@@ -29,13 +32,14 @@ class Health(BaseModel):
 
 @router.get("/health", responses={503: {"model": Health, "description": "The database does not answer"}})
 def show_health(service: ServiceDep, response: Response) -> Health:
-    """Report whether the database answers and a worker is running."""
+    """Report whether the database answers and a worker is running; only research needs workers."""
     try:
         database, worker = True, workers_seen(service) > 0
     except EngineError:
         database, worker = False, False
         response.status_code = 503
-    status: Status = "ok" if database and worker else "degraded"
+    needs_worker = Part.RESEARCH in service.settings.parts
+    status: Status = "ok" if database and (worker or not needs_worker) else "degraded"
     return Health(status=status, version=versions()["kohorte"], database=database, worker=worker)
 
 

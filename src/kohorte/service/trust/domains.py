@@ -1,0 +1,65 @@
+"""Domains and their pseudonyms, for users of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from kohorte.errors import AccessDenied, InputError
+from kohorte.pseudonyms.definition import Definition
+from kohorte.pseudonyms.domains import Domains
+from kohorte.pseudonyms.texts import Pseudonymized, pseudonymized
+from kohorte.service.access import Actor
+from kohorte.service.context import Service
+from kohorte.service.parts import Part
+from kohorte.service.trust.folders import name_of, note, opened
+
+
+@contextmanager
+def known_domains(service: Service) -> Iterator[Domains]:
+    """Open the domains; one that does not exist is reported as not found, without the names of the others."""
+    try:
+        with opened(service, Part.PSEUDONYMS) as folder:
+            yield Domains(folder)
+    except InputError as error:
+        if error.code != "pseudonym-domain-unknown":
+            raise
+        raise AccessDenied("there is no such domain", code="not-found") from None
+
+
+def create(service: Service, actor: Actor, definition: Definition) -> Definition:
+    """Make a domain with a new key."""
+    with known_domains(service) as domains:
+        made = domains.create(definition, actor=name_of(actor)).definition
+    note(service, actor, "create-domain", f"domain {made.name}")
+    return made
+
+
+def listed(service: Service) -> list[Definition]:
+    """Return the definitions of all domains."""
+    with known_domains(service) as domains:
+        return domains.definitions()
+
+
+def shown(service: Service, name: str) -> Definition:
+    """Return the definition of a domain."""
+    with known_domains(service) as domains:
+        return domains.definition(name)
+
+
+def rotate_key(service: Service, actor: Actor, name: str) -> Definition:
+    """Give a domain a new version of its key."""
+    with known_domains(service) as domains:
+        made = domains.rotate_key(name, actor=name_of(actor)).definition
+    note(service, actor, "rotate-domain-key", f"domain {name}", version=max(made.keys))
+    return made
+
+
+def pseudonymize(
+    service: Service, actor: Actor, name: str, texts: Sequence[str], *, key_version: int | None
+) -> Pseudonymized:
+    """Return the pseudonyms of some texts."""
+    with known_domains(service) as domains:
+        found = pseudonymized(domains.open(name), texts, key_version=key_version, actor=name_of(actor))
+    note(service, actor, "pseudonymize", f"domain {name}", pseudonyms=len(texts))
+    return found

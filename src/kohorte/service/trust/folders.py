@@ -1,0 +1,56 @@
+"""The folders of the parts with keys and lists: made when the service starts, opened for each request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kohorte.errors import EngineError, InputError
+from kohorte.patients.patient_list import PatientList
+from kohorte.service.access import Actor
+from kohorte.service.context import Service
+from kohorte.service.parts import OF_TRUST, Part
+from kohorte.service.settings import Settings
+from kohorte.trust.folder import TrustFolder
+
+ABOUT_A_PID = "trust-pid-"
+_log = logging.getLogger("kohorte.service")
+
+
+def make_folders(settings: Settings) -> None:
+    """Make the folders of the parts that are served, unless they exist; a part that is not served gets none."""
+    for part in OF_TRUST:
+        if part in settings.parts:
+            folder = TrustFolder.opened(settings.trust_folder(part), create=True)
+            if part is Part.PATIENTS:
+                PatientList(folder).close()
+
+
+@contextmanager
+def opened(service: Service, part: Part) -> Iterator[TrustFolder]:
+    """Open the folder of a part while a request is served.
+
+    What is wrong with the folder, a key or the database is for the operator: the log says it, the client does not learn
+    it.
+    """
+    try:
+        yield TrustFolder.opened(service.settings.trust_folder(part))
+    except InputError as error:
+        if not error.code.startswith("trust-") or error.code.startswith(ABOUT_A_PID):
+            raise
+        _log.error("%s (%s)", error.message, error.code)
+        raise EngineError(
+            f"the folder of the {part} cannot be used; the log of the service says why", code="service-trust-folder"
+        ) from None
+
+
+def name_of(actor: Actor) -> str:
+    """How logs and histories of a part name a user of the service."""
+    return f"user {actor.user_id}"
+
+
+def note(service: Service, actor: Actor, action: str, about: str, **counts: int) -> None:
+    """Record an operation in the audit log of the service: what was done and how often, never a value."""
+    with service.database.writing() as connection:
+        service.log.append(connection, action, about, actor=actor.user_id, **counts)

@@ -1,0 +1,160 @@
+"""Domains and pseudonyms over HTTP: the same as on the command line, for those who may."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from kohorte.cli.main import main
+from support.trusting import House, house_in
+
+TEXTS = ["A1C2D3E4", "patient 7", "A1C2D3E4"]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with house_in(tmp_path_factory.mktemp("domains") / "service") as opened:
+        yield opened
+
+
+def new_domain(house: House, name: str, kind: str = "one-way", **options: object) -> str:
+    made = house.post("trustee", "/domains", {"name": name, "kind": kind, **options}, status=201)
+    assert (made["name"], made["kind"], made["key_version"]) == (name, kind, 1)
+    return name
+
+
+def pseudonyms(house: House, domain: str, *texts: str, **options: object) -> list[str]:
+    found = house.post("source", f"/domains/{domain}/pseudonyms", {"originals": texts, **options})
+    made: list[str] = found["pseudonyms"]
+    return made
+
+
+@pytest.mark.parametrize("kind", ["one-way", "reversible", "list"])
+def test_the_service_gives_the_pseudonyms_of_the_command_line(
+    house: House, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    domain = new_domain(house, f"same-{kind}", kind)
+    made = pseudonyms(house, domain, *TEXTS)
+    assert made[0] == made[2] != made[1]
+    table, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    table.write_text("\n".join(["id", *TEXTS, ""]))
+    options = ("--domain", domain, "--column", "id", "--folder", str(house.folder / "pseudonyms"))
+    asked = ["pseudonymize", str(table), *options, "--output", str(output)]
+    assert main([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["new"] == 0
+    assert output.read_text().split()[1:] == made
+
+
+def test_domains_are_listed_without_keys(house: House) -> None:
+    new_domain(house, "listed", "list", prefix="S-", length=8)
+    listed = house.get("source", "/domains")["domains"]
+    (found,) = (one for one in listed if one["name"] == "listed")
+    assert (found["prefix"], found["length"]) == ("S-", 8)
+    assert house.get("source", "/domains/listed") == found
+    key = (house.folder / "pseudonyms" / "domain-listed.key").read_text().split()[1]
+    assert key not in json.dumps(listed)
+    assert not {"keys", "fingerprint"} & set(found)
+
+
+def test_a_domain_that_is_not_there_is_not_found_and_others_are_not_named(house: House) -> None:
+    new_domain(house, "private-name")
+    for method, path, body in (
+        ("GET", "/domains/private", None),
+        ("POST", "/domains/private/pseudonyms", {"originals": ["x"]}),
+        ("GET", "/domains/..%2Ffolder", None),
+    ):
+        answer = house.ask("source", method, path, json=body)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+        assert "private-name" not in answer.text
+
+
+def test_a_name_is_taken_once(house: House) -> None:
+    new_domain(house, "once")
+    again = house.post("trustee", "/domains", {"name": "once", "kind": "list"}, status=409)
+    assert again["code"] == "pseudonym-domain-exists"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"name": "Big"}, "pseudonym-domain-name"),
+        ({"kind": "magic"}, "pseudonym-kind"),
+        ({"length": 2}, "pseudonym-length"),
+    ],
+)
+def test_a_domain_that_cannot_be_is_refused(house: House, change: dict[str, object], code: str) -> None:
+    answer = house.post("trustee", "/domains", {"name": "impossible", "kind": "one-way", **change}, status=400)
+    assert answer["code"] == code
+
+
+def test_a_new_key_gives_new_pseudonyms_and_the_old_version_the_old_ones(house: House) -> None:
+    domain = new_domain(house, "turning")
+    before = pseudonyms(house, domain, "x")
+    assert house.post("trustee", f"/domains/{domain}/rotate-key")["key_version"] == 2
+    assert pseudonyms(house, domain, "x") != before
+    assert pseudonyms(house, domain, "x", key_version=1) == before
+
+
+def test_blanks_have_no_pseudonym_and_the_error_names_the_position_of_a_wrong_text(house: House) -> None:
+    assert pseudonyms(house, new_domain(house, "blanks"), " ", "x")[0] is None
+    child = new_domain(house, "of-blanks", parent="blanks")
+    good = pseudonyms(house, "blanks", "x")
+    answer = house.post("source", f"/domains/{child}/pseudonyms", {"originals": [*good, "secret text"]}, status=400)
+    assert answer["code"] == "pseudonym-wrong"
+    assert answer["detail"].startswith("text 2: ")
+    assert "secret text" not in json.dumps(answer)
+
+
+@pytest.mark.parametrize("role", ["steward", "researcher", "approver", "operator", "data-protection-officer"])
+def test_only_trustees_and_sources_get_pseudonyms(house: House, role: str) -> None:
+    for path, body in (("/domains/x/pseudonyms", {"originals": ["x"]}), ("/domains", {"name": "y", "kind": "list"})):
+        assert house.post(role, path, body, status=403)["code"] == "not-allowed"
+    assert house.post("source", "/domains", {"name": "y", "kind": "list"}, status=403)["code"] == "not-allowed"
+
+
+def test_the_database_and_the_audit_log_have_counts_and_no_value(house: House) -> None:
+    secret = "Quastenflosser"
+    made = pseudonyms(house, new_domain(house, "counted", "list"), secret, "other")
+    with house.service.database.reading() as connection:
+        last = connection.execute(text("SELECT action, object, details FROM audit ORDER BY number DESC LIMIT 1")).one()
+        rows = str([connection.execute(text(f"SELECT * FROM {name}")).all() for name in ("audit", "users", "jobs")])
+    assert (last.action, last.object) == ("pseudonymize", "domain counted")
+    assert json.loads(last.details) == {"pseudonyms": 2}
+    disk = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
+    for value in (secret, *made):
+        assert value not in rows
+        assert value.encode() not in disk
+    entry = json.loads((house.folder / "pseudonyms" / "log.jsonl").read_text().splitlines()[-1])
+    assert (entry["action"], entry["actor"]) == ("pseudonymize", f"user {house.person('source').user_id}")
+
+
+def test_what_is_wrong_with_the_folder_is_for_the_log_and_not_for_the_client(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = house.folder / "pseudonyms" / f"domain-{new_domain(house, 'lost')}.key"
+    key.rename(key.with_suffix(".away"))
+    answer = house.post("source", "/domains/lost/pseudonyms", {"originals": ["x"]}, status=503)
+    assert answer["code"] == "service-trust-folder"
+    assert "trust-key-lost" not in json.dumps(answer)
+    assert any("trust-key-lost" in record.getMessage() for record in caplog.records)
+
+
+def test_only_parts_that_are_served_have_routes_and_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
+    for part, served, missing in (
+        ("pseudonyms", "/domains", "/patients/cases"),
+        ("patients", "/patients/cases", "/domains"),
+    ):
+        with house_in(tmp_path_factory.mktemp("only") / "service", only=(part,)) as alone:
+            assert alone.get("trustee", served)
+            for path in (missing, "/datasets", "/projects", "/jobs", "/rules"):
+                assert alone.get("trustee", path, status=404)["code"] == "not-found"
+            assert [one for one in ("patients", "pseudonyms") if (alone.folder / one).exists()] == [part]
+            health = alone.client.get("/api/v1/health").json()
+            assert (health["status"], health["worker"]) == ("ok", False)
+            described = alone.client.get("/openapi.json").json()["paths"]
+            assert f"/api/v1{served}" in described
+            assert f"/api/v1{missing}" not in described
