@@ -59,6 +59,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tls-certificate", metavar="F", help="certificate chain (PEM), for https")
     parser.add_argument("--tls-key", metavar="F", help="private key of the certificate (PEM)")
     parser.add_argument(
+        "--client-certificates", metavar="F", help="certificates of other services (PEM) that may call this one"
+    )
+    parser.add_argument(
         "--behind-proxy", action="store_true", help="a proxy in front speaks TLS and sets X-Forwarded-For"
     )
     parser.add_argument("--migrate-only", action="store_true", help="make or update folder, key and tables, then end")
@@ -93,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
         certificate=_path(options.tls_certificate),
         key=_path(options.tls_key),
         behind_proxy=settings.behind_proxy,
+        client_certificates=_path(options.client_certificates),
     )
     with ExitStack() as stack:
         is_new = not settings.folder.is_dir()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from kohorte.cli.output import print_json, print_table, service_action
 from kohorte.cli.passwords import add_password_option, new_password
+from kohorte.data.files import read_text
 from kohorte.service.permissions import Role
 from kohorte.service.processes.opening import opened
 
@@ -15,6 +17,7 @@ examples:
   kohorte user create john@example.com --name "John Doe" --steward --folder service
   kohorte user create jane@example.com --name "Jane Doe" --password-stdin --folder service < password.txt
   kohorte user create joe@example.com --name "Joe Doe" --role data-protection-officer --role approver --folder service
+  kohorte user create clinic@example.com --name "Clinic" --role source --certificate clinic.pem --folder service
   kohorte user list --folder service
   kohorte user password jane@example.com --folder service
   kohorte user disable jane@example.com --folder service
@@ -30,6 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     create = service_action(actions, "create", "create a user with one or more roles", EPILOG)
     create.add_argument("--name", metavar="NAME", required=True, help="name of the user")
     create.add_argument("--institution", metavar="I", default="", help="institution that the user belongs to")
+    create.add_argument(
+        "--certificate", metavar="FILE", help="certificate of another service (PEM), instead of a password"
+    )
     create.add_argument("--steward", action="store_true", help="the same as --role steward")
     create.add_argument(
         "--role",
@@ -63,7 +69,8 @@ def run_create(options: argparse.Namespace) -> int:
             email_address=options.email_address,
             name=options.name,
             institution=options.institution,
-            password=new_password(options),
+            password=new_password(options) if options.certificate is None else None,
+            certificate=_certificate(options.certificate),
             roles=_roles(options),
             by=None,
         )
@@ -119,6 +126,10 @@ def run_password(options: argparse.Namespace) -> int:
         row = users.change_by_hand(service, options.email_address, changes)
     _print_done(options, row, f"password of user {row.id} set, all sessions ended")
     return 0
+
+
+def _certificate(path: str | None) -> str | None:
+    return None if path is None else read_text(Path(path), what="certificate", code="user-certificate")
 
 
 def _roles(options: argparse.Namespace) -> set[Role]:

@@ -6,6 +6,7 @@ A deleted user remains as an empty row, because the audit log refers to it. Ther
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, found_or_refused, roles_of, user_for
-from kohorte.service.accounts import sessions
+from kohorte.service.accounts import certificates, sessions
 from kohorte.service.accounts.addresses import folded, valid
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import USER, USERS
@@ -44,11 +45,12 @@ class Changes:
     password: str | None = field(default=None, repr=False)
     current_password: str | None = field(default=None, repr=False)
     roles: Collection[Role] | None = None
+    certificate: str | None = None
 
     @property
     def of_others_only(self) -> bool:
         """Whether the changes include fields that users cannot change for themselves."""
-        parts = (self.email_address, self.privileged, self.disabled, self.roles)
+        parts = (self.email_address, self.privileged, self.disabled, self.roles, self.certificate)
         return any(part is not None for part in parts)
 
     def values(self, present: Collection[Role] = ()) -> dict[str, Any]:
@@ -64,6 +66,8 @@ class Changes:
             values["roles"] = wanted_roles(self.roles, self.privileged, present)
         if self.disabled is not None:
             values["disabled_at"] = now() if self.disabled else None
+        if self.certificate is not None:
+            values["certificate_fingerprint"] = certificates.fingerprint_of_pem(self.certificate)
         return values
 
 
@@ -94,6 +98,7 @@ def user_to_dict(row: Row[Any]) -> dict[str, Any]:
         "privileged_status": Role.STEWARD in roles,
         "roles": [str(role) for role in Role if role in roles],
         "user_id": row.id,
+        "certificate": None if row.certificate_fingerprint is None else f"sha256:{row.certificate_fingerprint}",
     }
 
 
@@ -103,20 +108,29 @@ def create(
     email_address: str,
     name: str,
     institution: str,
-    password: str,
+    password: str | None = None,
+    certificate: str | None = None,
     roles: Collection[Role],
     by: int | None,
 ) -> Row[Any]:
     """Create a user; `by` is the steward who does it, None means the command line."""
-    wanted = Changes(email_address, name, institution, roles=roles)
+    wanted = Changes(email_address, name, institution, roles=roles, certificate=certificate)
     values = prepared(wanted, password, strong=by is None)
     with service.database.writing() as connection:
         return add(service, connection, values, by=by)
 
 
-def prepared(wanted: Changes, password: str, *, strong: bool) -> dict[str, Any]:
-    """Check the fields of a new user and hash the password, for `add`."""
+def prepared(wanted: Changes, password: str | None, *, strong: bool) -> dict[str, Any]:
+    """Check the fields of a new user and hash the password, for `add`.
+
+    An account with a certificate has none; nobody knows the password whose hash it gets.
+    """
     values = wanted.values()
+    if (password is None) == (wanted.certificate is None):
+        raise InputError("a user has a password, or a certificate", code="user-certificate")
+    certificates.refuse_roles(values.get("certificate_fingerprint"), values["roles"])
+    if password is None:
+        return values | {"password_hash": passwords.hashed(secrets.token_hex()), "password_expires_at": None}
     return values | _password_values(password, values, strong=strong)
 
 
@@ -166,6 +180,7 @@ def planned(service: Service, actor: Actor, user_id: int, changes: Changes) -> d
     if changes.of_others_only or not own:
         actor.refuse_without(Permission.MANAGE_USERS)
     values = changes.values(roles_of(row))
+    _refuse_other_proof(row, changes)
     if changes.password is not None:
         if own:
             _confirm(service, row, changes.current_password)
@@ -181,6 +196,7 @@ def removal(user_id: int) -> dict[str, Any]:
         "name": "",
         "institution": "",
         "password_hash": "",
+        "certificate_fingerprint": None,
         "disabled_at": moment,
         "deleted_at": moment,
     }
@@ -199,6 +215,7 @@ def change_by_hand(service: Service, email_address: str, changes: Changes) -> Ro
     if row is None:
         raise InputError("there is no user with this e-mail address", code="user-unknown")
     values = changes.values(roles_of(row))
+    _refuse_other_proof(row, changes)
     if changes.password is not None:
         values |= _password_values(changes.password, {**row._asdict(), **values}, strong=True)
     with service.database.writing() as connection:
@@ -224,6 +241,7 @@ def apply(
         if "roles" in values:
             _set_roles(connection, user_id, values["roles"])
     row = connection.execute(USERS.where(users.c.id == user_id)).one()
+    certificates.refuse_roles(row.certificate_fingerprint, roles_of(row))
     if row.disabled_at is not None or "password_hash" in values:
         own = by is not None and by.user_id == user_id and row.disabled_at is None
         sessions.revoke_all(connection, user_id, but=by.session_id if by is not None and own else None)
@@ -274,6 +292,15 @@ def _confirm(service: Service, row: Row[Any], password: str | None) -> None:
         raise AccessDenied("current_password: is wrong", code="password-wrong")
 
 
+def _refuse_other_proof(row: Row[Any], changes: Changes) -> None:
+    """Refuse a password for an account with a certificate, and the other way round."""
+    has_certificate = row.certificate_fingerprint is not None
+    if (has_certificate and changes.password is not None) or (not has_certificate and changes.certificate is not None):
+        raise InputError(
+            "a user has a password, or a certificate; create another user for the other", code="user-certificate"
+        )
+
+
 def _text(name: str, text: str, *, fewest: int = 1) -> str:
     stripped = text.strip()
     readable = re.fullmatch(TEXT, stripped) and stripped.encode(errors="ignore").decode() == stripped
@@ -287,4 +314,4 @@ def _one_per_address() -> Iterator[None]:
     try:
         yield
     except IntegrityError:
-        raise InputError("email_address: another user has this address", code="user-conflict") from None
+        raise InputError("email_address or certificate: another user has the same", code="user-conflict") from None

@@ -25,7 +25,7 @@ from kohorte.service.permissions import Permission
 from kohorte.service.storage.schema import approvals, now, users
 
 OPENING = "download_csv"
-SHOWN = ("email_address", "name", "institution", "roles", "patient")
+SHOWN = ("email_address", "name", "institution", "roles", "certificate_fingerprint", "patient")
 NO_VALUES: Mapping[str, Any] = {}
 
 

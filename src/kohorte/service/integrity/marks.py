@@ -29,6 +29,11 @@ ROLES = (
     .label("roles")
 )
 """The roles of a user as one text; `access.roles_of` reads it."""
+LATER = frozenset({"certificate_fingerprint"})
+"""Columns that tables got after their rows were marked: a mark covers them if they are filled.
+
+So marks from before stay valid, and still nobody can fill or empty such a column without the key.
+"""
 USERS: Select[*tuple[Any, ...]] = select(users, ROLES)
 
 
@@ -67,7 +72,8 @@ class Marked:
     def mark(self, key: MasterKey, row: Row[*tuple[Any, ...]], version: int) -> str:
         """Return the mark of a row with a version; a row with values that the service never writes raises an error."""
         values = row._asdict()
-        facts = {name: _plain(values[name]) for name in self.covered}
+        counted = (name for name in self.covered if name not in LATER or values[name] is not None)
+        facts = {name: _plain(values[name]) for name in counted}
         if "roles" in facts:
             facts["roles"] = sorted((facts["roles"] or "").split())
         text = json.dumps(

@@ -15,6 +15,7 @@ from kohorte.errors import KohorteError
 from kohorte.service.context import Service
 from kohorte.service.settings import Settings
 from kohorte.service.web.app import create_app
+from kohorte.service.web.client_certificates import context_with
 from kohorte.service.web.connections.connection_limits import MOST_PER_ADDRESS, LimitedListener, most_connections
 from kohorte.service.web.connections.slow_clients import SlowClientProtocol
 
@@ -59,10 +60,13 @@ def serve(options: argparse.Namespace) -> None:
         Service.opened(settings, create=False) as service,
         LimitedListener(options.socket, most=most_connections(), most_per_address=per_address) as listening,
     ):
-        uvicorn.Server(configuration(service, options.certificate, options.key)).run(sockets=[listening])
+        config = configuration(service, options.certificate, options.key, options.client_certificates)
+        uvicorn.Server(config).run(sockets=[listening])
 
 
-def configuration(service: Service, certificate: Path | None, key: Path | None) -> uvicorn.Config:
+def configuration(
+    service: Service, certificate: Path | None, key: Path | None, client_certificates: Path | None = None
+) -> uvicorn.Config:
     """Return the configuration of uvicorn: our own log, no trust in headers, small headers, no WebSockets, limits."""
     return uvicorn.Config(
         create_app(service),
@@ -78,6 +82,7 @@ def configuration(service: Service, certificate: Path | None, key: Path | None) 
         backlog=WAITING_CONNECTIONS,
         ssl_certfile=certificate,
         ssl_keyfile=key,
+        ssl_context_factory=None if client_certificates is None else context_with(client_certificates),
     )
 
 
@@ -101,6 +106,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", action="append")
     parser.add_argument("--certificate", type=Path)
     parser.add_argument("--key", type=Path)
+    parser.add_argument("--client-certificates", type=Path)
     parser.add_argument("--behind-proxy", action="store_true")
     return parser.parse_args()
 

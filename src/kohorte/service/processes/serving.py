@@ -21,6 +21,7 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from kohorte.errors import EngineError, InputError
+from kohorte.service.accounts.certificates import pinned_in
 from kohorte.service.processes.lifeline import GRACE_SECONDS
 from kohorte.service.settings import DATABASE_VARIABLE, KEY_VARIABLE, METRICS_VARIABLE, Settings
 from kohorte.service.storage.database import Database
@@ -41,6 +42,7 @@ class Endpoint:
     certificate: Path | None = None
     key: Path | None = None
     behind_proxy: bool = False
+    client_certificates: Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -55,6 +57,14 @@ class Endpoint:
             )
         if self.certificate is not None and self.key is not None:
             _refuse_certificate(self.certificate, self.key)
+        if self.client_certificates is not None:
+            if self.certificate is None:
+                raise InputError(
+                    "--client-certificates needs --tls-certificate and --tls-key: certificates are shown in the TLS "
+                    "handshake with this service itself",
+                    code="service-client-certificates",
+                )
+            pinned_in(self.client_certificates)
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[socket.socket]:
@@ -190,6 +200,8 @@ def _server_command(settings: Settings, endpoint: Endpoint, listening: socket.so
     command += [word for part in settings.only for word in ("--only", part)]
     if endpoint.certificate is not None and endpoint.key is not None:
         command += ["--certificate", str(endpoint.certificate), "--key", str(endpoint.key)]
+    if endpoint.client_certificates is not None:
+        command += ["--client-certificates", str(endpoint.client_certificates)]
     return [*command, "--behind-proxy"] if endpoint.behind_proxy else command
 
 

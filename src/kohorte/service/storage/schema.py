@@ -76,6 +76,7 @@ users = _table(
     Column("institution", String(200), nullable=False),
     Column("password_hash", Text, nullable=False),
     Column("password_expires_at", Moment),
+    Column("certificate_fingerprint", String(64), index=True, unique=True),
     Column("disabled_at", Moment),
     Column("deleted_at", Moment),
     Column("created_at", Moment, nullable=False),

@@ -9,10 +9,12 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from kohorte.service.access import Actor, permit
+from kohorte.service.accounts.certificates import authenticate_certificate
 from kohorte.service.accounts.tokens import authenticate
 from kohorte.service.context import Service
 from kohorte.service.permissions import RULES, Permission
 from kohorte.service.settings import Settings
+from kohorte.service.web.client_certificates import presented
 from kohorte.service.web.middleware.rate_limits import RateLimits
 
 LARGEST_NUMBER = 2**31 - 1
@@ -35,8 +37,9 @@ def authorize(
 ) -> None:
     """Authenticate the caller and refuse what the rules of `permissions` do not permit; runs before every route.
 
-    The metrics token of the settings gives access to the metrics only. For operations that anyone may call, a token is
-    ignored, because it may have expired.
+    A request without a token may come from another service with a pinned certificate. The metrics token of the
+    settings gives access to the metrics only. For operations that anyone may call, a token is ignored, because it may
+    have expired.
     """
     operation = request.scope["route"].name
     limits: RateLimits = request.app.state.limits
@@ -45,10 +48,18 @@ def authorize(
     token = credentials.credentials if credentials is not None else None
     if operation == "show_metrics" and is_metrics_token(service_of(request).settings, token):
         return
-    if token is not None and RULES.get(operation) is not Permission.ANYONE:
-        request.state.actor = authenticate(service_of(request), token)
+    certificate = presented(request.scope)
+    if RULES.get(operation) is not Permission.ANYONE and (token is not None or certificate is not None):
+        request.state.actor = _actor(service_of(request), token, certificate)
         limits.count_user(request.state.actor.user_id)
     permit(operation, request.state.actor)
+
+
+def _actor(service: Service, token: str | None, certificate: str | None) -> Actor:
+    """The caller by token or, only if there is none, by certificate: a wrong token is refused in any case."""
+    if token is None and certificate is not None:
+        return authenticate_certificate(service, certificate)
+    return authenticate(service, token or "")
 
 
 def is_metrics_token(settings: Settings, token: str | None) -> bool:

@@ -111,6 +111,7 @@ def test_a_user_is_shown_as_in_the_appendix_and_without_secrets(jane: Any) -> No
         "privileged_status": False,
         "roles": ["researcher"],
         "user_id": jane.id,
+        "certificate": None,
     }
 
 

@@ -9,6 +9,8 @@ import h11
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from kohorte.service.web.client_certificates import NAME, certificate_of
+
 MOST_HEADER_BYTES = 32 * 1024
 HEADER_SECONDS = 20.0
 BODY_SECONDS = 30.0
@@ -76,6 +78,7 @@ class SlowClientProtocol(H11Protocol):
             expected = message.get("more_body", False)
             return message
 
+        scope[NAME] = certificate_of(self.transport)
         await self._application(scope, with_timeout, send)
 
     async def _part_of_body(self, receive: Receive) -> Message:

@@ -14,6 +14,7 @@ from kohorte.service.accounts.tokens import Type, claims_of
 from kohorte.service.context import Service
 from kohorte.service.problems import problem
 from kohorte.service.settings import MEBIBYTE
+from kohorte.service.web.client_certificates import presented
 from kohorte.service.web.errors import answer, framework_answer
 
 UPLOADS = "/api/v1/datasets"
@@ -56,6 +57,7 @@ class Allowance:
     def __init__(self, service: Service, scope: Scope, headers: Headers) -> None:
         self._service = service
         self._headers = headers
+        self._certificate = presented(scope)
         self._path = scope["path"]
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         self._is_upload = (scope["method"], self._path, kind) == ("POST", UPLOADS, "multipart/form-data")
@@ -80,7 +82,9 @@ class Allowance:
 
     @cached_property
     def _is_ours(self) -> bool:
-        """Whether the request has a token with a valid signature that has not expired; the session is checked later."""
+        """Whether the request has a pinned certificate or a token with a valid signature; more is checked later."""
+        if self._certificate is not None:
+            return True
         scheme, token = get_authorization_scheme_param(self._headers.get("authorization"))
         try:
             claims_of(self._service, Type.ACCESS, token)

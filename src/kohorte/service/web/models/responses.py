@@ -22,6 +22,7 @@ USER: dict[str, Any] = {
     "created_at": "2020-09-30T19:06:00.909045+00:00",
     "disabled": False,
     "user_id": 3,
+    "certificate": None,
 }
 JOB: dict[str, Any] = {
     "job_id": 7,
@@ -54,6 +55,9 @@ class UserAnswer(BaseModel):
     privileged_status: bool = Field(description="Whether the user is a steward.")
     roles: list[Role] = Field(description="What the user may do; see the table of roles in docs/rest.md.")
     user_id: int
+    certificate: str | None = Field(
+        default=None, description="The fingerprint of the certificate of an account that is another service."
+    )
 
 
 class JobAnswer(BaseModel):

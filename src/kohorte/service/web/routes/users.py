@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 from sqlalchemy import Row
 from starlette.responses import JSONResponse
 
-from kohorte.service.accounts import users
+from kohorte.service.accounts import certificates, users
 from kohorte.service.accounts.addresses import LONGEST, SYNTAX
 from kohorte.service.approvals.requests import perform
 from kohorte.service.permissions import Role
@@ -48,6 +48,11 @@ Password = Annotated[
         "and expires after 72 hours if it is weak."
     ),
 ]
+Certificate = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=certificates.LONGEST),
+    Field(description="The certificate of another service in PEM, instead of a password."),
+]
 Privileged = Annotated[
     StrictBool, Field(description="Whether the user is a steward; without `roles`, other users are researchers.")
 ]
@@ -63,14 +68,17 @@ class NewUser(Body):
     email_address: EmailAddress
     institution: Institution
     name: Name
-    password: Password = Field(repr=False)
+    password: Password | None = Field(default=None, repr=False)
+    certificate: Certificate | None = None
     privileged_status: Privileged | None = None
     roles: Roles | None = None
 
     @model_validator(mode="after")
-    def _has_a_role(self) -> Self:
+    def _has_a_role_and_a_proof(self) -> Self:
         if self.privileged_status is None and self.roles is None:
             raise ValueError("privileged_status or roles is missing")
+        if (self.password is None) == (self.certificate is None):
+            raise ValueError("give a password, or a certificate")
         return self
 
 
@@ -95,6 +103,7 @@ class UserChange(Body):
     )
     privileged_status: Privileged | None = None
     roles: Roles | None = None
+    certificate: Certificate | None = None
     disabled: StrictBool | None = Field(default=None, description="Whether the user may not sign in.")
 
 
@@ -112,7 +121,14 @@ class UsersAnswer(BaseModel):
 )
 def create_user(body: NewUser, service: ServiceDep, actor: ActorDep, response: Response) -> UserAnswer | JSONResponse:
     """Create a user with `roles`, or a steward or researcher according to `privileged_status`."""
-    wanted = users.Changes(body.email_address, body.name, body.institution, body.privileged_status, roles=body.roles)
+    wanted = users.Changes(
+        body.email_address,
+        body.name,
+        body.institution,
+        body.privileged_status,
+        roles=body.roles,
+        certificate=body.certificate,
+    )
     outcome = perform(service, actor, "create_user", values=users.prepared(wanted, body.password, strong=False))
     return waiting(outcome) or created_user(outcome.row, response)
 

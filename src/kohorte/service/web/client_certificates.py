@@ -1,0 +1,47 @@
+"""Certificates of clients: asked for in the TLS handshake, and passed to the application by their fingerprint.
+
+A client without a certificate is served like everybody, with a token. A certificate that is not in the file of pinned
+ones ends the handshake.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+from starlette.types import Scope
+
+from kohorte.service.accounts.certificates import fingerprint_of
+
+NAME = "kohorte.certificate"
+"""The key of the fingerprint in the scope of a request; only the protocol sets it."""
+
+
+def context_with(pinned: Path) -> Callable[[uvicorn.Config, Callable[[], ssl.SSLContext]], ssl.SSLContext]:
+    """Return a function that makes the TLS context of a server which asks for certificates."""
+
+    def made(config: uvicorn.Config, usual: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
+        del config
+        context = usual()
+        context.load_verify_locations(pinned)
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # a pinned certificate needs no issuer in the file
+        context.verify_mode = ssl.CERT_OPTIONAL
+        return context
+
+    return made
+
+
+def certificate_of(transport: asyncio.BaseTransport) -> str | None:
+    """Return the fingerprint of the certificate that the client of a connection has shown, if any."""
+    connection: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
+    certificate = None if connection is None else connection.getpeercert(binary_form=True)
+    return None if certificate is None else fingerprint_of(certificate)
+
+
+def presented(scope: Scope) -> str | None:
+    """Return the fingerprint of the certificate with which a request came, if any."""
+    found: str | None = scope.get(NAME)
+    return found

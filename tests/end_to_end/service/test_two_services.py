@@ -1,0 +1,159 @@
+"""Patient list and pseudonyms as services of two houses, in processes of their own, with certificates between them."""
+
+from __future__ import annotations
+
+import io
+import ssl
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kohorte.cli.main import main
+from kohorte.errors import AccessDenied, EngineError
+from kohorte.parties.transport.certificates import create_certificate
+from kohorte.trust.remote import OtherHouse
+from kohorte.trust.store import ENVIRONMENT
+from support.serving import serving
+
+PASSWORD = "three sparrows on a wire"
+PEOPLE = [
+    {"first_names": "Anna", "last_name": "Eichhorst", "birth_date": "1960-12-30", "postcode": "01067"},
+    {"first_names": "Otto", "last_name": "Zwickel", "birth_date": "1975-05-17", "postcode": "24103"},
+]
+NAMES = ("clinic", "stranger", "pinned", "patients", "pseudonyms")
+
+
+@dataclass(frozen=True)
+class Houses:
+    """Both services, and the files of all who have a certificate."""
+
+    folder: Path
+    patients: str
+    pseudonyms: str
+
+    def as_seen_by(self, name: str, house: str, *, pinned: str | None = None) -> OtherHouse:
+        address = self.patients if house == "patients" else self.pseudonyms
+        return OtherHouse(
+            address, self.folder / f"{name}.pem", self.folder / f"{name}.key", self.folder / f"{pinned or house}.pem"
+        )
+
+    def disk(self, house: str) -> bytes:
+        """The whole folder of a house with its keys, and its log."""
+        files = [path for path in (self.folder / house).rglob("*") if path.is_file()]
+        return b"".join(path.read_bytes() for path in (*files, self.folder / f"{house}.log"))
+
+
+@pytest.fixture(scope="module")
+def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Houses]:
+    folder = tmp_path_factory.mktemp("houses")
+    for name in NAMES:
+        key, certificate = create_certificate(name)
+        (folder / f"{name}.key").write_bytes(key)
+        (folder / f"{name}.pem").write_bytes(certificate)
+    (folder / "accepted.pem").write_bytes((folder / "clinic.pem").read_bytes() + (folder / "pinned.pem").read_bytes())
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.delenv(ENVIRONMENT, raising=False)
+        addresses = [_started(stack, patch, folder, house) for house in ("patients", "pseudonyms")]
+        yield Houses(folder, *addresses)
+
+
+def _started(stack: ExitStack, patch: pytest.MonkeyPatch, folder: Path, house: str) -> str:
+    there = ["--folder", str(folder / house)]
+    assert main(["serve", *there, "--only", house, "--migrate-only"]) == 0
+    account = [
+        "clinic@example.org",
+        "--name",
+        "Clinic",
+        "--role",
+        "source",
+        "--certificate",
+        str(folder / "clinic.pem"),
+    ]
+    assert main(["user", "create", *account, *there]) == 0
+    patch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n"))
+    person = ["tina@example.org", "--name", "Tina", "--role", "trustee", "--password-stdin"]
+    assert main(["user", "create", *person, *there]) == 0
+    if house == "pseudonyms":
+        assert main(["domain", "create", "study", "--kind", "reversible", "--folder", f"{folder / house}/{house}"]) == 0
+    options = ("--only", house, "--client-certificates", str(folder / "accepted.pem"))
+    files = ("--tls-certificate", str(folder / f"{house}.pem"), "--tls-key", str(folder / f"{house}.key"))
+    return stack.enter_context(serving(folder / house, *options, *files)).address
+
+
+def test_from_names_to_pseudonyms_through_both_houses_neither_of_which_can_join_them(houses: Houses) -> None:
+    patients, pseudonyms = (houses.as_seen_by("clinic", house) for house in ("patients", "pseudonyms"))
+    pids = [str(pid) for pid in patients.register(PEOPLE)]
+    made = [str(psn) for psn in pseudonyms.pseudonyms("study", pids)]
+    assert len(set(pids) | set(made)) == 4
+    assert patients.register(PEOPLE[::-1]) == pids[::-1]
+    assert pseudonyms.pseudonyms("study", pids) == made
+
+    of_patients, of_pseudonyms = houses.disk("patients"), houses.disk("pseudonyms")
+    values = [value for person in PEOPLE for value in person.values()]
+    assert not [text for text in (*values, *pids, *made) if text.encode() in of_patients]
+    assert not [text for text in (*values, *pids, *made) if text.encode() in of_pseudonyms]
+    # Each house has its own keys only: the list knows no key of the domain, and the domain no key of the list.
+    assert not list((houses.folder / "patients").rglob("domain-*"))
+    assert not (houses.folder / "patients" / "pseudonyms").exists()
+    assert not list((houses.folder / "pseudonyms").rglob("patients*"))
+    keys = {house: _keys(houses.folder / house) for house in ("patients", "pseudonyms")}
+    assert all(keys.values())
+    assert not [key for key in keys["patients"] if key in of_pseudonyms]
+    assert not [key for key in keys["pseudonyms"] if key in of_patients]
+
+
+def _keys(folder: Path) -> list[bytes]:
+    return [line.split()[-1] for path in folder.rglob("*.key") for line in path.read_bytes().splitlines() if line]
+
+
+def test_each_house_answers_only_for_its_own_part(houses: Houses) -> None:
+    for house, path in (("patients", "/domains"), ("pseudonyms", "/patients/cases"), ("patients", "/datasets")):
+        with pytest.raises(AccessDenied, match="404, not-found"):
+            houses.as_seen_by("clinic", house).call("GET", path)
+
+
+def test_a_source_does_not_learn_who_is_in_the_list(houses: Houses) -> None:
+    told = houses.as_seen_by("clinic", "patients").call(
+        "POST", "/patients/registrations", {"people": [PEOPLE[0], PEOPLE[0] | {"last_name": "Fremdling"}]}
+    )
+    assert {one["outcome"] for one in told["registrations"]} == {"registered"}
+
+
+def test_a_certificate_that_is_not_pinned_ends_the_connection(houses: Houses) -> None:
+    with pytest.raises(EngineError) as caught:
+        houses.as_seen_by("stranger", "pseudonyms").pseudonyms("study", ["x"])
+    assert caught.value.code == "trust-house-lost"
+
+
+def test_a_pinned_certificate_without_an_account_is_nobody(houses: Houses) -> None:
+    with pytest.raises(AccessDenied, match="401, not-signed-in"):
+        houses.as_seen_by("pinned", "pseudonyms").pseudonyms("study", ["x"])
+
+
+def test_a_house_with_another_certificate_than_the_pinned_one_is_not_trusted(houses: Houses) -> None:
+    with pytest.raises(AccessDenied) as caught:
+        houses.as_seen_by("clinic", "pseudonyms", pinned="patients").pseudonyms("study", ["x"])
+    assert caught.value.code == "trust-house-other"
+
+
+def test_without_a_certificate_people_sign_in_and_a_token_of_the_other_house_is_refused(houses: Houses) -> None:
+    plain = ssl.create_default_context(cafile=str(houses.folder / "patients.pem"))
+    plain.load_verify_locations(houses.folder / "pseudonyms.pem")
+    plain.check_hostname = False
+    with httpx.Client(verify=plain, timeout=60) as client:
+        path = "/api/v1/domains/study/pseudonyms"
+        nobody = client.post(f"{houses.pseudonyms}{path}", json={"originals": ["x"]})
+        assert (nobody.status_code, nobody.json()["code"]) == (401, "not-signed-in")
+        secrets = {"email_address": "tina@example.org", "password": PASSWORD}
+        token = client.post(f"{houses.patients}/api/v1/login", json=secrets).json()["access_token"]
+        headers = {"Authorization": f"Bearer {token}"}
+        assert client.get(f"{houses.patients}/api/v1/patients/cases", headers=headers).status_code == 200
+        other = client.post(f"{houses.pseudonyms}{path}", json={"originals": ["x"]}, headers=headers)
+        assert (other.status_code, other.json()["code"]) == (401, "not-signed-in")
+    with pytest.raises(AccessDenied, match="401, not-signed-in"):  # nor does a certificate heal a wrong token
+        houses.as_seen_by("clinic", "pseudonyms").call("GET", "/domains", token=token)
