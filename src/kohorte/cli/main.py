@@ -34,6 +34,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "query": "ask in SQL, get answers with noise from a budget",
         "domain": "domains of pseudonyms and their keys",
         "pseudonymize": "replace a column of a table by pseudonyms",
+        "envelope": "seal medical data for one recipient",
         "reidentify": "the way back from pseudonyms, approved by two people",
         "party": "anonymize the tables of several institutions together",
         "patients": "the patient list: one PID per person, decided cases, forgetting",

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.cli.progress import TerminalProgress
     from kohorte.data import TableFile
+    from kohorte.sources.batches import TableBatches
 
 
 STANDARD_INPUT = "-"
@@ -119,3 +120,15 @@ def read_data(options: argparse.Namespace, progress: TerminalProgress | None = N
     for note in table.notes:
         print(f"note: {note}", file=sys.stderr)
     return table
+
+
+def table_in_batches(options: argparse.Namespace) -> TableBatches:
+    """The table that the options name, to be read in batches; `-` is standard input."""
+    from kohorte.sources.batches import TableBatches
+
+    if options.data == STANDARD_INPUT:
+        content = sys.stdin.buffer.read()
+        return TableBatches(Path("standard input"), options.separator, options.encoding, content)
+    path = Path(options.data)
+    content = path.read_bytes() if path.is_fifo() else None  # it can be read only once
+    return TableBatches(path, options.separator, options.encoding, content)
