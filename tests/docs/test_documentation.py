@@ -194,9 +194,17 @@ def subparsers(of: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 def verbs() -> dict[str, argparse.ArgumentParser]:
     found = {}
     for verb in VERBS:
-        own = subparsers(parser([verb]))[verb]
-        found |= {f"{verb} {action}": below for action, below in subparsers(own).items()} or {verb: own}
+        found |= dict(actions_of(verb, subparsers(parser([verb]))[verb]))
     return found
+
+
+def actions_of(name: str, own: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """A verb, or its actions, or theirs."""
+    below = subparsers(own)
+    for action, other in below.items():
+        yield from actions_of(f"{name} {action}", other)
+    if not below:
+        yield name, own
 
 
 def options(of: argparse.ArgumentParser) -> set[str]:

@@ -33,7 +33,7 @@ from kohorte.patients.linkage.record import Record
 from kohorte.patients.linkage.weights import Weighing
 from kohorte.patients.list import cases
 from kohorte.patients.list.cases import Case
-from kohorte.patients.list.database import person_of, pids_of
+from kohorte.patients.list.database import found, holders_of, person_of, pids_of
 from kohorte.patients.list.history import History, forget, history_of
 from kohorte.patients.list.judging import Outcome
 from kohorte.patients.list.registration import Registered, Registration, Row
@@ -117,6 +117,21 @@ class PatientList:
     def __repr__(self) -> str:
         return "<PatientList>"
 
+    @property
+    def folder(self) -> TrustFolder:
+        """The folder of the list."""
+        return self._folder
+
+    @property
+    def storage(self) -> Storage:
+        """The database of the list with its keys, for what is kept beside identity data: TempIDs and consents."""
+        return self._storage
+
+    @property
+    def actor(self) -> str:
+        """Who is named in log and history."""
+        return self._actor
+
     def close(self) -> None:
         """Close the connections to the database."""
         self._storage.close()
@@ -190,6 +205,22 @@ class PatientList:
         self._log("show case", case=number, pid=self._mark(pids[row.person]), other=self._mark(pids[row.other]))
         return shown
 
+    def described(self, pids: Sequence[str]) -> list[Identity | None]:
+        """The latest description of each person, for somebody whose way back was approved; None for an unknown PID."""
+        secrets = self._storage.secrets
+        with self._storage.reading() as connection:
+            known = holders_of(connection, secrets, pids)
+            latest = {
+                row.person: row
+                for row in sorted(
+                    found(connection, RECORDS.c.person, {person for _, person in known.values()}, *RECORDS.c),
+                    key=lambda row: row.id,
+                )
+            }
+        self._log("show people", people=len(latest))
+        rows = [latest.get(known[pid][1]) if pid in known else None for pid in pids]
+        return [None if row is None else secrets.identity(row.identity, row.id) for row in rows]
+
     def decide(self, number: int, *, same: bool) -> tuple[str, str]:
         """Decide a case; returns the PID that stays for the person and the other PID."""
         with self._storage.writing() as connection:
@@ -232,7 +263,8 @@ class PatientList:
         for one in pids:
             self._log("forget begins", pid=self._mark(one))
         with self._storage.writing() as connection:
-            records = forget(connection, person_of(connection, self._storage.secrets, pid))
+            secrets = self._storage.secrets
+            records = forget(connection, secrets, person_of(connection, secrets, pid))
         for one in pids:
             self._log("forget", pid=self._mark(one), kind="identity data and link destroyed", records=records)
         return records

@@ -9,12 +9,12 @@ import polars as pl
 from kohorte.errors import InputError
 from kohorte.patients.list.registration import Registered
 
-PID, OUTCOME = "pid", "registered"
+PID, OUTCOME, TEMP_ID = "pid", "registered", "temp_id"
 
 
 def refuse_taken_names(frame: pl.DataFrame, columns: Mapping[str, str]) -> None:
     """Refuse a table whose other columns have the names that the registration adds."""
-    for name in (PID, OUTCOME):
+    for name in (PID, OUTCOME, TEMP_ID):
         if name in frame.columns and name not in columns.values():
             raise InputError(
                 f"the table has a column {name!r} already; rename it, because the registration adds one",
@@ -24,8 +24,19 @@ def refuse_taken_names(frame: pl.DataFrame, columns: Mapping[str, str]) -> None:
 
 def table_with_pids(frame: pl.DataFrame, columns: Mapping[str, str], rows: Sequence[Registered]) -> pl.DataFrame:
     """Return the table with PID and outcome first, and without the columns that say who a person is."""
+    return table_under(PID, [row.pid for row in rows], frame, columns, rows)
+
+
+def table_under(
+    name: str,
+    identifiers: Sequence[str | None],
+    frame: pl.DataFrame,
+    columns: Mapping[str, str],
+    rows: Sequence[Registered],
+) -> pl.DataFrame:
+    """Return the table with any identifiers in place of identity data, under a name."""
     added = [
-        pl.Series(PID, [row.pid for row in rows], dtype=pl.String),
+        pl.Series(name, identifiers, dtype=pl.String),
         pl.Series(OUTCOME, [row.outcome.value for row in rows], dtype=pl.String),
     ]
     others = [name for name in frame.columns if name not in columns.values()]

@@ -31,6 +31,7 @@ from sqlalchemy import (
     make_url,
     select,
     text,
+    update,
 )
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
@@ -73,6 +74,8 @@ class Room:
     name: str
     version: int
     tables: MetaData
+    adds_to: int | None = None
+    """An earlier version that lacks only tables: its databases get the missing ones when they are opened."""
     keeps_connections: bool = False
     """Whether connections to a SQLite file stay open. This is faster, but deleted values stay in the write-ahead log
     until the last one is closed."""
@@ -130,6 +133,9 @@ class Store:
             if found is None:
                 self._room.tables.create_all(connection)
                 connection.execute(insert(_versions), {"room": self._room.name, "version": self._room.version})
+            elif found == self._room.adds_to:
+                self._room.tables.create_all(connection)  # only what is missing
+                connection.execute(update(_versions).where(own).values(version=self._room.version))
             elif found != self._room.version:
                 raise InputError(
                     f"the database of {self._room.name} has version {found}, this program needs {self._room.version}",

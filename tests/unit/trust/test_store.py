@@ -64,6 +64,22 @@ def test_a_database_of_another_version_is_refused(store: Store, tmp_path: Path) 
     assert caught.value.code == "trust-database-version"
 
 
+def test_a_database_that_lacks_only_tables_gets_them(store: Store, tmp_path: Path) -> None:
+    with store.writing() as connection:
+        connection.execute(insert(NAMES), {"number": 1, "name": "x"})
+    more = MetaData()
+    for table in (NAMES, Table("colours", MetaData(), Column("number", Integer, primary_key=True))):
+        table.to_metadata(more)
+    grown = replace(ROOM, version=2, tables=more, adds_to=1)
+    for _ in range(2):
+        with Store(tmp_path, grown).reading() as connection:
+            assert connection.execute(select(func.count()).select_from(more.tables["colours"])).scalar_one() == 0
+    with pytest.raises(InputError, match="has version 2, this program needs 1"):
+        Store(tmp_path, ROOM)
+    with Store(tmp_path, grown).reading() as connection:
+        assert connection.execute(select(func.count()).select_from(NAMES)).scalar_one() == 1
+
+
 def test_the_file_can_be_read_by_its_owner_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ENVIRONMENT, raising=False)
     store = Store(tmp_path, ROOM)

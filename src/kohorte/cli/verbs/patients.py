@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data, trust_action
+from kohorte.cli.consent_actions import add_consent_actions
+from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data
+from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.cli.patients_output import (
     print_case,
     print_cases,
@@ -18,6 +20,7 @@ from kohorte.cli.patients_output import (
     print_side_by_side,
 )
 from kohorte.cli.progress import TerminalProgress
+from kohorte.cli.temp_id_actions import add_temp_id_actions
 from kohorte.errors import InputError
 from kohorte.in_words import count
 from kohorte.progress import Stage
@@ -38,6 +41,11 @@ examples:
   kohorte patients split A1C2D3E4 --record 2 --folder trust                          undo a wrong 'same'
   kohorte patients merge A1C2D3E4 F5G6H7J8 --folder trust                            undo a wrong 'different'
   kohorte patients forget A1C2D3E4 --folder trust                                    for good
+  kohorte patients register admissions.csv --temp-ids-for database --output for-database.csv --folder trust
+  kohorte patients temp-id resolve for-database.csv --for database --output with-pids.csv --folder trust
+  kohorte patients consent give A1C2D3E4 --purpose diabetes-research --until 2031-12-31 --folder trust
+  kohorte patients consent filter with-pids.csv --purpose diabetes-research --project p7 --output out.csv --folder trust
+  kohorte patients consent withdraw A1C2D3E4 --folder trust
   kohorte patients encode --secret shared.key --output ours.csv --keep ids.csv --folder trust
   kohorte patients compare ours.csv theirs.csv --output pairs.csv                    by a third party, without names
 
@@ -89,6 +97,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     compare.add_argument("--force", action="store_true", help="replace an existing output file")
     compare.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     compare.set_defaults(run=run_compare)
+    add_temp_id_actions(actions)
+    add_consent_actions(actions)
 
 
 def _add_register(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -102,50 +112,29 @@ def _add_register(actions: argparse._SubParsersAction[argparse.ArgumentParser]) 
     goal = register.add_mutually_exclusive_group()
     goal.add_argument("--output", metavar="OUT", help="write the table with PIDs, without identity data")
     goal.add_argument("--dry-run", action="store_true", help="compare and count, and store nothing")
+    register.add_argument(
+        "--temp-ids-for", metavar="WHOM", help="the output has TempIDs for this recipient in place of PIDs"
+    )
     register.add_argument("--force", action="store_true", help="replace an existing output file")
     register.set_defaults(run=run_register)
 
 
 def _action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser],
-    name: str,
-    text: str,
-    run: Callable[[argparse.Namespace], int],
+    actions: Actions[argparse.ArgumentParser], name: str, text: str, run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
-    parser = trust_action(actions, name, text, EPILOG)
-    parser.set_defaults(run=run)
-    return parser
-
-
-def _refuse_missing_libraries() -> None:
-    from kohorte.patients.libraries import refuse_missing_libraries
-
-    refuse_missing_libraries()
-
-
-@contextmanager
-def _opened(options: argparse.Namespace, *, create: bool = False) -> Iterator[PatientList]:
-    _refuse_missing_libraries()
-    from kohorte.patients.patient_list import PatientList
-    from kohorte.trust.folder import TrustFolder
-
-    patients = PatientList(TrustFolder.opened(options.folder, create=create))
-    try:
-        yield patients
-    finally:
-        patients.close()
+    return add_action(actions, name, text, run, epilog=EPILOG)
 
 
 @contextmanager
 def _opened_to_register(options: argparse.Namespace) -> Iterator[PatientList]:
     """Open the list; a dry run on a folder that does not exist yet uses an empty one that vanishes."""
     if not options.dry_run or not _is_to_be_made(options.folder):
-        with _opened(options, create=not options.dry_run) as patients:
+        with opened_list(options, create=not options.dry_run) as patients:
             yield patients
         return
     with tempfile.TemporaryDirectory() as folder:
         options.folder = str(Path(folder) / "empty")
-        with _opened(options, create=True) as patients:
+        with opened_list(options, create=True) as patients:
             yield patients
 
 
@@ -162,26 +151,33 @@ def run_register(options: argparse.Namespace) -> int:
     """Register a table; exit code 1 if rows got no PID because they say too little."""
     with TerminalProgress.of(options) as progress:
         progress.stage(Stage.CHECKING, "the patient list")
-        _refuse_missing_libraries()
+        refuse_missing_libraries()
         from kohorte.data import write_table
         from kohorte.data.files import refuse_output
         from kohorte.patients.identity import columns_of, fields_given
         from kohorte.patients.table_with_pids import refuse_taken_names, table_with_pids
+        from kohorte.patients.temp_ids import checked_target, table_with_temp_ids
 
+        if options.temp_ids_for is not None and options.output is None:
+            raise InputError("--temp-ids-for: needs --output", code="temp-id-target")
         if options.output is not None:
             refuse_output(Path(options.output), force=options.force)
         table = read_data(options, progress)
         columns = columns_of(table.frame.columns, fields_given(options.field))
         refuse_taken_names(table.frame, columns)
+        if options.temp_ids_for is not None:
+            checked_target(options.temp_ids_for)
         with _opened_to_register(options) as patients:
             found = patients.register(
                 table.frame, columns, source=table.sha256, dry_run=options.dry_run, progress=progress
             )
+            if options.temp_ids_for is not None:
+                released = table_with_temp_ids(table.frame, columns, found.rows, patients, options.temp_ids_for)
+            else:
+                released = table_with_pids(table.frame, columns, found.rows)
         if options.output is not None:
             progress.stage(Stage.WRITING, Path(options.output).name)
-            write_table(
-                table_with_pids(table.frame, columns, found.rows), options.output, like=table, force=options.force
-            )
+            write_table(released, options.output, like=table, force=options.force)
     if options.json:
         print_json(found.to_dict())
     else:
@@ -194,14 +190,14 @@ def run_match(options: argparse.Namespace) -> int:
     if options.show and options.case is None:
         raise InputError("--show needs the number of a case; 'kohorte patients match' lists them", code="patients-case")
     if options.case is None:
-        with _opened(options) as patients:
+        with opened_list(options) as patients:
             found = patients.cases()
         if options.json:
             print_json({"cases": [case.to_dict() for case in found]})
         else:
             print_cases(found)
         return 0
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         case = patients.case(options.case)
         shown = patients.identities(options.case) if options.show and not options.json else None
     if options.json:
@@ -216,7 +212,7 @@ def run_match(options: argparse.Namespace) -> int:
 def run_decide(options: argparse.Namespace) -> int:
     """Decide a case; with --dry-run only say what would follow."""
     same = options.verdict == "same"
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         case = patients.case(options.case)
         shown = patients.identities(options.case) if options.show and not options.json else None
         kept, other = (case.other_pid, case.pid) if options.dry_run else patients.decide(options.case, same=same)
@@ -235,7 +231,7 @@ def run_decide(options: argparse.Namespace) -> int:
 
 def run_split(options: argparse.Namespace) -> int:
     """Split records off."""
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         stays, new = patients.split(options.pid, options.record)
     if options.json:
         print_json({"pid": stays, "new_pid": new, "records": len(set(options.record))})
@@ -246,7 +242,7 @@ def run_split(options: argparse.Namespace) -> int:
 
 def run_merge(options: argparse.Namespace) -> int:
     """Make two people one."""
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         kept, gone = patients.merge(options.pid, options.other_pid)
     if options.json:
         print_json({"pid": kept, "other_pid": gone})
@@ -257,7 +253,7 @@ def run_merge(options: argparse.Namespace) -> int:
 
 def run_history(options: argparse.Namespace) -> int:
     """Show what happened to a PID."""
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         found = patients.history(options.pid)
     if options.json:
         print_json(found.to_dict())
@@ -268,7 +264,7 @@ def run_history(options: argparse.Namespace) -> int:
 
 def run_forget(options: argparse.Namespace) -> int:
     """Destroy a person's data and link."""
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         records = patients.forget(options.pid, dry_run=options.dry_run)
     if options.json:
         print_json({"records": records} | _dry(options))
@@ -282,7 +278,7 @@ def run_forget(options: argparse.Namespace) -> int:
 
 def run_rotate_key(options: argparse.Namespace) -> int:
     """Seal the list with a new key."""
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         version = patients.rotate_key()
     if options.json:
         print_json({"version": version})
@@ -294,7 +290,7 @@ def run_rotate_key(options: argparse.Namespace) -> int:
 
 def run_encode(options: argparse.Namespace) -> int:
     """Encode the list for a comparison."""
-    _refuse_missing_libraries()
+    refuse_missing_libraries()
     from kohorte.data import write_csv
     from kohorte.data.files import atomic_write, refuse_output
     from kohorte.patients.encodings.exchange import shared_secret
@@ -302,7 +298,7 @@ def run_encode(options: argparse.Namespace) -> int:
     outputs = (Path(options.output), Path(options.keep))
     for path in outputs:
         refuse_output(path, force=options.force)
-    with _opened(options) as patients:
+    with opened_list(options) as patients:
         secret, made = shared_secret(Path(options.secret))
         tables = patients.encoded(secret)
     for table, path, private in zip(tables, outputs, (False, True), strict=True):
@@ -324,7 +320,7 @@ def run_encode(options: argparse.Namespace) -> int:
 
 def run_compare(options: argparse.Namespace) -> int:
     """Compare two encoded lists."""
-    _refuse_missing_libraries()
+    refuse_missing_libraries()
     import polars as pl
 
     from kohorte.data import read_table, write_table

@@ -130,6 +130,22 @@ def new_pids(connection: Connection, secrets: Secrets, count: int) -> list[str]:
     return list(drawn.values())
 
 
+def holders_of(connection: Connection, secrets: Secrets, pids: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """For each PID that is in the list: its own number, and that of the person whom it stands for now.
+
+    A PID with wrong check characters is refused; one that nobody has is left out.
+    """
+    indexes: defaultdict[bytes, list[str]] = defaultdict(list)
+    for pid in pids:  # one PID can be written in several ways
+        indexes[secrets.pid_index(pid_of(number_of(pid)))].append(pid)
+    wanted = (PEOPLE.c.pid_index, PEOPLE.c.id, PEOPLE.c.joined)
+    return {
+        pid: (row.id, row.id if row.joined is None else row.joined)
+        for row in found(connection, PEOPLE.c.pid_index, indexes, *wanted)
+        for pid in indexes[bytes(row.pid_index)]
+    }
+
+
 def person_of(connection: Connection, secrets: Secrets, pid: str) -> int:
     """The person whom a PID stands for; check characters are checked, and an unknown PID is refused."""
     index = secrets.pid_index(pid_of(number_of(pid)))

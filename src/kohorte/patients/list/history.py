@@ -5,12 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
+from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import now, pids_of
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.storage import FREQUENCIES
-from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, FORGOTTEN, PEOPLE, RECORDS, ROWS, SETTINGS
+from kohorte.patients.list.tables import (
+    BLOCKS,
+    CASES,
+    CONSENTS,
+    EVENTS,
+    EXPORTED,
+    EXPORTS,
+    FORGOTTEN,
+    PEOPLE,
+    RECORDS,
+    ROWS,
+    SETTINGS,
+    TEMP_IDS,
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +73,7 @@ def history_of(connection: Connection, secrets: Secrets, person: int) -> History
     return History(pids[person], tuple(pids[other] for other in joined), tuple(row.added for row in records), lines)
 
 
-def forget(connection: Connection, person: int) -> int:
+def forget(connection: Connection, secrets: Secrets, person: int) -> int:
     """Destroy everything about a person but the blind index of the PIDs; returns how many records there were.
 
     The counts of names are destroyed, too, because a rare name in them could be that of the person; they are counted
@@ -73,6 +87,7 @@ def forget(connection: Connection, person: int) -> int:
     gone = select(PEOPLE.c.pid_index).where(PEOPLE.c.id.in_(people))
     indexes = [{"pid_index": row.pid_index, "at": now()} for row in connection.execute(gone)]
     connection.execute(insert(FORGOTTEN), indexes)
+    _leave_exports(connection, secrets, people)
     for statement in (
         delete(BLOCKS).where(BLOCKS.c.record.in_(records)),
         delete(ROWS).where(ROWS.c.record.in_(records)),
@@ -80,8 +95,23 @@ def forget(connection: Connection, person: int) -> int:
         delete(CASES).where(or_(CASES.c.person.in_(people), CASES.c.other.in_(people))),
         delete(EVENTS).where(EVENTS.c.person.in_(people)),
         update(EVENTS).where(EVENTS.c.other.in_(people)).values(other=None),
+        delete(TEMP_IDS).where(TEMP_IDS.c.person.in_(people)),
+        delete(CONSENTS).where(CONSENTS.c.person.in_(people)),
         delete(PEOPLE).where(PEOPLE.c.id.in_(people)),
         delete(SETTINGS).where(SETTINGS.c.name == FREQUENCIES),
     ):
         connection.execute(statement)
     return len(records)
+
+
+def _leave_exports(connection: Connection, secrets: Secrets, people: list[int]) -> None:
+    """Remove people from the lists of exports; each export notes how many are left, so that no other is missed."""
+    own = EXPORTED.c.person.in_(people)
+    counted = select(EXPORTED.c.export, func.count()).where(own).group_by(EXPORTED.c.export)
+    for export, gone in connection.execute(counted).all():
+        stored = connection.execute(select(EXPORTS.c.details).where(EXPORTS.c.id == export)).scalar_one()
+        details = secrets.details(stored, sealed.EXPORTS, str(export))
+        details["people"] -= gone
+        again = secrets.seal_details(details, sealed.EXPORTS, str(export))
+        connection.execute(update(EXPORTS).where(EXPORTS.c.id == export).values(details=again))
+    connection.execute(delete(EXPORTED).where(own))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from kohorte.patients.identity import Identity
 from kohorte.trust.keys import Key
 from kohorte.trust.sealing import BlindIndex, Sealer
 
 BLOCK_BYTES = 8
+CONSENTS, EXPORTS, TEMP_IDS = "consents", "exports", "temp ids"
+"""Tables whose details are sealed."""
 
 
 class Secrets:
@@ -19,6 +23,8 @@ class Secrets:
         self._identities = Sealer(key, "patients records")
         self._pids = Sealer(key, "patients people")
         self._settings = Sealer(key, "patients settings")
+        self._details = {name: Sealer(key, f"patients {name}") for name in (CONSENTS, EXPORTS, TEMP_IDS)}
+        self._token_index = BlindIndex(first, "patients temp ids")
         self._pid_index = BlindIndex(first, "patients pid")
         self._block_index = BlindIndex(key, "patients blocks")
         self._source_index = BlindIndex(first, "patients sources")
@@ -50,6 +56,19 @@ class Secrets:
     def setting(self, sealed: bytes, name: str) -> bytes:
         """Unseal a setting of the list."""
         return self._settings.unseal(sealed, row=name.encode())
+
+    def seal_details(self, details: Mapping[str, object], table: str, row: str) -> bytes:
+        """Seal what only the list may read of a row of a table."""
+        return self._details[table].seal(json.dumps(details).encode(), row=row.encode())
+
+    def details(self, sealed: bytes, table: str, row: str) -> dict[str, Any]:
+        """Unseal the details of a row."""
+        found: dict[str, Any] = json.loads(self._details[table].unseal(sealed, row=row.encode()))
+        return found
+
+    def token_index(self, token: str) -> bytes:
+        """The blind index of a TempID."""
+        return self._token_index.of(token)
 
     def pid_index(self, pid: str) -> bytes:
         """The blind index of a PID."""

@@ -14,9 +14,21 @@ from sqlalchemy import Connection, delete, insert, select
 from kohorte.errors import EngineError
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
+from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import update_many, write_many
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, COUNTERS, NAME, PEOPLE, RECORDS, ROOM, SETTINGS
+from kohorte.patients.list.tables import (
+    BLOCKS,
+    CONSENTS,
+    COUNTERS,
+    EXPORTS,
+    NAME,
+    PEOPLE,
+    RECORDS,
+    ROOM,
+    SETTINGS,
+    TEMP_IDS,
+)
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.private_files import locked
 
@@ -118,6 +130,22 @@ def _seal_again(connection: Connection, old: Secrets, new: Secrets) -> None:
         blocks += [(new.block(key), row.id) for key in keys_of(Record.of(identity))]
     update_many(connection, RECORDS, "identity", identities)
     write_many(connection, BLOCKS, sorted(set(blocks)), "key", "record")
+    _seal_details_again(connection, old, new)
+
+
+def consent_row(number: int, person: int) -> str:
+    """What the details of a consent are bound to: they cannot be moved to another person."""
+    return f"{number} {person}"
+
+
+def _seal_details_again(connection: Connection, old: Secrets, new: Secrets) -> None:
+    connection.execute(delete(TEMP_IDS))  # they live for minutes; people ask for new ones
+    for table, name in ((CONSENTS, sealed.CONSENTS), (EXPORTS, sealed.EXPORTS)):
+        rows = []
+        for row in connection.execute(select(table)).all():
+            place = consent_row(row.id, row.person) if table is CONSENTS else str(row.id)
+            rows.append((new.seal_details(old.details(row.details, name, place), name, place), row.id))
+        update_many(connection, table, "details", rows)
 
 
 def _setting(connection: Connection, name: str) -> bytes | None:

@@ -105,4 +105,42 @@ FORGOTTEN = Table(
 )
 """Blind indexes of PIDs that must never be given to anybody again."""
 
-ROOM = Room(NAME, 1, METADATA)
+TEMP_IDS = Table(
+    "patients_temp_ids",
+    METADATA,
+    Column("token_index", LargeBinary, primary_key=True),
+    Column("person", Integer, nullable=False, index=True),
+    Column("expires", String(32), nullable=False, index=True),
+    Column("used", String(32)),
+    Column("details", LargeBinary, nullable=False),
+)
+"""Blind indexes of tokens that stand for a person for a short time; for whom they are is sealed."""
+
+CONSENTS = Table(
+    "patients_consents",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("person", Integer, nullable=False, index=True),
+    Column("details", LargeBinary, nullable=False),
+)
+"""What people agreed to, and took back, in order; sealed, so that not even the purpose is seen."""
+
+EXPORTS = Table(
+    "patients_exports",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("details", LargeBinary, nullable=False),
+)
+"""Exports to projects: to which, for what purpose, when; sealed."""
+
+EXPORTED = Table(
+    "patients_exported",
+    METADATA,
+    Column("export", Integer, primary_key=True, autoincrement=False),
+    Column("person", Integer, primary_key=True, autoincrement=False),
+    Index("patients_exported_by_person", "person"),
+    sqlite_with_rowid=False,
+)
+"""Which PIDs were in which export."""
+
+ROOM = Room(NAME, 2, METADATA, adds_to=1)

@@ -1,0 +1,111 @@
+"""The stored events of consents: sealed rows, compared with the log.
+
+A database administrator cannot read, change or move a row, but could delete the row of a withdrawal, or put back an
+older copy of the database. Therefore every withdrawal is an entry of the log, which is not in the database, with its
+number. A person whose rows lack a number is taken for somebody who has withdrawn everything.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from kohorte.patients.consents.consent import Consent, Event, Kind, standing
+from kohorte.patients.list import secrets as sealed
+from kohorte.patients.list.database import found, now, pids_of, write
+from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.storage import consent_row
+from kohorte.patients.list.tables import CONSENTS, PEOPLE
+from kohorte.trust.log import Log
+
+WITHDRAW = "withdraw consent"
+
+
+@dataclass(frozen=True)
+class Held:
+    """The events of one PID, in order, each with its place among all events of the list."""
+
+    events: tuple[tuple[int, Event], ...] = ()
+    noted: int = 0
+    """The number of the last withdrawal in the log."""
+
+    @property
+    def last(self) -> int:
+        """The highest number, in the database or in the log."""
+        return max([self.noted, *(event.number for _, event in self.events)])
+
+    @property
+    def lost(self) -> list[int]:
+        """The numbers that are missing in the database."""
+        have = {event.number for _, event in self.events}
+        return [number for number in range(1, self.last + 1) if number not in have]
+
+
+def withdrawals(log: Log) -> dict[str, int]:
+    """The number of the last withdrawal of each PID, by fingerprint; the log is verified."""
+    last: dict[str, int] = {}
+    for entry in log.verified_entries():
+        if entry["action"] == WITHDRAW:
+            details = entry["details"]
+            last[details["pid"]] = max(last.get(details["pid"], 0), details["number"])
+    return last
+
+
+def held_by(
+    connection: Connection, secrets: Secrets, log: Log, noted: Mapping[str, int], people: Iterable[int]
+) -> dict[int, Held]:
+    """The events of PIDs, by their numbers."""
+    wanted = set(people)
+    events: defaultdict[int, list[tuple[int, Event]]] = defaultdict(list)
+    for row in found(connection, CONSENTS.c.person, wanted, CONSENTS.c.id, CONSENTS.c.person, CONSENTS.c.details):
+        details = secrets.details(row.details, sealed.CONSENTS, consent_row(row.id, row.person))
+        events[row.person].append((row.id, Event.from_dict(details)))
+    marks = {person: log.fingerprint(pid) for person, pid in pids_of(connection, secrets, wanted).items()}
+    return {person: Held(tuple(sorted(events[person])), noted.get(marks.get(person, ""), 0)) for person in wanted}
+
+
+def all_pids_of(connection: Connection, people: Iterable[int]) -> dict[int, list[int]]:
+    """For each person all PIDs that stand for them, by number."""
+    found_pids: dict[int, list[int]] = {person: [person] for person in people}
+    for row in found(connection, PEOPLE.c.joined, set(found_pids), PEOPLE.c.id, PEOPLE.c.joined):
+        found_pids[row.joined].append(row.id)
+    return found_pids
+
+
+def consents_of(held: Iterable[Held]) -> list[Consent]:
+    """What the events of all PIDs of a person amount to; nothing is left if one is missing."""
+    every = list(held)
+    if any(one.lost for one in every):
+        return []
+    return standing(event for _, event in sorted((place for one in every for place in one.events), key=_place))
+
+
+def _place(entry: tuple[int, Event]) -> int:
+    return entry[0]
+
+
+def add_event(connection: Connection, secrets: Secrets, person: int, event: Event) -> None:
+    """Store an event of a PID."""
+    add_events(connection, secrets, [(person, event)])
+
+
+def add_events(connection: Connection, secrets: Secrets, events: Iterable[tuple[int, Event]]) -> None:
+    """Store events, numbered on from the last one of the list."""
+    last = connection.execute(select(func.max(CONSENTS.c.id))).scalar() or 0
+    rows = [
+        {
+            "id": (place := last + step),
+            "person": person,
+            "details": secrets.seal_details(event.to_dict(), sealed.CONSENTS, consent_row(place, person)),
+        }
+        for step, (person, event) in enumerate(events, start=1)
+    ]
+    write(connection, CONSENTS, rows)
+
+
+def repairs(held: Held) -> list[Event]:
+    """Events in place of those that were lost, so that what is given from now on counts: withdrawals of everything."""
+    return [Event(number, Kind.WITHDRAWN, now(), "the log") for number in held.lost]
