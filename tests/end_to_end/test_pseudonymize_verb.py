@@ -99,6 +99,7 @@ def test_json_has_counts_and_seconds_and_no_value(here: Path, run: Run) -> None:
         "kind": "list",
         "key_version": 1,
         "rows": 5,
+        "left_out": 0,
         "pseudonymized": 4,
         "missing": 1,
         "new": 3,

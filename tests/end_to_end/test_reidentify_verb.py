@@ -164,3 +164,76 @@ def test_an_output_that_exists_does_not_use_up_the_one_time(folder: Path, act: R
         act("approve", 1, "--as", person)
     assert act("show", 1, "--as", "Ada", "--output", "out.csv").code == 2
     assert PATIENTS[0] in act("show", 1, "--as", "Ada").out
+
+
+# Findings for the treating physician
+
+
+@pytest.fixture
+def finding(folder: Path, run: Run, act: Run) -> list[str]:
+    """Two people of a patient list, of whom one agreed to be told, and a finding sealed for the physician."""
+    from support.identities import ANNA, OTTO, table
+
+    table(ANNA, OTTO).write_csv("names.csv")
+    assert run("patients", "register", "names.csv", "--output", "pids.csv", "--folder", "trust").code == 0
+    pids: list[str] = pl.read_csv("pids.csv")["pid"].to_list()
+    given = ("--purpose", "report-back", "--folder", "trust")
+    assert run("patients", "consent", "give", pids[0], *given).code == 0
+    for name, role in ROLES.items():
+        assert act("add-person", name, "--role", role).code == 0
+    run("envelope", "keys", "physician")
+    pl.DataFrame({"pid": [*pids, pids[0]], "finding": ["canary-a", "canary-b", "canary-c"]}).write_csv("findings.csv")
+    run("envelope", "seal", "findings.csv", "--keep", "pid", "--for", "physician.pub", "--output", "sealed.csv")
+    return pids
+
+
+def ask_for_people(act: Run, pids: list[str], *options: str) -> Any:
+    until = f"{datetime.now(UTC) + timedelta(days=7):%Y-%m-%d}"
+    named = [word for pid in pids for word in ("--pseudonym", pid)]
+    return act("request", "--patients", *named, "--purpose", PURPOSE, "--until", until, "--as", "Ada", *options)
+
+
+def test_a_finding_reaches_the_physician_and_the_person_who_asked_sees_no_name(
+    folder: Path, run: Run, act: Run, finding: list[str]
+) -> None:
+    assert ask_for_people(act, finding).code == 0
+    for person in ("Ben", "Cleo"):
+        assert act("approve", 1, "--as", person).code == 0
+    hand_over = ("--with", "sealed.csv", "--column", "pid", "--consent", "report-back", "--for", "physician.pub")
+    shown = act("show", 1, "--as", "Ada", "--output", "out.sealed", *hand_over)
+    assert (shown.code, "without consent: 1 of 2" in shown.err) == (0, True)
+    everything = shown.out + shown.err + (folder / "out.sealed").read_text(encoding="latin-1")
+    assert not any(word in everything for word in ("Eichhorst", "Zwickel", "canary", *finding))
+    run("envelope", "open", "out.sealed", "--key", "physician.key", "--output", "half.csv")
+    assert run("envelope", "open", "half.csv", "--key", "physician.key", "--output", "open.csv").code == 0
+    found = pl.read_csv("open.csv", infer_schema=False)
+    assert found["last_name"].to_list() == ["Eichhorst", "Eichhorst"]
+    assert found["finding"].to_list() == ["canary-a", "canary-c"]
+    assert "pid" not in found.columns
+
+
+def test_without_two_approvals_nobody_learns_who_a_pid_is(act: Run, finding: list[str]) -> None:
+    ask_for_people(act, finding)
+    act("approve", 1, "--as", "Ben")
+    refused = act("show", 1, "--as", "Ada")
+    assert (refused.code, "way-back-open" in refused.err) == (1, True)
+    assert "Eichhorst" not in refused.out + refused.err
+    act("approve", 1, "--as", "Cleo")
+    shown = act("show", 1, "--as", "Ada", "--json").json
+    assert [one["last_name"] for one in shown["found"]] == ["Eichhorst", "Zwickel"]
+
+
+def test_options_that_do_not_fit_do_not_use_the_one_time_up(act: Run, finding: list[str]) -> None:
+    ask_for_people(act, finding)
+    for person in ("Ben", "Cleo"):
+        act("approve", 1, "--as", person)
+    for options in (
+        ("--with", "sealed.csv"),
+        ("--for", "physician.pub"),
+        ("--with", "sealed.csv", "--column", "psn", "--output", "x"),
+        ("--with", "findings.csv", "--column", "pid", "--for", "sealed.csv", "--output", "x"),
+    ):
+        assert act("show", 1, "--as", "Ada", *options).code == 2
+    assert act("show", 1, "--as", "Ada").code == 0
+    wrong = ask_for_people(act, [finding[0], "12345678"])
+    assert (wrong.code, "PID 2" in wrong.err, "12345678" in wrong.err) == (2, True, False)

@@ -42,6 +42,8 @@ class Wish:
     within: int = 365
     date_format: str | None = None
     key_version: int | None = None
+    only: pl.Series | None = field(default=None, repr=False, compare=False)
+    """The only values of the column whose rows are written; all others are left out."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.within <= MOST_DAYS:
@@ -71,6 +73,7 @@ class Outcome:
     kind: str
     key_version: int
     rows: int = 0
+    left_out: int = 0
     pseudonymized: int = 0
     missing: int = 0
     new: int = 0
@@ -139,6 +142,8 @@ class _Bulk:
         self.separator: str | None = None
         self._dates = [DateColumn(name, wish.date_format) for name in wish.shift_dates]
         self._coincidences = Coincidences() if domain.kind.may_coincide else None
+        self._only = None if wish.only is None else self._texts(wish.only).drop_nulls().unique()
+        self._numbers = pl.Series(dtype=pl.UInt32)
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """The batches of the output."""
@@ -185,8 +190,12 @@ class _Bulk:
                         "stays in the output; drop it with --drop"
                     )
 
-    def _pseudonymized(self, frame: pl.DataFrame) -> pl.DataFrame:
-        texts = plain_texts(self.domain.definition, as_text(frame[self.wish.column]))
+    def _pseudonymized(self, whole: pl.DataFrame) -> pl.DataFrame:
+        texts, frame = self._texts(whole[self.wish.column]), whole
+        if self._only is not None:
+            chosen = texts.is_in(self._only.implode()).fill_null(value=False)
+            texts, frame = texts.filter(chosen), whole.filter(chosen)
+            self._numbers = chosen.arg_true()
         different = texts.drop_nulls().unique(maintain_order=True)
         originals = different.to_list()
         found = self._made(originals, texts)
@@ -198,17 +207,26 @@ class _Bulk:
             by_row = _looked_up(texts, different, days)
             changed += [column.shift(frame[column.name], by_row) for column in self._dates]
         self.outcome.rows += frame.height
+        self.outcome.left_out += whole.height - frame.height
         self.outcome.missing += texts.null_count()
         self.outcome.pseudonymized += frame.height - texts.null_count()
         self.outcome.new += found.new
         return frame.with_columns(changed).drop(self.wish.drop)
 
+    def _texts(self, column: pl.Series) -> pl.Series:
+        return plain_texts(self.domain.definition, as_text(column))
+
     def _made(self, originals: list[str], texts: pl.Series) -> Made:
         try:
             return made(self.domain, originals, self.key)
         except TextError as error:
-            row = self.outcome.rows + int((texts == originals[error.place]).arg_max() or 0) + 1
+            row = self._row(int((texts == originals[error.place]).arg_max() or 0))
             raise InputError(f"column {self.wish.column!r}, row {row}: {error.message}", code=error.code) from None
+
+    def _row(self, place: int) -> int:
+        """The number of a row in the whole table, from its place in this batch."""
+        before = self.outcome.rows + self.outcome.left_out
+        return before + (place if self._only is None else int(self._numbers[place])) + 1
 
 
 def _looked_up(texts: pl.Series, different: pl.Series, values: pl.Series) -> pl.Series:
@@ -228,6 +246,8 @@ def summary(outcome: Outcome) -> list[str]:
         f"{count(outcome.rows, 'row')}: {count(outcome.pseudonymized)} pseudonymized in the domain {outcome.domain!r} "
         f"({outcome.kind}, version {outcome.key_version} of its key)"
     ]
+    if outcome.left_out:
+        lines.append(f"{count(outcome.left_out, 'row')} left out, because --only does not name them")
     if outcome.missing:
         lines.append(f"{count(outcome.missing, 'row')} without a value in the column, and so without a pseudonym")
     if outcome.kind == "list":

@@ -272,3 +272,22 @@ def test_a_run_that_stops_in_the_middle_continues_with_the_same_pseudonyms(
 
 def test_only_one_way_pseudonyms_can_coincide() -> None:
     assert OneWay.may_coincide
+
+
+@pytest.mark.parametrize("block", [20, 1 << 20])
+def test_only_chosen_rows_are_written_and_errors_name_the_row_of_the_whole_table(
+    domains: Domains, table: Path, tmp_path: Path, block: int
+) -> None:
+    chosen = pl.Series(["4712 ", "Müller", "nobody else", None])
+    outcome = run(domains, table, tmp_path / "out.csv", Wish("patient", only=chosen), block=block)
+    assert read_table(tmp_path / "out.csv").frame["admission"].to_list() == ["28.02.2020", "31.12.2019", "31.12.2020"]
+    assert (outcome.rows, outcome.left_out, outcome.missing) == (3, 3, 0)
+    domains.create(definition_of("child", "one-way", parent="list"), actor="anna")
+    with pytest.raises(InputError, match="row 4"):
+        run(domains, table, tmp_path / "child.csv", Wish("patient", only=chosen), "child", block=block)
+
+
+def test_nothing_chosen_gives_an_empty_table(domains: Domains, table: Path, tmp_path: Path) -> None:
+    outcome = run(domains, table, tmp_path / "out.csv", Wish("patient", only=pl.Series(["x"])))
+    assert (outcome.rows, outcome.left_out) == (0, 6)
+    assert pl.read_csv(tmp_path / "out.csv", separator=";").height == 0

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from kohorte.cli.output import STANDARD_INPUT, add_table_options, print_json
+from kohorte.cli.output import add_table_options, print_json, table_in_batches
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.verbs.domain import opened_domains
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kohorte.sources.batches import TableBatches
+    import polars as pl
 
 EPILOG = """\
 examples:
@@ -34,6 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--column", required=True, metavar="C", help="the column that names people")
     parser.add_argument("--output", required=True, metavar="OUT", help="where the table goes (.csv or .parquet)")
     parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
+    parser.add_argument(
+        "--only", metavar="TABLE", help="write only rows whose value is in the column of this name of another table"
+    )
     parser.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns that are left out")
     parser.add_argument("--shift-dates", nargs="+", default=[], metavar="COLUMN", help="columns of dates to shift")
     parser.add_argument("--within", type=int, metavar="DAYS", help="dates move by at most so many days (default 365)")
@@ -62,12 +64,13 @@ def run(options: argparse.Namespace) -> int:
         365 if options.within is None else options.within,
         options.date_format,
         options.key_version,
+        None if options.only is None else _only(options),
     )
     domain = domains.open(options.domain)
     with TerminalProgress.of(options) as progress:
         progress.reading(options.data)
         outcome = pseudonymize(
-            _table(options),
+            table_in_batches(options),
             Path(options.output),
             domain,
             wish,
@@ -86,12 +89,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _table(options: argparse.Namespace) -> TableBatches:
-    from kohorte.sources.batches import TableBatches
+def _only(options: argparse.Namespace) -> pl.Series:
+    from kohorte.data import read_table
+    from kohorte.errors import InputError
 
-    if options.data == STANDARD_INPUT:
-        content = sys.stdin.buffer.read()
-        return TableBatches(Path("standard input"), options.separator, options.encoding, content)
-    path = Path(options.data)
-    content = path.read_bytes() if path.is_fifo() else None  # it can be read only once
-    return TableBatches(path, options.separator, options.encoding, content)
+    frame = read_table(options.only).frame
+    if options.column not in frame.columns:
+        raise InputError(f"{options.only}: has no column {options.column!r}", code="pseudonym-column")
+    chosen: pl.Series = frame[options.column]
+    return chosen

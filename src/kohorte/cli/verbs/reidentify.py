@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import getpass
 import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime, time
 from pathlib import Path
 
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.cli.passwords import add_password_option, known_password, new_password
+from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source
 from kohorte.errors import InputError
 
 TYPE_CHECKING = False
@@ -32,10 +31,10 @@ examples:
   kohorte reidentify approve 1 --as Cleo --folder trust
   kohorte reidentify show 1 --as "Dr. Ada" --output found-people.csv --folder trust
   kohorte reidentify notices --as Dora --folder trust
+  kohorte reidentify show 1 --as "Dr. Ada" --with findings.csv --column psn --for list.pub --output to-list.sealed
 
 The result is shown once, and only to the person who asked. Each person has a password, which is asked for on the
 terminal or read from the first line of standard input (--password-stdin)."""
-COLUMNS = ("pseudonym", "original")
 ROLES = ("requester", "approver", "data-protection-officer")
 
 
@@ -43,7 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     request = _action(actions, "request", "ask for the way back of some pseudonyms")
-    request.add_argument("--domain", required=True, metavar="NAME", help="domain of the pseudonyms")
+    origin = request.add_mutually_exclusive_group(required=True)
+    origin.add_argument("--domain", metavar="NAME", help="domain of the pseudonyms")
+    origin.add_argument("--patients", action="store_true", help="they are PIDs of the patient list of this folder")
     request.add_argument("--pseudonym", action="append", default=[], metavar="P", help="a pseudonym; may be repeated")
     request.add_argument("--file", metavar="TABLE", help="CSV or Parquet file that has the pseudonyms")
     request.add_argument("--column", metavar="C", help="the column of --file that has them")
@@ -61,6 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action.set_defaults(run=run)
         if name == "show":
             action.add_argument("--output", metavar="FILE", help="write a CSV file that only you can read")
+            add_result_options(action)
     _action(actions, "list", "list all requests with their purposes").set_defaults(run=run_list)
     _action(actions, "notices", "data protection officers: what happened since you last looked").set_defaults(
         run=run_notices
@@ -94,12 +96,10 @@ def _action(
 def run_request(options: argparse.Namespace) -> int:
     """Ask for the way back."""
     folder, person = _signed_in(options, "requester")
-    from kohorte.pseudonyms.resolving import Source
-
-    source, wanted = Source(options.domain, options.key_version), _pseudonyms(options)
-    source.check(folder, wanted)
+    wanted = _pseudonyms(options)
+    source = checked_source(options, folder, wanted)
     request = _way_back(folder).ask(
-        str(source), wanted, purpose=options.purpose, until=_end_of(options.until), actor=person.name
+        source, wanted, purpose=options.purpose, until=_end_of(options.until), actor=person.name
     )
     _tell(options, request)
     return 0
@@ -128,24 +128,19 @@ def run_show(options: argparse.Namespace) -> int:
 
         refuse_output(output, force=False)
     folder, person = _signed_in(options, "requester")
-    from kohorte.pseudonyms.resolving import Source
-
-    def reveal(source: str, pseudonyms: Sequence[str]) -> list[tuple[str, str | None]]:
-        return list(zip(pseudonyms, Source.of(source).originals(folder, pseudonyms), strict=True))
-
-    found = _way_back(folder).show(options.number, reveal, actor=person.name)
-    unknown = sum(original is None for _, original in found)
+    result = ResultOptions.of(options, folder)  # reads keys and tables before the one time is used up
+    found = _way_back(folder).show(options.number, result.reveal, actor=person.name)
     if output is not None:
-        _write(output, found)
+        result.write(found, output)
     if options.json:
-        shown = {"found": [dict(zip(COLUMNS, pair, strict=True)) for pair in found]} if output is None else {}
-        print_json({"request": options.number, "pseudonyms": len(found), "unknown": unknown, **shown})
+        shown = {"found": found.to_dicts()} if output is None else {}
+        print_json({"request": options.number, "pseudonyms": found.asked, "unknown": found.unknown, **shown})
         return 0
     if output is None:
-        _write_rows(sys.stdout, found)
+        found.print()
     print(f"request {options.number}: shown, and cannot be shown again", file=sys.stderr)
-    if unknown:
-        print(f"unknown in this domain: {unknown} of {len(found)}", file=sys.stderr)
+    if found.unknown:
+        print(f"unknown{found.where}: {found.unknown} of {found.asked}", file=sys.stderr)
     return 0
 
 
@@ -288,19 +283,3 @@ def _tell(options: argparse.Namespace, request: Request) -> None:
     missing = data["approvals_missing"]
     words = f"; approvals missing: {missing}" if data["state"] == "open" else ""
     print(f"request {request.number}: {data['state']}{words}; until {request.until:%Y-%m-%d %H:%M} UTC")
-
-
-def _write(path: Path, rows: list[tuple[str, str | None]]) -> None:
-    from kohorte.data import atomic_write
-
-    with (
-        atomic_write(path, force=False, private=True) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        _write_rows(file, rows)
-
-
-def _write_rows(file: object, rows: list[tuple[str, str | None]]) -> None:
-    writer = csv.writer(file, lineterminator="\n")  # type: ignore[arg-type]
-    writer.writerow(COLUMNS)
-    writer.writerows((pseudonym, "" if original is None else original) for pseudonym, original in rows)

@@ -1,0 +1,210 @@
+"""What `kohorte reidentify` finds, and how it is handed over: shown, written, or sealed for a recipient.
+
+A finding that matters to a patient goes back as it came: its text is sealed for the treating physician, the pseudonym
+service puts the PID in place of the pseudonym, and the patient list the name in place of the PID. Neither reads the
+finding, and the person who found it does not learn the name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from kohorte.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kohorte.envelopes.keys import PublicKey
+    from kohorte.trust.folder import TrustFolder
+
+PATIENTS = "patients"
+"""The source of a request for people of the patient list."""
+PSEUDONYM, ORIGINAL, PID = "pseudonym", "original", "pid"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a request: for each pseudonym what it stands for, or None."""
+
+    names: tuple[str, ...]
+    found: dict[str, tuple[str, ...] | None] = field(repr=False)
+    key: str
+    where: str
+
+    @property
+    def asked(self) -> int:
+        """How many pseudonyms were asked for."""
+        return len(self.found)
+
+    @property
+    def unknown(self) -> int:
+        """How many are unknown."""
+        return sum(values is None for values in self.found.values())
+
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
+        nothing = ("",) * len(self.names)
+        return [(asked, *(nothing if values is None else values)) for asked, values in self.found.items()]
+
+    def to_dicts(self) -> list[dict[str, str | None]]:
+        """Return the result as plain data."""
+        nothing = (None,) * len(self.names)
+        return [
+            dict(zip((self.key, *self.names), (asked, *(nothing if values is None else values)), strict=True))
+            for asked, values in self.found.items()
+        ]
+
+    def print(self) -> None:
+        """Print the result."""
+        _write_rows(sys.stdout, (self.key, *self.names), self._rows)
+
+    def text(self) -> bytes:
+        """The result as a CSV file."""
+        file = io.StringIO(newline="")
+        _write_rows(file, (self.key, *self.names), self._rows)
+        return file.getvalue().encode()
+
+    def beside(self, table: pl.DataFrame, column: str) -> bytes:
+        """A table with what was found in place of a column; rows of others, and of unknown ones, are left out."""
+        import polars as pl
+
+        from kohorte.data import as_text, write_csv
+
+        values = [self.found.get(text or "") for text in as_text(table[column])]
+        kept = table.filter(pl.Series([one is not None for one in values], dtype=pl.Boolean)).drop(column)
+        known = [one for one in values if one is not None]
+        names = (PID,) if self.names == (ORIGINAL,) else self.names
+        added = [pl.Series(name, [one[place] for one in known], dtype=pl.String) for place, name in enumerate(names)]
+        taken = [name for name in names if name in kept.columns]
+        if taken:
+            raise InputError(f"--with: the table has columns {', '.join(taken)} already", code="way-back-table")
+        file = io.BytesIO()
+        write_csv(pl.DataFrame([*added, *kept.get_columns()]), file)
+        return file.getvalue()
+
+
+@dataclass(frozen=True)
+class ResultOptions:
+    """How the result is handed over."""
+
+    folder: TrustFolder
+    table: pl.DataFrame | None = field(repr=False)
+    column: str | None
+    recipient: PublicKey | None
+    consent: str | None
+
+    @classmethod
+    def of(cls, options: argparse.Namespace, folder: TrustFolder) -> Self:
+        """Read the options, with the table and the key that they name."""
+        if (options.with_table is None) != (options.with_column is None):
+            raise InputError("--with and --column belong together", code="way-back-table")
+        if options.output is None and (options.with_table is not None or options.recipient is not None):
+            raise InputError("--with and --for need --output", code="way-back-table")
+        table = recipient = None
+        if options.with_table is not None:
+            from kohorte.data import read_table
+
+            table = read_table(options.with_table).frame
+            if options.with_column not in table.columns:
+                raise InputError(f"--with: the table has no column {options.with_column!r}", code="way-back-table")
+        if options.recipient is not None:
+            from kohorte.envelopes.keys import read_public
+
+            recipient = read_public(Path(options.recipient))
+        return cls(folder, table, options.with_column, recipient, options.consent)
+
+    def reveal(self, source: str, pseudonyms: Sequence[str]) -> Result:
+        """Look up what the pseudonyms of a request stand for."""
+        if source == PATIENTS:
+            return self._people(pseudonyms)
+        if self.consent is not None:
+            raise InputError("--consent is for requests with --patients", code="way-back-table")
+        from kohorte.pseudonyms.resolving import Source
+
+        originals = Source.of(source).originals(self.folder, pseudonyms)
+        pairs = zip(pseudonyms, originals, strict=True)
+        found: dict[str, tuple[str, ...] | None] = {
+            pseudonym: None if original is None else (original,) for pseudonym, original in pairs
+        }
+        return Result((ORIGINAL,), found, PSEUDONYM, " in this domain")
+
+    def write(self, result: Result, output: Path) -> None:
+        """Write the result: into a file that only its owner can read, or into an envelope."""
+        content = result.text() if self.table is None else result.beside(self.table, self.column or "")
+        if self.recipient is not None:
+            from kohorte.envelopes.files import seal_bytes
+
+            seal_bytes(content, output, self.recipient)
+            return
+        from kohorte.data import atomic_write
+
+        with atomic_write(output, force=False, private=True) as temporary:
+            temporary.write_bytes(content)
+
+    def _people(self, pids: Sequence[str]) -> Result:
+        from kohorte.patients.consents.register import Consents
+        from kohorte.patients.identity import FIELDS
+        from kohorte.patients.patient_list import PatientList
+
+        patients = PatientList(self.folder)
+        try:
+            wanted = list(pids)
+            if self.consent is not None:
+                agreed = Consents(patients).covered(wanted, self.consent).people
+                wanted = [pid for pid in wanted if pid in agreed]
+            described = dict(zip(wanted, patients.described(wanted), strict=True))
+        finally:
+            patients.close()
+        people = {pid: described.get(pid) for pid in pids}
+        found = {pid: None if one is None else tuple(one.values) for pid, one in people.items()}
+        return Result(tuple(FIELDS), found, PID, " in the list, or without consent" if self.consent else " in the list")
+
+
+def add_result_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a result is handed over."""
+    parser.add_argument(
+        "--with", dest="with_table", metavar="TABLE", help="put the result in place of a column of this"
+    )
+    parser.add_argument(
+        "--column", dest="with_column", metavar="C", help="the column of --with that has the pseudonyms"
+    )
+    parser.add_argument(
+        "--for", dest="recipient", metavar="PUB", help="seal the output for this key (kohorte envelope)"
+    )
+    parser.add_argument("--consent", metavar="P", help="with --patients: only people who agreed to this purpose")
+
+
+def checked_source(options: argparse.Namespace, folder: TrustFolder, wanted: Sequence[str]) -> str:
+    """The source of a request; pseudonyms that are not well written are refused, and nothing is looked up."""
+    if not options.patients:
+        from kohorte.pseudonyms.resolving import Source
+
+        source = Source(options.domain, options.key_version)
+        source.check(folder, wanted)
+        return str(source)
+    if options.key_version is not None:
+        raise InputError("--key-version is for domains", code="way-back-pseudonyms")
+    from kohorte.patients.libraries import refuse_missing_libraries
+    from kohorte.trust.pid import number_of
+
+    refuse_missing_libraries()
+    for place, pid in enumerate(wanted, start=1):
+        try:
+            number_of(pid)
+        except InputError as error:
+            raise InputError(f"PID {place}: {error.message}", code=error.code) from None
+    return PATIENTS
+
+
+def _write_rows(file: TextIO, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
