@@ -11,33 +11,15 @@ import kohorte as ko
 from kohorte import parties
 from kohorte.cli.main import main
 from kohorte.errors import InputError
-from support.joint_studies import rows_of, written_study
+from support.joint_studies import ZIP_PLAN, ZIP_ROWS, rows_of, written_study
 from support.party_stage import Process, Stage
-
-PLAN = {
-    "kohorte": 1,
-    "attributes": {
-        "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5}}},
-        "sex": {"role": "quasi-identifying"},
-        "diagnosis": {"role": "insensitive"},
-    },
-    "models": [{"model": "k-anonymity", "k": 2}],
-    "suppression_limit": 0.2,
-}
-FRAME = pl.DataFrame(
-    {
-        "zip": ["81667", "81667", "81675", "81675", "97070", "97070", "81669", "10115"],
-        "sex": ["m", "m", "f", "f", "m", "m", "m", "d"],
-        "diagnosis": ["a", "b", "c", "d", "e", "f", "g", "h"],
-    }
-)
 
 
 def test_a_rehearsal_gives_the_release_of_all_rows_in_one_table(tmp_path: Path) -> None:
-    study = written_study(tmp_path, PLAN, parties={"clinic-a": {}, "clinic-b": {}})
-    pooled = ko.anonymize(FRAME, study.plan)
-    frame, figures = parties.rehearse(tmp_path / "study.yaml", {"clinic-a": FRAME[:3], "clinic-b": FRAME[3:]})
-    assert rows_of(frame, FRAME.columns) == rows_of(pooled.data, FRAME.columns)
+    study = written_study(tmp_path, ZIP_PLAN, parties={"clinic-a": {}, "clinic-b": {}})
+    pooled = ko.anonymize(ZIP_ROWS, study.plan)
+    frame, figures = parties.rehearse(tmp_path / "study.yaml", {"clinic-a": ZIP_ROWS[:3], "clinic-b": ZIP_ROWS[3:]})
+    assert rows_of(frame, ZIP_ROWS.columns) == rows_of(pooled.data, ZIP_ROWS.columns)
     assert figures["levels"] == pooled.levels
     assert {"protocol", "distribution", "parties", "messages", "bytes", "seconds"} <= set(figures)
 
@@ -45,9 +27,9 @@ def test_a_rehearsal_gives_the_release_of_all_rows_in_one_table(tmp_path: Path) 
 def test_the_error_of_one_party_is_the_error_of_the_rehearsal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written_study(tmp_path, {**PLAN, "missing": "refuse"}, parties={"clinic-a": {}, "clinic-b": {}})
-    FRAME[:4].write_csv(tmp_path / "a.csv")
-    FRAME[4:].with_columns(sex=pl.lit(None, dtype=pl.String)).write_csv(tmp_path / "b.csv")
+    written_study(tmp_path, {**ZIP_PLAN, "missing": "refuse"}, parties={"clinic-a": {}, "clinic-b": {}})
+    ZIP_ROWS[:4].write_csv(tmp_path / "a.csv")
+    ZIP_ROWS[4:].with_columns(sex=pl.lit(None, dtype=pl.String)).write_csv(tmp_path / "b.csv")
     data = [option for name in ("a", "b") for option in ("--data", f"clinic-{name}={tmp_path / name}.csv")]
     output = tmp_path / "release.csv"
     assert main(["party", "rehearse", str(tmp_path / "study.yaml"), *data, "--output", str(output)]) == 2
@@ -59,9 +41,9 @@ def test_the_certificate_of_a_rehearsal_can_be_checked_and_says_what_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "study"
-    written_study(folder, PLAN, protocol="A", parties={"clinic-a": {}, "clinic-b": {}})
-    FRAME[:4].write_csv(tmp_path / "a.csv")
-    FRAME[4:].write_csv(tmp_path / "b.csv")
+    written_study(folder, ZIP_PLAN, protocol="A", parties={"clinic-a": {}, "clinic-b": {}})
+    ZIP_ROWS[:4].write_csv(tmp_path / "a.csv")
+    ZIP_ROWS[4:].write_csv(tmp_path / "b.csv")
     data = [option for name in ("a", "b") for option in ("--data", f"clinic-{name}={tmp_path / name}.csv")]
     output = tmp_path / "joint.csv"
     assert main(["party", "rehearse", str(folder / "study.yaml"), *data, "--output", str(output), "--quiet"]) == 0
@@ -84,25 +66,27 @@ def test_the_certificate_of_a_rehearsal_can_be_checked_and_says_what_it_is(
 
 
 def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:
-    written_study(tmp_path, PLAN, parties={"clinic-a": {}, "clinic-b": {}})
+    written_study(tmp_path, ZIP_PLAN, parties={"clinic-a": {}, "clinic-b": {}})
     with pytest.raises(InputError, match="missing for clinic-b"):
-        parties.rehearse(tmp_path / "study.yaml", {"clinic-a": FRAME})
+        parties.rehearse(tmp_path / "study.yaml", {"clinic-a": ZIP_ROWS})
 
 
 def test_a_serving_party_brings_its_table_as_it_is_when_it_agrees(tmp_path: Path) -> None:
-    tables = {"clinic-a": FRAME, "clinic-b": FRAME}
-    stage = Stage.built(tmp_path, PLAN, tables, protocol="A", distribution="horizontal")
+    tables = {"clinic-a": ZIP_ROWS, "clinic-b": ZIP_ROWS}
+    stage = Stage.built(tmp_path, ZIP_PLAN, tables, protocol="A", distribution="horizontal")
     with Process.started(stage, "clinic-b") as serving:
         stage.wait_until_listening("clinic-b")
-        FRAME[:6].write_csv(tmp_path / "clinic-b" / "table.csv")  # two people have withdrawn their consent
+        ZIP_ROWS[:6].write_csv(tmp_path / "clinic-b" / "table.csv")  # two people have withdrawn their consent
         with Process.started(stage, "clinic-a") as starting:
             assert [starting.ended().code, serving.ended().code] == [0, 0]
     released = pl.read_csv(stage.output("clinic-a"), infer_schema=False)
-    assert sorted(released["diagnosis"]) == sorted([*FRAME["diagnosis"], *FRAME["diagnosis"][:6]])
+    assert sorted(released["diagnosis"]) == sorted([*ZIP_ROWS["diagnosis"], *ZIP_ROWS["diagnosis"][:6]])
 
 
 def test_a_serving_party_does_not_agree_if_its_output_cannot_be_written(tmp_path: Path) -> None:
-    stage = Stage.built(tmp_path, PLAN, {"clinic-a": FRAME, "clinic-b": FRAME}, protocol="A", distribution="horizontal")
+    stage = Stage.built(
+        tmp_path, ZIP_PLAN, {"clinic-a": ZIP_ROWS, "clinic-b": ZIP_ROWS}, protocol="A", distribution="horizontal"
+    )
     stage.output("clinic-b").write_text("precious\n", encoding="utf-8")
     with Process.started(stage, "clinic-b") as serving:
         stage.wait_until_listening("clinic-b")
@@ -112,3 +96,12 @@ def test_a_serving_party_does_not_agree_if_its_output_cannot_be_written(tmp_path
             assert "output-exists" in serving.ended().said
     assert stage.output("clinic-b").read_text(encoding="utf-8") == "precious\n"
     assert not stage.output("clinic-a").exists()
+
+
+@pytest.mark.parametrize("action", ["serve", "run", "rehearse"])
+def test_the_help_says_how_to_keep_the_messages(action: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["party", action, "--help"])
+    shown = capsys.readouterr().out
+    assert "--record DIR" in shown
+    assert "--log" not in shown

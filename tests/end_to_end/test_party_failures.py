@@ -14,26 +14,12 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from support.joint_studies import rows_of
+from support.joint_studies import ZIP_PLAN, ZIP_ROWS, rows_of
 from support.party_stage import LONGEST, Process, Stage
 
-PLAN = {
-    "kohorte": 1,
-    "attributes": {
-        "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5}}},
-        "sex": {"role": "quasi-identifying"},
-        "diagnosis": {"role": "insensitive"},
-    },
-    "models": [{"model": "k-anonymity", "k": 2}],
-    "suppression_limit": 0.2,
-    "metric": {"metric": "non_uniform_entropy"},
-}
-FRAME = pl.DataFrame(
-    {
-        "zip": ["81667", "81667", "81675", "81675", "97070", "97070", "81669", "10115"] * 2,
-        "sex": ["m", "m", "f", "f", "m", "m", "m", "d"] * 2,
-        "diagnosis": [f"diagnosis-{number}" for number in range(16)],
-    }
+PLAN = {**ZIP_PLAN, "metric": {"metric": "non_uniform_entropy"}}
+FRAME = pl.concat([ZIP_ROWS, ZIP_ROWS]).with_columns(
+    diagnosis=pl.Series([f"diagnosis-{number}" for number in range(16)])
 )
 NUMBERED = FRAME.with_columns(TID=pl.Series([f"person-{number}" for number in range(16)]))
 COLUMNS = {"clinic-a": ["zip"], "clinic-b": ["sex"], "clinic-c": ["diagnosis"]}

@@ -19,6 +19,25 @@ from kohorte.parties.study import Study
 from kohorte.parties.taking_part import take_part
 from kohorte.parties.transport.local import LocalChannels
 
+ZIP_PLAN: Mapping[str, Any] = {
+    "kohorte": 1,
+    "attributes": {
+        "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5}}},
+        "sex": {"role": "quasi-identifying"},
+        "diagnosis": {"role": "insensitive"},
+    },
+    "models": [{"model": "k-anonymity", "k": 2}],
+    "suppression_limit": 0.2,
+}
+ZIP_ROWS = pl.DataFrame(
+    {
+        "zip": ["81667", "81667", "81675", "81675", "97070", "97070", "81669", "10115"],
+        "sex": ["m", "m", "f", "f", "m", "m", "m", "d"],
+        "diagnosis": ["a", "b", "c", "d", "e", "f", "g", "h"],
+    }
+)
+"""A small plan and eight rows for it, for studies that start processes."""
+
 
 class Signers:
     """A real key for each member, without certificates."""
