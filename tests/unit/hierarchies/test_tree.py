@@ -1,7 +1,7 @@
 import pytest
 
 from kohorte.errors import InputError
-from kohorte.hierarchies import Tree
+from kohorte.hierarchies import Tree, builder_from_dict
 
 DIAGNOSES = {"Infectious": {"Viral": ["flu", "measles"], "Bacterial": ["tb"]}}
 
@@ -110,3 +110,13 @@ def test_bad_options_are_refused(options, code):
     with pytest.raises(InputError) as caught:
         Tree(**options)
     assert caught.value.code == code
+
+
+def test_a_file_may_be_named_as_path_like_that_of_a_csv_hierarchy(tmp_path):
+    (tmp_path / "diagnosis.yaml").write_text("Infectious: [flu, tb]\n", encoding="utf-8")
+    written, short = ({"tree": {"path": "diagnosis.yaml"}}, {"tree": "diagnosis.yaml"})
+    builder = builder_from_dict(written, folder=tmp_path)
+    assert builder == builder_from_dict(short, folder=tmp_path)
+    assert builder.build([], attribute="d").values == ("flu", "tb")
+    inline = builder_from_dict({"tree": {"path": ["x", "y"]}}, folder=tmp_path)
+    assert inline.build([], attribute="d").values == ("x", "y")  # a category of this name

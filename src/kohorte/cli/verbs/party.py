@@ -57,13 +57,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--output", metavar="OUT", help="where the release goes (default: in the folder, by study and time)"
     )
-    _add_hidden(serve)
+    _add_record(serve)
     serve.set_defaults(run=run_serve)
     run = _action(actions, "run", "start a run: invite all others, take part, and write the release")
     run.add_argument("study", metavar="STUDY", help="study file (YAML)")
     run.add_argument("--output", metavar="OUT", help="where the release goes (.csv), if this party gets it")
     run.add_argument("--force", action="store_true", help="replace existing output files")
-    _add_hidden(run)
+    _add_record(run)
     run.set_defaults(run=run_run)
     _add_rehearse(actions)
     signatures = actions.add_parser(
@@ -88,7 +88,7 @@ def _add_rehearse(actions: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--data", metavar="PARTY=FILE", action="append", required=True, help="the table of a party; once for each"
     )
     rehearse.add_argument("--output", required=True, metavar="OUT", help="where the release goes (.csv)")
-    rehearse.add_argument("--record", metavar="DIR", help="keep every message as it was sent, one file each")
+    rehearse.add_argument("--record", metavar="DIR", help=RECORD)
     rehearse.add_argument("--page", metavar="OUT", help="draw who sent what to whom, and when (.html)")
     rehearse.add_argument("--force", action="store_true", help="replace existing output files")
     rehearse.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
@@ -106,9 +106,12 @@ def _action(
     return parser
 
 
-def _add_hidden(parser: argparse.ArgumentParser) -> None:
-    """Options that a rehearsal gives the processes it starts."""
-    parser.add_argument("--record", metavar="DIR", help=argparse.SUPPRESS)
+RECORD = "keep every message that is sent, as it was sent, one file each, in this folder"
+
+
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    """Add the option that keeps messages, and one that only a rehearsal gives the processes it starts."""
+    parser.add_argument("--record", metavar="DIR", help=RECORD)
     parser.add_argument("--log", metavar="FILE", help=argparse.SUPPRESS)
 
 
