@@ -26,7 +26,7 @@ COLUMNS = {"clinic-a": ["zip"], "clinic-b": ["sex"], "clinic-c": ["diagnosis"]}
 
 AGREEING = ("key", "secret", "lengths")
 COUNTING = ("public-key", "labels", "rows", "table", "domain", "ask", "counted", "release")
-SIGNING = ("certificate", "signature", "result")
+SIGNING = ("certificate", "result", "signature", "signed")
 KINDS = {
     ("A", "horizontal"): (*AGREEING, "layer", "parts", "release", "unknown", "texts", *SIGNING),
     ("B", "horizontal"): (*AGREEING, "labels", "table", "release", *SIGNING),
@@ -41,13 +41,13 @@ SENDERS = {
     "C": {"public-key": "a", "table": "cba", "domain": "h", "ask": "a", "counted": "h", "release": "h", "decrypt": "a"},
 }
 """The parties that send a kind of message, by the last letter of their names; others are sent by all, or below."""
-ALWAYS = {"secret": "a", "unknown": "a", "certificate": "a", "signature": "bch", "result": "a"}
+ALWAYS = {"secret": "a", "unknown": "a", "certificate": "a", "signature": "bch", "result": "a", "signed": "a"}
 RECEIVERS = {
     "A": {"parts": "cb", "release": "ca", "texts": "a"},
     "B": {"table": "h", "release": "a", "certificate": "hbc"},
     "C": {"public-key": "h", "table": "h", "domain": "a", "ask": "h", "counted": "a", "release": "a", "decrypt": "bc"},
 }
-ALSO = {"secret": "bc", "unknown": "bc", "certificate": "bc", "signature": "a", "result": "bc"}
+ALSO = {"secret": "bc", "unknown": "bc", "certificate": "bc", "signature": "a", "result": "bc", "signed": "bc"}
 
 
 def failing(protocol: str, kind: str, side: str, turn: int) -> str:

@@ -14,12 +14,18 @@ from kohorte.parties.sealed import STAR, Cells, SealedColumn, SealedTable, malfo
 
 
 def append(tables: Sequence[SealedTable]) -> SealedTable:
-    """Return the rows of all tables; equal ciphertexts become one cell, and parts of hierarchies are merged."""
+    """Return the rows of all tables; equal ciphertexts become one cell, and parts of hierarchies are merged.
+
+    Tables without rows have no part of a hierarchy and add nothing.
+    """
     names = list(tables[0].columns)
     for table in tables:
         if set(table.columns) != set(names):
             raise malformed("it does not have the columns of the study")
-    columns = {name: _append_column(name, [table.columns[name] for table in tables]) for name in names}
+    with_rows = [table for table in tables if table.rows]
+    if not with_rows:
+        raise InputError("the table has no rows: no party of the study has any", code="table-no-rows")
+    columns = {name: _append_column(name, [table.columns[name] for table in with_rows]) for name in names}
     return SealedTable(
         columns,
         _stacked([table.identifiers for table in tables]),
@@ -97,10 +103,10 @@ def _contradiction(name: str, level: int) -> InputError:
     )
 
 
-def join(tables: Mapping[str, SealedTable], *, everybody: bool = False) -> tuple[SealedTable, dict[str, int]]:
+def join(tables: Mapping[str, SealedTable]) -> tuple[SealedTable, dict[str, int]]:
     """Return the rows whose identifiers all tables have, and how many rows each party lost.
 
-    With `everybody`, nobody may be lost. Counters of the parties are kept one after another, to be added up.
+    Counters of the parties are kept one after another, to be added up.
     """
     items = {name: _as_items(_identifiers(table)) for name, table in tables.items()}
     if len({own.dtype for own in items.values()}) > 1:
@@ -112,13 +118,6 @@ def join(tables: Mapping[str, SealedTable], *, everybody: bool = False) -> tuple
         common = np.sort(own) if common is None else np.sort(common[np.isin(common, own)])
     assert common is not None, "there are parties"
     lost = {name: len(own) - len(common) for name, own in items.items()}
-    if everybody and any(lost.values()):
-        counts = ", ".join(f"{name} has {number:,} others" for name, number in lost.items() if number)
-        raise InputError(
-            f"the study says that all parties have the same people, but only {len(common):,} of their rows (dummy rows "
-            f"included) are at all of them; {counts}",
-            code="study-people-differ",
-        )
     if not len(common):
         raise InputError("no person is at all parties: the identifiers do not match", code="study-nobody-in-common")
     columns: dict[str, SealedColumn] = {}
@@ -131,6 +130,19 @@ def join(tables: Mapping[str, SealedTable], *, everybody: bool = False) -> tuple
         counters += [] if part.counters is None else [part.counters]
     whole = common.view(np.uint8).reshape(len(common), -1)
     return SealedTable(columns, whole, None if not counters else np.concatenate(counters, axis=1)), lost
+
+
+def refuse_lost(lost: Mapping[str, int], common: int, *, dummies: bool) -> None:
+    """Refuse rows that are not at all parties, if the study says that all have the same people."""
+    if not any(lost.values()):
+        return
+    counts = ", ".join(f"{name} has {number:,} others" for name, number in lost.items() if number)
+    which = "rows (dummy rows included)" if dummies else "rows"
+    raise InputError(
+        f"the study says that all parties have the same people, but only {common:,} of their {which} are at all of "
+        f"them; {counts}",
+        code="study-people-differ",
+    )
 
 
 def _identifiers(table: SealedTable) -> Cells:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from kohorte.data import Role, parse_table, without_quotes
 from kohorte.errors import ProtocolError
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import listed
+from kohorte.parties.known import Known, refuse_other_release, study_facts
 from kohorte.parties.roles.opened import OpenedRelease
 from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.sealed import malformed, pack, unpack
@@ -161,46 +163,64 @@ def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, 
     facts: dict[str, Any] = {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
     unsigned = _canonical(facts)
     others = [name for name in study.members if name != secrets.name]
+    channel.phase = "sign"
+    told = {} if opened.population is None else {"population": _told(opened.population)}
+    message = pack(told, {"content": np.frombuffer(content, dtype=np.uint8)})
     for name in others:
         channel.send(name, "certificate", unsigned)
+        if name in study.receivers:
+            channel.send(name, "result", secrets.seal(message, about="result"))
     signed = [{"name": secrets.name, "certificate": signer.certificate, "signature": signer.sign(unsigned)}]
     for name in others:
         entry = {**as_facts(channel.receive(name, "signature")), "name": name}
         _refuse_signature(entry, signer, unsigned)
         signed.append(entry)
     facts["joint"] = {**facts["joint"], "signatures": signed}
-    joint = JointRelease(content, JointCertificate(facts), study, opened.population)
-    told = {} if opened.population is None else {"population": _told(opened.population)}
-    message = pack({"certificate": facts, **told}, {"content": np.frombuffer(content, dtype=np.uint8)})
     for name in study.receivers:
         if name != secrets.name:
-            channel.send(name, "result", secrets.seal(message, about="result"))
-    return joint
+            channel.send(name, "signed", secrets.seal(json.dumps(facts).encode(), about="signed"))
+    return JointRelease(content, JointCertificate(facts), study, opened.population)
 
 
 def countersigned(
-    channel: Channel, study: Study, signer: Signer, name: str, secrets: Secrets | None
+    channel: Channel, study: Study, signer: Signer, known: Known, secrets: Secrets | None = None
 ) -> JointRelease | None:
-    """Sign the certificate of a release that another party opened; return the release if this party gets it."""
+    """Sign the certificate of a release that another party opened; return the release if this party gets it.
+
+    What the certificate says is compared with what this member knows, and, if it gets the release, with the release,
+    which it verifies itself. The release is returned when everybody has signed.
+    """
     unsigned = channel.receive(study.finisher, "certificate")
+    channel.phase = "sign"
     facts = as_facts(unsigned)
-    stated = facts.get("joint")
-    if not isinstance(stated, dict) or stated.get("study_sha256") != study.fingerprint():
-        raise ProtocolError("the certificate is about another study", code="party-certificate-differs")
-    if facts.get("plan_sha256") != study.plan.fingerprint():
-        raise ProtocolError("the certificate is about another plan", code="party-certificate-differs")
+    known.refuse_other(facts, study)
+    received = None if secrets is None or secrets.name not in study.receivers else _received(channel, study, secrets)
+    if received is not None:
+        _compare(*received, facts, study)
     own = {"certificate": signer.certificate, "signature": signer.sign(unsigned)}
     channel.send(study.finisher, "signature", json.dumps(own).encode())
-    if secrets is None or name not in study.receivers:
+    if received is None or secrets is None:
         return None
-    head, arrays = unpack(secrets.open(channel.receive(study.finisher, "result"), about="result"))
-    content, signed = arrays.get("content"), head.get("certificate")
-    if content is None or not isinstance(signed, dict):
-        raise malformed("it is not a release with its certificate")
-    population = None if study.plan.subset is None else _population(head.get("population"), study)
-    release = JointRelease(content.tobytes(), JointCertificate(signed), study, population)
+    signed = as_facts(secrets.open(channel.receive(study.finisher, "signed"), about="signed"))
     refuse_unsigned(study, signed, signer, unsigned)
-    return release
+    return JointRelease(received[0], JointCertificate(signed), study, received[1])
+
+
+def _received(channel: Channel, study: Study, secrets: Secrets) -> tuple[bytes, CountedPopulation | None]:
+    """The file of the release, and the population that it is verified with if it is a subset."""
+    head, arrays = unpack(secrets.open(channel.receive(study.finisher, "result"), about="result"))
+    if (content := arrays.get("content")) is None:
+        raise malformed("it is not a release")
+    return content.tobytes(), None if study.plan.subset is None else _population(head.get("population"), study)
+
+
+def _compare(content: bytes, population: CountedPopulation | None, facts: Mapping[str, Any], study: Study) -> None:
+    """Verify the release, and refuse a certificate that says something else about it."""
+    frame, plan = _parsed(content, study), study.plan
+    verified = verify_source(
+        FrameSource(frame), plan, populations_of(plan, population), levels=facts["release"]["levels"]
+    )
+    refuse_other_release(facts, hashlib.sha256(content).hexdigest(), frame, verified, plan)
 
 
 # Populations, if a subset of the rows is released: counted by the member that computes, and told to those who verify
@@ -254,20 +274,7 @@ def _canonical(facts: Mapping[str, Any]) -> bytes:
 def _statement(study: Study, seconds: Mapping[str, float], facts: Mapping[str, Any]) -> dict[str, Any]:
     lost = facts.get("lost")
     return {
-        "study": study.name,
-        "study_sha256": study.fingerprint(),
-        "protocol": str(study.protocol),
-        "distribution": str(study.distribution),
-        "parties": {
-            member.name: {
-                "role": "party" if member.name in study.parties else "helper",
-                "certificate": member.certificate,
-            }
-            for member in study.members.values()
-        },
-        "result": list(study.receivers),
-        "dummies": study.dummies,
-        "rehearsal": study.rehearsal,
+        **study_facts(study),
         **({"dummy_rows": _about_dummies(facts)} if study.dummies else {}),
         "people_not_at_all_parties": dict(lost) if isinstance(lost, dict) else {},
         "seconds": {phase: round(spent, 3) for phase, spent in seconds.items()},

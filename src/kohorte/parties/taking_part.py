@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from kohorte.parties.joint import JointRelease, Signer, certified, countersigned
-from kohorte.parties.roles.opened import OpenedRelease
-from kohorte.parties.roles.secrets import Secrets
+from kohorte.parties.known import Known
+from kohorte.parties.roles.played import Played
 from kohorte.parties.study import HELPER, Protocol, Study
 from kohorte.parties.suitability import refuse_unsuited
 from kohorte.parties.transport.channel import Channel
@@ -26,35 +26,33 @@ def take_part(
 
     `frame` is the member's own table; the helper has none.
     """
+    channel.phase = "encrypt"
     refuse_unsuited(study)
     if name == HELPER:
-        _help(channel, study, progress)
-        return countersigned(channel, study, signer, name, None)
+        known = _help(channel, study, progress)
+        return countersigned(channel, study, signer, known)
     assert frame is not None, "a party has a table"
-    secrets, opened = _play(channel, study, name, frame, progress)
+    played = _play(channel, study, name, frame, progress)
     try:
-        if opened is None:
-            return countersigned(channel, study, signer, name, secrets)
-        return certified(channel, study, secrets, signer, opened)
+        if played.opened is None:
+            return countersigned(channel, study, signer, played.known, played.secrets)
+        return certified(channel, study, played.secrets, signer, played.opened)
     finally:
-        secrets.wipe()
+        played.secrets.wipe()
 
 
-def _help(channel: Channel, study: Study, progress: ProgressCallback | None) -> None:
+def _help(channel: Channel, study: Study, progress: ProgressCallback | None) -> Known:
     """Play the helper; only the protocol of the study is imported."""
     if study.protocol is Protocol.B:
         from kohorte.parties.roles import protocol_b
 
-        protocol_b.helper(channel, study, progress)
-    else:
-        from kohorte.parties.roles import protocol_c
+        return protocol_b.helper(channel, study, progress)
+    from kohorte.parties.roles import protocol_c
 
-        protocol_c.helper(channel, study)
+    return protocol_c.helper(channel, study)
 
 
-def _play(
-    channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None
-) -> tuple[Secrets, OpenedRelease | None]:
+def _play(channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None) -> Played:
     """Play a party; only the protocol of the study is imported."""
     if study.protocol is Protocol.A and study.dummies:
         from kohorte.parties.roles import protocol_a_counted

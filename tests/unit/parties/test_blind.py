@@ -13,7 +13,7 @@ import pytest
 import kohorte as ko
 from kohorte.errors import InputError, ProtocolError
 from kohorte.parties.blind import anonymize_blindly
-from kohorte.parties.integration import append, join, permuted
+from kohorte.parties.integration import append, join, permuted, refuse_lost
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.sealed import SealedColumn, SealedTable, pack, unpack
 from kohorte.parties.sealed_release import SealedRelease
@@ -157,8 +157,9 @@ def test_rows_are_joined_by_their_identifiers_and_others_are_counted(tmp_path: P
 
 def test_a_study_of_the_same_people_is_refused_if_somebody_is_missing(tmp_path: Path) -> None:
     _, tables = vertical(tmp_path, ["p1", "p2"], ["p1", "p3"])
-    with pytest.raises(InputError, match="clinic-a has 1 others, clinic-b has 1 others"):
-        join(tables, everybody=True)
+    joined, lost = join(tables)
+    with pytest.raises(InputError, match="only 1 of their rows are at all of them; clinic-a has 1 others, clinic-b"):
+        refuse_lost(lost, joined.rows, dummies=False)
 
 
 def test_parties_with_nobody_in_common_are_refused(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ FRAME = pl.DataFrame(
     }
 )
 TABLES = {"clinic-a": FRAME[::2], "clinic-b": FRAME[1::2]}
-AGREEING, SIGNING = ("key", "secret", "lengths"), ("certificate", "signature", "result")
+AGREEING, SIGNING = ("key", "secret", "lengths"), ("certificate", "result", "signature", "signed")
 COUNTING = ("domain", "ask", "counted", "release")
 KINDS = {
     "A": (*AGREEING, "layer", "parts", "release", "unknown", "texts", *SIGNING),

@@ -233,6 +233,24 @@ def test_a_plan_that_nothing_satisfies_ends_the_run_at_all_parties(protocol: str
         run_study(study, divided(patients(30, 1), "horizontal"))
 
 
+@pytest.mark.parametrize(("protocol", "dummies"), [("A", 0.0), ("A", 0.5), ("B", 0.0), ("C", 0.5)])
+def test_people_who_are_missing_are_counted_by_party_if_the_study_says_that_all_have_the_same(
+    protocol: str, dummies: float, tmp_path: Path
+) -> None:
+    study = study_of(tmp_path, protocol, "vertical", all_people=True, dummies=dummies)
+    tables = divided(patients(30, 4), "vertical")
+    tables["clinic-b"] = tables["clinic-b"].filter(pl.col("TID") != "P7")
+    with pytest.raises(InputError) as refused:
+        run_study(study, tables)
+    assert refused.value.code == "study-people-differ"
+    said = refused.value.message
+    assert "clinic-a has " in said or "clinic-c has " in said
+    assert "before" not in said
+    assert ("dummy rows" in said) == (dummies > 0)
+    if not dummies:
+        assert "only 29 of their rows are at all of them" in said
+
+
 def test_a_value_that_a_hierarchy_lacks_ends_the_run_and_is_not_shown(tmp_path: Path) -> None:
     study = study_of(tmp_path, "B", "horizontal")
     tables = divided(patients(30, 1), "horizontal")

@@ -12,12 +12,12 @@ from kohorte.parties.transport.channel import Channel
 
 def answer(
     channel: Channel, lead: str, table: CountedTable, strip: Callable[[Cells], Cells] | None = None
-) -> tuple[SealedRelease, Cells]:
+) -> tuple[SealedRelease, Cells, dict[str, int]]:
     """Answer what the party that decrypts asks: the domain, then counters of nodes.
 
     `strip` takes the share of this member off the counters, if it has one.
 
-    Returns the rows of the node that it chose, with a counter for each.
+    Returns the rows of the node that it chose, with a counter for each, and the levels of this node.
     """
     channel.send(lead, "domain", _stripped(table.domain(), strip))
     while True:
@@ -26,7 +26,7 @@ def answer(
         if not isinstance(node, list) or not all(type(level) is int for level in node) or not isinstance(exact, list):
             raise malformed("it does not ask for a node")
         if kept is not None:
-            return table.released(tuple(node), kept.astype(bool))
+            return *table.released(tuple(node), kept.astype(bool)), table.levels(tuple(node))
         counted = table.counted(tuple(node), dict.fromkeys(map(str, exact), True))
         channel.send(lead, "counted", _stripped(counted, strip))
 

@@ -77,6 +77,16 @@ class CountedTable:
     def _sum(self, counters: Cells, group_of: Counts | Codes, groups: int) -> Cells:
         return self._counters.sum_groups(counters, group_of.astype(np.uint32), groups)
 
+    @property
+    def rows(self) -> int:
+        """The number of rows, dummy rows included."""
+        return self._table.rows
+
+    def levels(self, node: Node) -> dict[str, int]:
+        """The level of each quasi-identifier at a node."""
+        columns = zip(self._encoded.columns, node, strict=True)
+        return {column.name: column.finest + level for column, level in columns}
+
     def domain(self) -> bytes:
         """What the other member needs before the search: hierarchies in codes, and the counters of single values."""
         encoded, arrays = self._encoded, dict[str, NDArray[Any]]()

@@ -95,7 +95,8 @@ KINDS: Mapping[str, Kind] = {
     "signature": Kind(
         Content.OUTCOME, "the signature of a member under the certificate", "sign", answers="certificate"
     ),
-    "result": Kind(Content.OUTCOME, "the release and its signed certificate, sealed for the parties", "sign"),
+    "result": Kind(Content.OUTCOME, "the release, sealed for the parties, who verify it before they sign", "sign"),
+    "signed": Kind(Content.OUTCOME, "the certificate with the signatures of all members, sealed", "sign"),
 }
 """The kinds of messages that roles send."""
 

@@ -35,10 +35,12 @@ from kohorte.errors import ProtocolError
 from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.commutative import CommutativeKey
 from kohorte.parties.ciphers.ristretto import hash_to_group
-from kohorte.parties.integration import append, join, permuted
+from kohorte.parties.integration import append, join, permuted, refuse_lost
+from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.roles.integrating import in_plan_order
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.played import Played
 from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths, as_facts
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import Cells, SealedColumn, SealedTable, malformed, pack, unpack
@@ -107,8 +109,8 @@ class Keys:
 
 def party(
     channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
-) -> tuple[Secrets, OpenedRelease | None]:
-    """Take part as an institution that holds data; return the release if this party opens it."""
+) -> Played:
+    """Take part as an institution that holds data; the release is returned if this party opens it."""
     timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study)
     with timing("encrypt"):
         secrets = agree(channel, study, name)
@@ -117,8 +119,12 @@ def party(
         held = encrypt_in_circle(channel, ring, keys, hashed(own, secrets))
     with timing("integrate"):
         parts = integrate_in_circle(channel, study, ring, held)
+    known = Known(rows={name: own.rows})
+    channel.phase = "anonymize"  # at the master
     if parts is not None:
         release = _anonymized(study, parts, timing, progress)
+        known = Known.found(release.facts, parts.rows)
+        channel.phase = "decrypt"
         channel.send(ring.right, "release", keys.decrypted(release).permuted().to_bytes())
     else:
         release = SealedRelease.from_bytes(channel.receive(ring.left, "release"), study.released_columns)
@@ -128,12 +134,12 @@ def party(
             channel.send(ring.right, "release", release.permuted().to_bytes())
     if name != study.finisher:
         answer_decoding(channel, study, secrets, own)
-        return secrets, None
+        return Played(secrets, known)
     with timing("decrypt"):
         release = release.permuted()  # others sign the hash of the file, and must not know the order of its rows
         texts = decoded(channel, study, secrets, own, release)
         opened = OpenedRelease.of(release, texts, study.plan, timing.seconds)
-    return secrets, opened
+    return Played(secrets, known, opened)
 
 
 def hashed(own: OwnTable, secrets: Secrets) -> SealedTable:
@@ -216,8 +222,12 @@ class Parts:
             return Parts({**self.tables, group: table}, rows)
         before = self.tables[group]
         if study.joins:
-            joined, _ = join({"before": before, owner: table}, everybody=study.all_people)
-            return Parts({**self.tables, group: joined}, rows)
+            joined, _ = join({"the parties before": before, owner: table})
+            parts = Parts({**self.tables, group: joined}, rows)
+            if study.all_people:
+                names = [name for name in study.groups()[group] if name in rows]
+                refuse_lost({n: rows[n] - joined.rows for n in names}, joined.rows, dummies=study.dummies > 0)
+            return parts
         return Parts({**self.tables, group: permuted(append([before, table]))}, rows)
 
 

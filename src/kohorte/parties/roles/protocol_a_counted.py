@@ -28,9 +28,11 @@ from kohorte.parties.ciphers.counters import ElGamal, ElGamalPublic
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead, Remembering, read_release
+from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.roles.integrating import in_plan_order
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.played import Played
 from kohorte.parties.roles.protocol_a import (
     Keys,
     Parts,
@@ -53,8 +55,8 @@ from kohorte.progress import ProgressCallback
 
 def party(
     channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
-) -> tuple[Secrets, OpenedRelease | None]:
-    """Take part as an institution that holds data; return the release if this party opens it."""
+) -> Played:
+    """Take part as an institution that holds data; the release is returned if this party opens it."""
     timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study)
     with timing("encrypt"):
         secrets = agree(channel, study, name)
@@ -69,15 +71,18 @@ def party(
     with timing("integrate"):
         parts = integrate_in_circle(channel, study, ring, held)
     opening = Opening(channel, study, ring, share, rows)
+    channel.phase = "anonymize"
+    known = Known(rows=rows)
     if parts is not None:
-        _answer(channel, study, opening, keys, _whole(study, parts, public))
+        levels = _answer(channel, study, opening, keys, _whole(study, parts, public))
+        known = Known({"levels": levels}, rows)
     elif name != study.finisher:
         opening.strip_for_others()
         _pass_on(channel, study, ring, keys, share)
     if name != study.finisher:
         answer_decoding(channel, study, secrets, own)
-        return secrets, None
-    return secrets, _opened(channel, study, secrets, own, keys, opening, timing, progress)
+        return Played(secrets, known)
+    return Played(secrets, known, _opened(channel, study, secrets, own, keys, opening, timing, progress))
 
 
 def _joint_key(channel: Channel, secrets: Secrets, share: ElGamal) -> ElGamalPublic:
@@ -142,10 +147,12 @@ class Opening:
             self.channel.send(self.ring.finisher, "stripped", pack({}, {"counters": self.share.strip(counters)}))
 
 
-def _answer(channel: Channel, study: Study, opening: Opening, keys: Keys, table: CountedTable) -> None:
-    """Answer the party that searches, and send the release on its way."""
-    release, counters = answer(channel, study.finisher, table, strip=opening.share.strip)
+def _answer(channel: Channel, study: Study, opening: Opening, keys: Keys, table: CountedTable) -> dict[str, int]:
+    """Answer the party that searches, and send the release on its way; return its levels."""
+    release, counters, levels = answer(channel, study.finisher, table, strip=opening.share.strip)
+    channel.phase = "decrypt"
     _send_on(channel, opening.ring, keys.decrypted(release), opening.share.strip(counters))
+    return levels
 
 
 def _send_on(channel: Channel, ring: Ring, release: SealedRelease, counters: Cells) -> None:
@@ -156,6 +163,7 @@ def _send_on(channel: Channel, ring: Ring, release: SealedRelease, counters: Cel
 
 
 def _pass_on(channel: Channel, study: Study, ring: Ring, keys: Keys, share: ElGamal) -> None:
+    channel.phase = "decrypt"
     message, counters = read_release(channel.receive(ring.left, "release"))
     release = SealedRelease.from_bytes(message, study.released_columns)
     if len(counters) != release.rows:

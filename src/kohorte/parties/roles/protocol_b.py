@@ -24,9 +24,11 @@ from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.deterministic import ColumnCipher
 from kohorte.parties.dummies import LONGEST_TEXT
 from kohorte.parties.integration import permuted
+from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.roles.integrating import integrate
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.played import Played
 from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import SealedColumn, SealedTable
@@ -38,27 +40,31 @@ from kohorte.progress import ProgressCallback
 IDENTIFIER = "\0identifier"
 
 
-def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame) -> tuple[Secrets, OpenedRelease | None]:
-    """Take part as an institution that holds data; return the release if this party opens it."""
+def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame) -> Played:
+    """Take part as an institution that holds data; the release is returned if this party opens it."""
     timing = Timing(channel)
     with timing("encrypt"):
         secrets = agree(channel, study, name)
         own, ciphers = prepared(channel, study, secrets, frame)
         channel.send(HELPER, "table", permuted(sealed(own, ciphers)).to_bytes())
+    channel.phase = "anonymize"  # at the helper
+    known = Known(rows={name: own.rows})
     if name != study.finisher:
-        return secrets, None
+        return Played(secrets, known)
     release = SealedRelease.from_bytes(channel.receive(HELPER, "release"), study.released_columns)
     release = release.permuted()  # the helper signs the hash of the file, and must not know the order of its rows
     with timing("decrypt"):
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
         opened = OpenedRelease.of(release, texts, study.plan, timing.seconds)
-    return secrets, opened
+    return Played(secrets, known, opened)
 
 
-def helper(channel: Channel, study: Study, progress: ProgressCallback | None = None) -> None:
-    """Take part as the helper: integrate and anonymize what the parties sent."""
+def helper(channel: Channel, study: Study, progress: ProgressCallback | None = None) -> Known:
+    """Take part as the helper: integrate and anonymize what the parties sent; return what it knows of the release."""
     timing = Timing(channel)
+    channel.phase = "encrypt"  # at the parties
     tables = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
+    rows = {name: table.rows for name, table in tables.items()}
     with timing("integrate"):
         whole, lost = integrate(study, tables)
         del tables  # large, and no longer needed
@@ -67,7 +73,9 @@ def helper(channel: Channel, study: Study, progress: ProgressCallback | None = N
     with timing("anonymize"):
         found = anonymize_blindly(table, study.plan, progress=progress)
     release = found.sealed(table, study.plan, {"lost": lost, "seconds": timing.seconds})
+    channel.phase = "decrypt"
     channel.send(study.finisher, "release", release.permuted().to_bytes())
+    return Known.found(found.figures.to_dict(), rows)
 
 
 def prepared(

@@ -43,9 +43,11 @@ from kohorte.parties.counting.leading import Lead, Remembering
 from kohorte.parties.dummies import shuffled, with_local_dummies
 from kohorte.parties.integration import append, permuted
 from kohorte.parties.joined_dummies import Group, chance_alike, with_joined_dummies
+from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable
 from kohorte.parties.roles.integrating import integrated_groups
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.played import Played
 from kohorte.parties.roles.protocol_b import prepared, sealed
 from kohorte.parties.roles.secrets import Secrets, agree
 from kohorte.parties.roles.timing import Timing
@@ -61,8 +63,8 @@ WORTH_SHARING = 256
 
 def party(
     channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
-) -> tuple[Secrets, OpenedRelease | None]:
-    """Take part as an institution that holds data; return the release if this party opens it."""
+) -> Played:
+    """Take part as an institution that holds data; the release is returned if this party opens it."""
     timing = Timing(channel)
     with timing("encrypt"):
         secrets = agree(channel, study, name)
@@ -74,8 +76,10 @@ def party(
         counted = SealedTable(table.columns, table.identifiers, None if counts is None else private.encrypt(counts))
         channel.send(HELPER, "table", permuted(counted).to_bytes())
     if name != study.finisher:
+        channel.phase = "anonymize"
         decrypt_for_others(channel, study, private, most)
-        return secrets, None
+        channel.phase = "decrypt"  # at the party that opens the release
+        return Played(secrets, Known(rows=rows))
     decrypt = SharedDecryption(channel, study, private, most)
     lead = Lead(channel, study.plan, HELPER, Remembering(decrypt))
     with timing("anonymize"):
@@ -87,7 +91,7 @@ def party(
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
         opened = release.opened(texts, study.plan)
     facts = {**found.figures(opened), "lost": lost_rows(study, rows, found.domain.people), "seconds": {}}
-    return secrets, OpenedRelease(opened, facts, timing.seconds)
+    return Played(secrets, Known(rows=rows), OpenedRelease(opened, facts, timing.seconds))
 
 
 def _agreed_counters(channel: Channel, study: Study, secrets: Secrets) -> PrivateCounters:
@@ -146,14 +150,23 @@ def lost_rows(study: Study, rows: Mapping[str, int], people: Sequence[int]) -> d
     return {name: rows[name] - joined[group] for group, names in study.groups().items() for name in names}
 
 
-def helper(channel: Channel, study: Study) -> None:
-    """Take part as the helper: put the tables together, and add up counters for the party that decrypts them."""
+def helper(channel: Channel, study: Study) -> Known:
+    """Take part as the helper: put the tables together, and add up counters for the party that decrypts them.
+
+    Returns what it knows about the release.
+    """
+    channel.phase = "encrypt"  # at the parties
     public = scheme_of(study).public_type.from_bytes(channel.receive(study.names[0], "public-key"))
     received = {name: SealedTable.from_bytes(channel.receive(name, "table")) for name in study.names}
+    channel.phase = "integrate"
     tables, _ = integrated_groups(study, received)
-    release, counters = answer(channel, study.finisher, counted_table(study, tables, public))
+    counted = counted_table(study, tables, public)
+    channel.phase = "anonymize"
+    release, counters, levels = answer(channel, study.finisher, counted)
+    channel.phase = "decrypt"
     message = np.frombuffer(release.to_bytes(), dtype=np.uint8)
     channel.send(study.finisher, "release", pack({}, {"release": message, "counters": counters}))
+    return Known({"levels": levels}, most_rows=counted.rows)
 
 
 def counted_table(study: Study, tables: Sequence[SealedTable], public: PublicCounters) -> CountedTable:

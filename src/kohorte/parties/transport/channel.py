@@ -8,10 +8,11 @@ from typing import Protocol, Self
 
 from kohorte.errors import InternalError, KohorteError, ProtocolError
 from kohorte.parties.transport.attention import Attention
-from kohorte.parties.transport.inbox import FAILED, INTERRUPTED, Inbox, Stop
+from kohorte.parties.transport.inbox import FAILED, INTERRUPTED, Inbox, Stop, in_phase
 from kohorte.parties.transport.messages import Message, MessageLog, checked_kind
 
 LONGEST_WAIT = 6 * 3600.0
+NOT_VALID = "party-message-malformed"
 
 
 class Channel(Protocol):
@@ -92,6 +93,7 @@ class RunChannel:
         self._wait = wait
         self._attention = attention or Attention(active=False)
         self._closed = False
+        self._latest = ""
         inbox.when_stopped.append(self._attention.interrupt)
 
     def __repr__(self) -> str:
@@ -132,6 +134,7 @@ class RunChannel:
             parcel = self._inbox.take(sender, kind, seconds=self._wait)
         self._inbox.check()
         self._log.note(sender, self.name, kind, size=parcel.size, phase=self.phase)
+        self._latest = f"the latest one is {kind!r} of {sender}"
         return parcel.payload
 
     @property
@@ -173,6 +176,8 @@ class RunChannel:
         self.stop(FAILED if error is None else code_of(error))
         if error is None or (interrupted and isinstance(error, KeyboardInterrupt)):
             self._inbox.check()
+        if isinstance(error, ProtocolError) and error.code == NOT_VALID and self._latest:
+            raise ProtocolError(f"{error.message} ({self._latest}{in_phase(self.phase)})", code=error.code) from None
 
     def _end(self, stop: Stop | None) -> None:
         """Tell all others at the same time, so that one that does not answer delays nobody."""

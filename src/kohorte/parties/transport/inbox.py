@@ -11,6 +11,8 @@ from kohorte.errors import ProtocolError
 
 INTERRUPTED = "interrupted"
 FAILED = "failed"
+AGREE = "agree"
+"""The phase before a run has begun: its members are asked whether they take part."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +133,13 @@ class Inbox:
                 return self._next(sender, kind)
             if sender in self._finished:
                 raise ProtocolError(
-                    f"{sender} has ended its part of the run without sending {kind!r}; the parties may have "
-                    "different versions of this program",
+                    f"{sender} has ended its part of the run without sending {kind!r}{in_phase(self.phase)}; the "
+                    "parties may have different versions of this program",
                     code="party-finished",
                 )
         raise ProtocolError(
-            f"{sender} answers, but has not sent {kind!r} within {seconds:.0f} seconds", code="party-timeout"
+            f"{sender} answers, but has not sent {kind!r}{in_phase(self.phase)} within {seconds:.0f} seconds",
+            code="party-timeout",
         )
 
     def refuse_surplus(self) -> None:
@@ -145,8 +148,8 @@ class Inbox:
             for sender, parcels in self._parcels.items():
                 if parcels:
                     raise ProtocolError(
-                        f"{sender} sent {parcels[0].kind!r}, which nobody asked for; the parties may have different "
-                        "versions of this program",
+                        f"{sender} sent {parcels[0].kind!r}{in_phase(self.phase)}, which nobody asked for; the parties "
+                        "may have different versions of this program",
                         code="party-surplus",
                     )
 
@@ -169,8 +172,8 @@ class Inbox:
         parcel = self._parcels[sender].popleft()
         if parcel.kind != kind:
             raise ProtocolError(
-                f"{sender} sent {parcel.kind!r} where {kind!r} was expected; the parties may have different versions "
-                "of this program",
+                f"{sender} sent {parcel.kind!r} where {kind!r} was expected{in_phase(self.phase)}; the parties may "
+                "have different versions of this program",
                 code="party-kind",
             )
         return parcel

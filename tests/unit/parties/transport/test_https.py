@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import socket
 import ssl
 import threading
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -215,6 +217,18 @@ def test_a_party_that_cannot_be_reached_is_named_with_its_address(parties: Netwo
         parties.terms("clinic-a", patience=Patience(reach=0.2, beat=0.05)),
     )
     assert f"helper cannot be reached at {parties.contacts['helper'].address}" in str(error)
+
+
+def test_a_party_whose_program_is_frozen_is_lost_before_a_run_as_during_one() -> None:
+    """Its machine takes the connection, and nothing answers: people have time, programs answer at once."""
+    with network(("clinic-a", "helper")) as parties, socket.socket() as frozen:
+        frozen.bind(("127.0.0.1", 0))
+        frozen.listen()
+        address = f"127.0.0.1:{frozen.getsockname()[1]}"
+        contacts = {**parties.contacts, "helper": replace(parties.contacts["helper"], address=address)}
+        terms = parties.terms("clinic-a", contacts=contacts, patience=QUICK)
+        error = refused("party-lost", parties.servers["clinic-a"].start_run, terms)
+    assert "helper no longer answers in the phase agree" in str(error)
 
 
 def test_people_who_do_not_answer_end_the_start(parties: Network) -> None:

@@ -9,13 +9,15 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from kohorte.errors import ProtocolError
 from kohorte.parties.transport.https.answers import Answer, State
-from kohorte.parties.transport.https.client import PeerClient
+from kohorte.parties.transport.https.client import PeerClient, Silence
 from kohorte.parties.transport.https.desk import BUSY, NOT_WAITING, OTHER_STUDY
 from kohorte.parties.transport.https.link import HttpsLink, certificate_error
 from kohorte.parties.transport.https.run import Run
 from kohorte.parties.transport.https.tls import CertificateRefused
 
 ASK_SECONDS = 5.0
+SILENT_SECONDS = 3.0
+"""How long one invitation waits for an answer; several in a row without one end the run."""
 SOON_SECONDS = 0.05
 """The second invitation follows after this time; the pauses double, up to the time between two signs of life."""
 GRACE_SECONDS = 5.0
@@ -28,6 +30,10 @@ class Agreement:
 
     An invitation is repeated, in the end every second: the other party answers first that a person is asked, then what
     was decided. A party that has agreed is asked until the last one has, so that it knows that somebody still waits.
+
+    People have minutes to start their program (`reach`) and to agree (`agree`). A program that was started answers by
+    itself, also while its person is asked. If the machine takes the connection and nothing answers (`silent`), the
+    program is frozen, and the party is lost, as it would be during a run.
     """
 
     def __init__(self, run: Run, link: HttpsLink, tell: Callable[[str], None]) -> None:
@@ -65,16 +71,22 @@ class Agreement:
 
     def _invite(self, client: PeerClient) -> None:
         patience = self._run.terms.patience
-        began = reached = time.monotonic()
+        began = reached = heard = time.monotonic()
         said, pause = "", min(SOON_SECONDS, patience.beat)
         while not self._over.is_set():
+            rest = heard + patience.silent - time.monotonic()
             try:
-                answer = client.invite(seconds=ASK_SECONDS)
+                answer = client.invite(seconds=min(SILENT_SECONDS, max(rest, patience.beat / 10)))
             except OSError as error:
                 said = self._say(said, f"{client.peer} cannot be reached yet")
-                self._refuse_unreachable(client.peer, error, seconds=time.monotonic() - reached)
+                now = time.monotonic()
+                heard = heard if isinstance(error, Silence) else now
+                if now - heard >= patience.silent:
+                    self._run.lose(client.peer)
+                    self._run.inbox.check()
+                self._refuse_unreachable(client.peer, error, seconds=now - reached)
             else:
-                reached = time.monotonic()
+                reached = heard = time.monotonic()
                 if answer.code == NOT_WAITING and reached - began < min(GRACE_SECONDS, patience.reach):
                     said = self._say(said, f"{client.peer} does not wait for runs yet")
                 else:

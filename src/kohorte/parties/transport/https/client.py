@@ -31,6 +31,10 @@ REUSE_SECONDS = 20.0
 """A connection that was idle for longer is made again: firewalls forget it, and the other side ends it after 60 s."""
 
 
+class Silence(TimeoutError):
+    """Another party's machine took the connection, but its program does not answer."""
+
+
 class _Https(http.client.HTTPConnection):
     """A connection to a party at its address, with exactly its certificate."""
 
@@ -45,9 +49,12 @@ class _Https(http.client.HTTPConnection):
         """Connect and compare the certificate before a byte is sent."""
         seconds = min(self._limit, CONNECT_SECONDS)
         plain = socket.create_connection((self.host, self.port), timeout=seconds)
-        stream = TlsStream(
-            self._context, plain, lambda shown: shown == self._contact.fingerprint, seconds=seconds, server=False
-        )
+        try:
+            stream = TlsStream(
+                self._context, plain, lambda shown: shown == self._contact.fingerprint, seconds=seconds, server=False
+            )
+        except TimeoutError:
+            raise Silence from None
         stream.settimeout(self._limit)
         self.sock = stream  # has the methods of a socket that http.client uses
 
@@ -110,7 +117,10 @@ class Line:
         else:
             chunked = {**headers, "Transfer-Encoding": "chunked"}
             connection.request("POST", path, body=body, headers=chunked, encode_chunked=True)
-        response = connection.getresponse()
+        try:
+            response = connection.getresponse()
+        except TimeoutError:
+            raise Silence from None
         told = response.read(LONGEST_ANSWER)
         if response.length and len(told) < LONGEST_ANSWER:  # the other side ended within its answer
             raise ConnectionAbortedError

@@ -110,7 +110,10 @@ class HttpsLink:
                 code="party-connection",
             )
             if answer.state is not State.FINISHED
-            else ProtocolError(f"{peer} had ended its part of the run when {kind!r} was sent", code="party-finished")
+            else ProtocolError(
+                f"{peer} had ended its part of the run when {kind!r} was sent{in_phase(self._run.inbox.phase)}",
+                code="party-finished",
+            )
         )
 
     def note(self, answer: Answer, peer: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kohorte.errors import ProtocolError
 from kohorte.parties.transport.https.answers import Answer, State
 from kohorte.parties.transport.https.terms import RunTerms
-from kohorte.parties.transport.inbox import Inbox, Parcel, Stop, in_phase
+from kohorte.parties.transport.inbox import AGREE, Inbox, Parcel, Stop, in_phase
 from kohorte.parties.transport.messages import is_kind
 
 
@@ -33,6 +33,7 @@ class Run:
         self.terms = terms
         self.starter = starter
         self.inbox = Inbox(terms.name, terms.peers)
+        self.inbox.phase = AGREE
         self.asked_at = time.monotonic()
         self._state = State.ASKED
         self._expected = dict.fromkeys(terms.peers, 1)
@@ -51,6 +52,8 @@ class Run:
         """Go on to another state and wake up who waits for it."""
         with self._changed:
             self._state = state
+            if state is State.RUNNING and self.inbox.phase == AGREE:
+                self.inbox.phase = ""  # from now on the role says what it does
             self._changed.notify_all()
 
     def wait_until_begun(self) -> bool:

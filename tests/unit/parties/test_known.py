@@ -1,0 +1,105 @@
+"""Members compare the certificate with what they know, before they sign."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kohorte.errors import ProtocolError
+from kohorte.parties.known import Known
+from kohorte.parties.transport.local import _LocalLink
+from support.joint_studies import ZIP_PLAN, ZIP_ROWS, run_study, written_study
+
+Change = Callable[[dict[str, Any]], object]
+
+CHANGES: Mapping[str, Change] = {
+    "levels": lambda facts: facts["release"]["levels"].update(sex=1 - facts["release"]["levels"]["sex"]),
+    "cost": lambda facts: facts["release"].update(cost=facts["release"]["cost"] / 2),
+    "rows": lambda facts: facts["release"].update(rows=7),
+    "many rows": lambda facts: facts["release"].update(rows=900),
+    "hash": lambda facts: facts["output"].update(sha256="0" * 64),
+    "classes": lambda facts: facts["verification"].update(classes=99),
+    "verdict": lambda facts: facts["verification"].update(satisfied=False),
+    "suppressed": lambda facts: facts["release"].update(suppressed=8),
+    "smallest": lambda facts: facts["release"].update(smallest_class=1),
+    "study": lambda facts: facts["joint"].update(study_sha256="0" * 64),
+    "plan": lambda facts: facts["plan"].update(suppression_limit=0.5),
+    "protocol": lambda facts: facts["joint"].update(protocol="X"),
+    "nothing": lambda facts: facts.pop("release"),
+}
+
+
+def outcome(folder: Path, protocol: str, to: str, change: Change, patch: pytest.MonkeyPatch, **more: Any) -> str:
+    """The reason why a member does not sign a certificate that was changed on its way."""
+    study = written_study(folder, ZIP_PLAN, protocol=protocol, **more)
+    tables = {name: ZIP_ROWS[number::3] for number, name in enumerate(study.names)}
+    deliver, signed = _LocalLink.deliver, set[str]()
+
+    def delivered(self: _LocalLink, receiver: str, kind: str, payload: bytes) -> int:
+        if kind == "signature":
+            signed.add(self._name)
+        if kind == "certificate" and receiver == to:
+            facts = json.loads(payload)
+            change(facts)
+            payload = json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+        return deliver(self, receiver, kind, payload)
+
+    patch.setattr(_LocalLink, "deliver", delivered)
+    with pytest.raises(ProtocolError) as refused:
+        run_study(study, tables)
+    assert refused.value.code == "party-certificate-differs", refused.value.message
+    assert to not in signed
+    return refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("protocol", "member", "change", "reason", "result"),
+    [
+        ("B", "clinic-b", "study", "another study", None),
+        ("B", "clinic-b", "plan", "another plan", None),
+        ("B", "helper", "protocol", "says about protocol", None),
+        ("B", "helper", "levels", "other figures: levels", None),
+        ("B", "helper", "cost", "other figures: cost", None),
+        ("A", "clinic-b", "cost", "other figures: cost", "clinic-a"),  # the master
+        ("A", "clinic-b", "many rows", "other figures: rows", "clinic-a"),
+        ("C", "helper", "levels", "other figures: levels", None),
+        ("C", "helper", "many rows", "more rows than the parties sent", None),
+        ("C", "clinic-b", "rows", "other rows than the parties have", "clinic-a"),
+        ("B", "clinic-b", "hash", "another release than the one that was received", None),
+        ("B", "clinic-b", "classes", "has other figures: classes", None),
+        ("B", "clinic-b", "levels", "does not show 'sex' at the level", None),
+        ("B", "clinic-b", "verdict", "does not satisfy the plan", "clinic-a"),
+        ("B", "clinic-b", "suppressed", "more rows are suppressed", "clinic-a"),
+        ("B", "clinic-b", "smallest", "smaller than the plan allows", "clinic-a"),
+        ("B", "clinic-b", "nothing", "no part 'release'", "clinic-a"),
+    ],
+)
+def test_a_member_does_not_sign_what_it_knows_to_be_wrong(
+    protocol: str,
+    member: str,
+    change: str,
+    reason: str,
+    result: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert reason in outcome(tmp_path, protocol, member, CHANGES[change], monkeypatch, result=result)
+
+
+def test_rows_that_found_no_partner_are_compared_with_ones_own(tmp_path: Path) -> None:
+    """Vertical: the certificate says how many rows of each party were left out."""
+    columns = {"clinic-a": {"columns": ["zip"]}, "clinic-b": {"columns": ["sex", "diagnosis"]}}
+    study = written_study(tmp_path, ZIP_PLAN, distribution="vertical", identifier="TID", parties=columns)
+    numbered = ZIP_ROWS.with_row_index("TID")
+    release = run_study(study, {"clinic-a": numbered.select("TID", "zip"), "clinic-b": numbered[1:].drop("zip")})
+    certified = release["clinic-a"]
+    assert certified is not None
+    facts = json.loads(certified.certificate.to_json())
+    Known(rows={"clinic-a": 8, "clinic-b": 7}).refuse_other(facts, study)
+    for rows in ({"clinic-a": 9}, {"clinic-b": 8}, {"clinic-a": 7}):
+        with pytest.raises(ProtocolError, match=r"that this member knows|other rows than the parties have"):
+            Known(rows=rows).refuse_other(facts, study)
