@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kohorte.data import Role
-from kohorte.errors import NoSolution
 from kohorte.hierarchies import SUPPRESSED, Builder, Hierarchy
 from kohorte.hierarchies.builder import Labels
 from kohorte.kernels.arrays import Bools, Codes, Counts
@@ -23,7 +22,7 @@ from kohorte.parties.sealed_release import SealedRelease
 from kohorte.plans.parts import Attribute
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback
-from kohorte.release.anonymization import SearchSetup, search, set_up_search
+from kohorte.release.anonymization import SearchSetup, nothing_found, search, set_up_search
 from kohorte.release.preparation import EncodedProblem, encode_problem
 from kohorte.release.telling.losses import lost_labels
 from kohorte.search import SearchResult, all_starred
@@ -112,11 +111,7 @@ def anonymize_blindly(table: SealedTable, plan: Plan, *, progress: ProgressCallb
     setup = set_up_search(encoded)
     result = search(setup)
     if result.best is None:
-        raise NoSolution(
-            "no combination of levels satisfies the plan within its suppression limit; relax the models or raise "
-            "suppression_limit",
-            code="no-solution",
-        )
+        raise nothing_found(setup, result)
     node = result.best.node
     class_of, groups = setup.engine.classes(node)
     kept_classes = setup.evaluator.kept(groups)

@@ -37,6 +37,8 @@ Rows = NDArray[np.uint32]
 
 def with_local_dummies(own: OwnTable, share: float) -> OwnTable:
     """Add dummy rows to a table of whole rows; their number differs a little from the share."""
+    if not own.rows:
+        return own
     draw = generator()
     codes = np.stack([column.codes for column in own.columns.values()], axis=1)
     combinations, sizes = np.unique(codes, axis=0, return_counts=True)

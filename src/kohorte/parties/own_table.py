@@ -42,6 +42,10 @@ class LabelledColumn:
         return max((len(text.encode()) for text in self.texts), default=0)
 
 
+NO_ROWS = LabelledColumn(np.empty(0, dtype=np.uint32), np.empty((0, 1), dtype=np.uint32), ())
+"""A column of a party without rows: it has no values, and no part of a hierarchy."""
+
+
 @dataclass(frozen=True, eq=False)
 class OwnTable:
     """The columns that a party brings, and the identifiers of its rows if they are to be joined."""
@@ -72,14 +76,19 @@ def longest_values(frame: pl.DataFrame, study: Study, name: str) -> dict[str, in
 def own_table(frame: pl.DataFrame, study: Study, name: str, *, lengths: Mapping[str, int]) -> OwnTable:
     """Check the table of a party against the study, and give each value its labels.
 
-    `lengths` are the agreed lengths of redactions. Values that a hierarchy does not know are refused with their rows.
+    `lengths` are the agreed lengths of redactions. Values that a hierarchy does not know are refused with their rows. A
+    table without rows is refused if rows are joined; otherwise it adds nothing to those of the others.
     """
     plan = study.plan
     _check(frame, study, name)
-    if frame.height == 0:
-        raise InputError("the table has no rows", code="table-no-rows")
-    frame = without_marks(frame, plan.missing_values)
+    if frame.height == 0 and study.joins:
+        raise InputError(
+            "the table has no rows, so that no person is at all parties of the study", code="table-no-rows"
+        )
     own = study.columns_of(name)
+    if frame.height == 0:
+        return OwnTable(dict.fromkeys(own, NO_ROWS))
+    frame = without_marks(frame, plan.missing_values)
     quasi = [column for column in own if column in plan.quasi_identifiers]
     encoded = _encoded(frame, plan, quasi, lengths)
     columns = {}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kohorte.data import Role
-from kohorte.errors import InputError
+from kohorte.errors import InputError, InternalError
+from kohorte.groups import Column, Marginals
 from kohorte.hierarchies import Builder, Ordering
 from kohorte.in_words import listed
+from kohorte.lattice import Lattice, Node
 from kohorte.metrics import (
     Aecs,
     Discernibility,
@@ -19,7 +23,7 @@ from kohorte.metrics import (
 from kohorte.models import NTCloseness, OrderedTCloseness, PrivacyModel, SafeHarborRule
 from kohorte.parties.study import Distribution, Protocol, Study
 from kohorte.release.algorithms import is_recoder
-from kohorte.search import search_named
+from kohorte.search import SEARCHES, Evaluation, Problem, search_named
 
 FROM_LEVELS = (Height, Precision, PrecisionMonotone, Aecs, Discernibility, DiscernibilityMonotone)
 """Metrics that need only levels and the sizes of classes."""
@@ -43,6 +47,7 @@ def refuse_unsuited(study: Study) -> None:
         )
     if plan.decorrelate is not None:
         raise _refusal("decorrelate: compares single rows, which nobody has in plain text before the release")
+    _refuse_unfit(study)
     _refuse_counting(study)
     _refuse_minimum_levels(study)
     _refuse_hierarchies(study)
@@ -100,19 +105,62 @@ def _refuse_counting(study: Study) -> None:
         )
 
 
+def _refuse_unfit(study: Study) -> None:
+    """Refuse a search that cannot solve the plan; otherwise it would be noticed after the tables were sent.
+
+    How many rows may be suppressed is not known yet; unless the limit is 0, it is at least one.
+    """
+    problem = _outline(study)
+    algorithm = search_named(study.plan.search.algorithm)
+    if (reason := algorithm.refuse(problem)) is None:
+        return
+    able = [search.name for search in SEARCHES if search().refuse(problem) is None]
+    raise InputError(
+        f"algorithm {algorithm.name} cannot solve this plan: {reason}; these can: {listed(able)}",
+        code="algorithm-unfit",
+    )
+
+
+def _outline(study: Study) -> Problem:
+    """The search problem as far as the plan decides it: one row, and two levels for each quasi-identifier."""
+    plan, zero = study.plan, np.zeros(1, dtype=np.uint32)
+    columns = tuple(
+        Column(name, np.ones(1, dtype=np.int64), (zero, zero), (np.zeros(1), np.ones(1)), attribute.weight)
+        for name, attribute in plan.attributes.items()
+        if name in plan.quasi_identifiers
+    )
+    marginals, limit = Marginals(1, columns), int(plan.suppression_limit > 0)
+    return Problem(
+        lattice=Lattice(marginals.shape),
+        count=_never,
+        costing=plan.metric.costing(marginals, smallest_class=plan.smallest_class, limit=limit),
+        marginals=marginals,
+        limit=limit,
+        monotone=all(model.monotone_under(limit) for model in plan.judging_models),
+    )
+
+
+def _never(node: Node) -> Evaluation:
+    raise InternalError(f"node {node} of a plan without a table was counted", code="engine-rows-hidden")
+
+
 def _refuse_minimum_levels(study: Study) -> None:
-    """Refuse a metric that is measured from the values themselves, if nothing below the minimum level is known."""
+    """Refuse a metric that is measured from the values themselves, if only counters of labels are known.
+
+    Values that each party generalized before it encrypted are the values of the table: what is lost is measured from
+    them.
+    """
     plan = study.plan
     raised = [name for name, level in plan.minimum_levels.items() if level > 0]
-    if not raised or not (study.pregeneralize or _counts_only(study)) or isinstance(plan.metric, FROM_LEVELS):
+    if not raised or study.pregeneralize or not _counts_only(study) or isinstance(plan.metric, FROM_LEVELS):
         return
     builders = [plan.attributes[name].hierarchy for name in raised]
     if isinstance(plan.metric, Loss) and all(builder is not None and builder.independent for builder in builders):
         return  # the plan itself says how much of the domain each label covers
-    remedy = "take precision, or leave out pregeneralize" if study.pregeneralize else "take precision, or protocol B"
     raise _refusal(
         f"metric: {plan.metric.name} counts the values themselves, but of {listed(raised)} only labels from their "
-        f"minimum_level on are known; {remedy}"
+        "minimum_level on are counted; state pregeneralize: true, so that what is lost is measured from these labels, "
+        "or take precision, or protocol B"
     )
 
 

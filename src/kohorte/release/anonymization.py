@@ -23,7 +23,7 @@ from kohorte.plans.population import refuse_missing_people
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release.algorithms import able, is_recoder
 from kohorte.release.candidate import Candidate
-from kohorte.release.explain import no_solution
+from kohorte.release.explain import most_missing, no_solution
 from kohorte.release.preparation import EncodedProblem, encode_problem
 from kohorte.release.recoding import judge, recode, recoding_problem, shown_cells
 from kohorte.release.release import Release
@@ -102,7 +102,7 @@ def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallbac
     ready = time.perf_counter()
     result = search(setup)
     if result.best is None:
-        raise _nothing_found(setup, result)
+        raise nothing_found(setup, result)
     seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
     tell(progress, Stage.GENERALIZING, f"{encoded.table.rows:,} rows")
     shown, kept_classes = apply(setup, result.best.node)
@@ -230,14 +230,22 @@ def counting_ahead(setup: SearchSetup, *, always: bool = False) -> Iterator[None
         setup.engine.use_threads(0)
 
 
-def _nothing_found(setup: SearchSetup, result: SearchResult) -> NoSolution:
+def nothing_found(setup: SearchSetup, result: SearchResult) -> NoSolution:
+    """Return the error of a search without a result: what would have to be relaxed, if nothing satisfies the plan."""
     if not result.optimal:
         return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
     encoded, groups = setup.encoded, setup.engine.groups(setup.problem.lattice.top)
     everything = replace(
         setup.evaluator, limit=encoded.table.rows
     )  # to count the rows that would have to be suppressed
-    return no_solution(encoded.plan, encoded.table, encoded.tuples, everything.judge(groups), groups)
+    return no_solution(
+        encoded.plan,
+        everything.judge(groups),
+        groups,
+        rows=encoded.table.rows,
+        excluded=encoded.table.excluded,
+        missing=most_missing(encoded.tuples, encoded.plan),
+    )
 
 
 def apply(setup: SearchSetup, node: Node) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -9,23 +9,25 @@ from kohorte.models.words import model_in_words
 from kohorte.plans.plan import Plan
 from kohorte.release.words import reached_in_words
 from kohorte.search import Evaluation
-from kohorte.sources import EncodedTable, Missing, Tuples
+from kohorte.sources import Missing, Tuples
 
 
-def no_solution(plan: Plan, table: EncodedTable, tuples: Tuples, top: Evaluation, groups: Groups) -> NoSolution:
-    """Return the error that explains why there is no solution and what would help, from the most general node."""
-    excluded = table.excluded
-    included = table.rows - excluded
-    limit = plan.most_suppressed(table.rows)
+def no_solution(
+    plan: Plan, top: Evaluation, groups: Groups, *, rows: int, excluded: int, missing: tuple[str, int] | None = None
+) -> NoSolution:
+    """Return the error that explains why there is no solution and what would help, from the most general node.
+
+    `excluded` of the rows lack a value; `missing` is the column that most of them lack, and how many, if it is known.
+    """
+    included = rows - excluded
+    limit = plan.most_suppressed(rows)
     within = "a model does not allow that" if top.suppressed <= limit else f"the limit allows {limit:,}"
     reasons = [
         f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {top.suppressed:,} "
-        f"of {table.rows:,} rows would have to be suppressed, and {within}"
+        f"of {rows:,} rows would have to be suppressed, and {within}"
     ]
-    if top.suppressed < table.rows:
-        enough = (
-            -(-top.suppressed * 10**6 // table.rows) / 10**6
-        )  # rounded up, so that the printed number is large enough
+    if top.suppressed < rows:
+        enough = -(-top.suppressed * 10**6 // rows) / 10**6  # rounded up, so that the printed number is large enough
         reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
     k = 0 if plan.unit.counts_people else max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0)
     if excluded <= limit and 0 < included < k:
@@ -36,10 +38,10 @@ def no_solution(plan: Plan, table: EncodedTable, tuples: Tuples, top: Evaluation
             reached = reached_in_words(model.reached(groups))
             reasons.append(f"model {model_in_words(model)} fails there, where {reached} is reached")
     if excluded and plan.missing is Missing.SUPPRESS:
-        name, count = most_missing(tuples, plan)
+        most = "" if missing is None else f", {missing[1]:,} of them in {missing[0]!r}, which blocks most"
         reasons.append(
-            f"{excluded:,} rows are suppressed because they lack a value, {count:,} of them in {name!r}, which blocks "
-            "most: fill the gaps, or count missing as a value of its own (missing: category)"
+            f"{excluded:,} rows are suppressed because they lack a value{most}: fill the gaps, or count missing as a "
+            "value of its own (missing: category)"
         )
     return NoSolution("; ".join(reasons), code="no-solution")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -228,9 +229,67 @@ def test_only_the_party_that_the_study_names_gets_the_release(protocol: str, tmp
 @pytest.mark.parametrize("protocol", ["A", "B", "C"])
 def test_a_plan_that_nothing_satisfies_ends_the_run_at_all_parties(protocol: str, tmp_path: Path) -> None:
     plan = {**PLAN, "models": [{"model": "k-anonymity", "k": 3}, {"model": "average-risk", "threshold": 0.001}]}
-    study = study_of(tmp_path, protocol, "horizontal", plan)
-    with pytest.raises(NoSolution):
-        run_study(study, divided(patients(30, 1), "horizontal"))
+    study = study_of(tmp_path, protocol, "horizontal", {**plan, "missing": "suppress"})
+    frame = patients(60, 1)
+    with pytest.raises(NoSolution) as joint:
+        run_study(study, divided(frame, "horizontal"))
+    with pytest.raises(NoSolution) as pooled:
+        ko.anonymize(frame, study.plan)
+    found, expected = (str(caught.value).split("; ") for caught in (joint, pooled))
+    assert found[:-1] == expected[:-1]  # the same hints
+    assert "rows are suppressed because they lack a value" in found[-1]
+    assert found[-1] == (expected[-1] if protocol != "C" else re.sub(", [0-9]* of them in .*most:", ":", expected[-1]))
+
+
+NAMES = ("age", "zip", "sex", "town", "diagnosis", "note")
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_a_party_without_rows_adds_nothing(protocol: str, tmp_path: Path) -> None:
+    frame = patients(60, 5)
+    study = study_of(tmp_path, protocol, "horizontal", dummies=0.3 if protocol == "C" else 0.0)
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, {"clinic-a": frame[:25], "clinic-b": frame[:0], "clinic-c": frame[25:]})["clinic-b"]
+    assert release is not None
+    assert release.figures["levels"] == pooled.levels
+    assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
+
+
+def test_protocol_a_with_dummy_rows_accepts_a_party_without_rows(tmp_path: Path) -> None:
+    frame = patients(40, 5)
+    study = study_of(tmp_path, "A", "horizontal", dummies=0.3)
+    release = run_study(study, {"clinic-a": frame[:0], "clinic-b": frame[:20], "clinic-c": frame[20:]})["clinic-a"]
+    assert release is not None
+    assert rows_of(release.frame, NAMES) == rows_of(ko.anonymize(frame, study.plan).data, NAMES)
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+@pytest.mark.parametrize("distribution", ["horizontal", "vertical"])
+def test_parties_without_any_row_are_refused(protocol: str, distribution: str, tmp_path: Path) -> None:
+    study = study_of(tmp_path, protocol, distribution)
+    with pytest.raises(InputError) as refused:
+        run_study(study, divided(patients(10, 5)[:0], distribution))
+    assert refused.value.code == "table-no-rows"
+
+
+@pytest.mark.parametrize("metric", ["entropy", "non_uniform_entropy", "loss"])
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_values_that_were_generalized_at_the_party_are_the_values_of_the_table(
+    protocol: str, metric: str, tmp_path: Path
+) -> None:
+    """As pooling tables in which the postal codes end after three digits; values below were never there."""
+    zip_code = {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5, "padding": "0"}}}
+    attributes = {**PLAN["attributes"], "zip": {**zip_code, "minimum_level": 2}}
+    plan = {**PLAN, "metric": metric, "attributes": attributes}
+    study = study_of(tmp_path, protocol, "horizontal", plan, pregeneralize=True)
+    frame = patients(90, 4)
+    short = frame.with_columns(pl.col("zip").str.pad_end(5, "0").str.slice(0, 3) + "**")
+    pooled = ko.anonymize(short, study.plan)
+    release = run_study(study, divided(frame, "horizontal"))["clinic-b"]
+    assert release is not None
+    assert release.figures["levels"] == pooled.levels
+    assert release.figures["cost"] == pytest.approx(pooled.cost, rel=1e-12)
+    assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
 
 
 @pytest.mark.parametrize(("protocol", "dummies"), [("A", 0.0), ("A", 0.5), ("B", 0.0), ("C", 0.5)])

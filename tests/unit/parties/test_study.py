@@ -195,8 +195,10 @@ def test_the_hash_of_a_study_ties_the_content_of_a_file_to_its_column(tmp_path: 
     ("metric", "hierarchy", "options", "fits"),
     [
         ("loss", {"redaction": {"length": 3}}, {"protocol": "C"}, False),
-        ("loss", {"redaction": {"length": 3}}, {"pregeneralize": True}, False),
+        ("loss", {"redaction": {"length": 3}}, {"pregeneralize": True}, True),
+        ("loss", {"redaction": {"length": 3}}, {"protocol": "C", "pregeneralize": True}, True),
         ("entropy", {"redaction": {"length": 3}}, {"protocol": "C"}, False),
+        ("entropy", {"redaction": {"length": 3}}, {"protocol": "C", "pregeneralize": True}, True),
         ("loss", {"redaction": {"length": 3}}, {}, True),
         ("precision", {"redaction": {"length": 3}}, {"protocol": "C", "pregeneralize": True}, True),
         ("loss", {"tree": {"young": ["1", "2"], "old": ["3"]}}, {"protocol": "C", "pregeneralize": True}, True),
@@ -214,3 +216,28 @@ def test_a_metric_of_values_that_nobody_knows_is_refused_before_a_run(
         with pytest.raises(InputError, match="minimum_level") as caught:
             refuse_unsuited(study)
         assert caught.value.code == "study-unsuited"
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "limit", "metric", "fits"),
+    [
+        ("ola", 0.05, "loss", False),
+        ("ola", 0.0, "loss", True),
+        ("samarati", 0.0, "loss", False),
+        ("samarati", 0.0, "height", True),
+        ("flash", 0.05, "discernibility_monotone", True),
+        ("optimal", 0.05, "loss", True),
+    ],
+)
+def test_a_search_that_cannot_solve_the_plan_is_refused_before_a_run(
+    algorithm: str, limit: float, metric: str, fits: bool, tmp_path: Path
+) -> None:
+    """The same is refused for a table at one place (docs/search), but there it is known how many rows there are."""
+    plan = {**PLAN, "metric": metric, "suppression_limit": limit, "search": {"algorithm": algorithm}}
+    study = written_study(tmp_path, plan)
+    if fits:
+        refuse_unsuited(study)
+        return
+    with pytest.raises(InputError, match=r"cannot solve this plan: .*; these can: optimal") as caught:
+        refuse_unsuited(study)
+    assert caught.value.code == "algorithm-unfit"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
 from kohorte.errors import InputError, NoSolution
+from kohorte.groups import Groups
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Counts
 from kohorte.lattice import Node
@@ -18,8 +19,9 @@ from kohorte.parties.transport.channel import Channel
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback
 from kohorte.release.anonymization import run_to_the_end
+from kohorte.release.explain import no_solution
 from kohorte.release.preparation import check_models
-from kohorte.search import Goal, Problem, SearchResult, lattice_problem, search_named
+from kohorte.search import Evaluator, Goal, Problem, SearchResult, lattice_problem, search_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +124,7 @@ class Lead:
         )
         result = _searched(plan, problem)
         if result.best is None:
-            raise NoSolution(
-                "no combination of levels satisfies the plan within its suppression limit; relax the models or raise "
-                "suppression_limit",
-                code="no-solution",
-            )
+            raise _nothing_found(plan, domain, evaluator, engine.groups(problem.lattice.top), optimal=result.optimal)
         node = result.best.node
         kept = evaluator.kept(engine.groups(node))
         real, rows = engine.kept_order[node]
@@ -142,6 +140,15 @@ class Lead:
         """Ask for the rows of the best node; return them, and a counter for each."""
         self.choose(found)
         return read_release(self.channel.receive(self.counting, "release"))
+
+
+def _nothing_found(plan: Plan, domain: TrueDomain, evaluator: Evaluator, top: Groups, *, optimal: bool) -> NoSolution:
+    """The error of a search without a result, with what would help; in which columns values lack is not known."""
+    if not optimal:
+        return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
+    rows = domain.marginals.rows
+    everything = replace(evaluator, limit=rows)  # to count the rows that would have to be suppressed
+    return no_solution(plan, everything.judge(top), top, rows=rows, excluded=domain.excluded)
 
 
 def _shown(plan: Plan, kept: Counts, suppressed: Counts, classes: int) -> Bools:
