@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kohorte.kernels.arrays import Codes, Counts
-from kohorte.parties.dummies import generator
-from kohorte.parties.imitation import Rarity
+from kohorte.parties.dummy_rows.imitation import Rarity
+from kohorte.parties.dummy_rows.whole import generator
 from kohorte.parties.sealed import malformed
 
 STEPS = 16

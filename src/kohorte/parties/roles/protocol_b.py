@@ -22,7 +22,7 @@ import polars as pl
 
 from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.deterministic import ColumnCipher
-from kohorte.parties.dummies import LONGEST_TEXT
+from kohorte.parties.dummy_rows.whole import LONGEST_TEXT
 from kohorte.parties.integration import permuted
 from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable, longest_values, own_table

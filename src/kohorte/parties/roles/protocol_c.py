@@ -36,13 +36,14 @@ import numpy as np
 import polars as pl
 
 from kohorte.kernels.arrays import Counts
-from kohorte.parties.ciphers.counters import COUNTERS, PrivateCounters, PublicCounters
+from kohorte.parties.ciphers.counters import COUNTERS, ElGamal, PrivateCounters, PublicCounters
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead, Remembering
-from kohorte.parties.dummies import shuffled, with_local_dummies
+from kohorte.parties.dummy_rows.joined import Group, chance_alike, with_joined_dummies
+from kohorte.parties.dummy_rows.ties import Agreeing
+from kohorte.parties.dummy_rows.whole import shuffled, with_local_dummies
 from kohorte.parties.integration import append, permuted
-from kohorte.parties.joined_dummies import Group, chance_alike, with_joined_dummies
 from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable
 from kohorte.parties.roles.integrating import integrated_groups
@@ -126,7 +127,10 @@ def mixed_with_dummies(
         mixed, counting = with_local_dummies(own, study.dummies), True
     else:
         name, names = next((name, names) for name, names in study.groups().items() if secrets.name in names)
-        group = Group({one: alike[one] for one in names}, min(rows[one] for one in names))
+        fewest = min(rows[one] for one in names)
+        tied = _tied_columns(channel, own, secrets, names, key=secrets.column_key("pairs", name), rows=fewest)
+        free = [one for one in names if not tied.issuperset(study.columns_of(one))]
+        group = Group({one: alike[one] for one in names}, fewest, tied, free)
         key = secrets.column_key("dummies", name)
         mixed = with_joined_dummies(own, study.dummies, key=key, group=group, name=secrets.name)
         counting = secrets.name == names[0]
@@ -134,6 +138,29 @@ def mixed_with_dummies(
     counts[: own.rows] = 1
     mixed, counts = shuffled(mixed, counts)
     return mixed, counts if counting else None, rows
+
+
+def _tied_columns(
+    channel: Channel, own: OwnTable, secrets: Secrets, names: Sequence[str], *, key: bytes, rows: int
+) -> set[str]:
+    """The columns of the parties of a group that determine each other; each two parties find theirs.
+
+    All of them tell the result to all parties; those of other groups do not need it.
+    """
+    agreeing, found = Agreeing.of(own, key=key, rows=rows), set[str]()
+    place = names.index(secrets.name)
+    with ElGamal.random() as private:
+        for later in names[place + 1 :]:
+            channel.send(later, "pairs", agreeing.question(private))
+        for earlier in names[:place]:
+            channel.send(earlier, "agreeing", agreeing.answer(channel.receive(earlier, "pairs")))
+        for later in names[place + 1 :]:
+            found |= agreeing.tied(channel.receive(later, "agreeing"), private)
+    told = secrets.exchange(channel, "tied", {"columns": sorted(found)})
+    try:
+        return {str(column) for name in names for column in told[name]["columns"]}
+    except (KeyError, TypeError):
+        raise malformed("it does not say which columns are tied") from None
 
 
 def lost_rows(study: Study, rows: Mapping[str, int], people: Sequence[int]) -> dict[str, int]:

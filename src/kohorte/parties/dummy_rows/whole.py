@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Codes, Counts
-from kohorte.parties.imitation import imitated
+from kohorte.parties.dummy_rows.imitation import imitated
 from kohorte.parties.integration import random_order
 from kohorte.parties.own_table import LabelledColumn, OwnTable
 from kohorte.parties.sealed import MISSING, STAR

@@ -7,26 +7,28 @@ finds no partner there, and is left out with this person: nobody learns who is a
 No party knows the joined rows. A dummy row agrees with the person that it is made from at as many parties as real rows
 agree with other real rows, as far as the parties can tell: each says how likely two of its rows are alike, and the
 chances are multiplied as if the parties' columns were independent. The other parties exchange values, each for one that
-goes with the rest of its part and, if the hierarchy has groups, is in the same group.
+goes with the rest of its part and, if the hierarchy has groups, is in the same group. Columns of different parties that
+determine each other (ties.py) keep the values of the person.
 
 Leaves open
-    Values of different parties that depend on each other more closely than the groups of the hierarchies show: a
-    dummy row with an exchanged value has a combination that no real row would have. The run measures how well dummy
-    rows can be told from real ones (counting/telling.py), and the certificate says it.
+    Values of different parties that depend on each other more closely than the groups of the hierarchies show, without
+    determining each other: a dummy row with an exchanged value has a combination that no real row would have. If
+    everything is determined, dummy rows are copies, which are told where real rows are all different. The run measures
+    how well dummy rows can be told from real ones (counting/telling.py), and the certificate says it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
-from kohorte.parties.dummies import Inventing, Rows, generator
+from kohorte.parties.dummy_rows.whole import Inventing, Rows, generator
 from kohorte.parties.own_table import LabelledColumn, OwnTable
 
 WORD, NAME = 8, 10
@@ -38,10 +40,22 @@ TRIES = 6
 
 @dataclass(frozen=True)
 class Group:
-    """The parties whose rows are joined: for each how likely two of its rows are alike, and the fewest rows of one."""
+    """The parties whose rows are joined: for each how likely two of its rows are alike, and the fewest rows of one.
+
+    Values of `tied` columns are never exchanged: columns of other parties determine them, or the other way round.
+    `free` are the parties that have other columns as well; all of them, if it is empty and nothing is tied.
+    """
 
     alike: Mapping[str, float]
     rows: int
+    tied: Collection[str] = ()
+    free: Sequence[str] = ()
+
+    @property
+    def changing(self) -> list[str]:
+        """The parties that can exchange values, those whose rows are least alike first."""
+        able = self.free if self.tied else self.alike
+        return sorted(able, key=self.alike.__getitem__)
 
 
 def chance_alike(own: OwnTable, columns: Sequence[str] | None = None) -> float:
@@ -58,7 +72,7 @@ def with_joined_dummies(own: OwnTable, share: float, *, key: bytes, group: Group
     chosen = _chosen(own, share, key, group, name)
     codes = np.stack([column.codes for column in own.columns.values()], axis=1)
     table = Inventing(own, codes)
-    return table.with_rows(table.invented(_varied(own, codes, chosen)), chosen.identifiers)
+    return table.with_rows(table.invented(_varied(own, codes, chosen, group.tied)), chosen.identifiers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,24 +118,28 @@ def _changed(numbers: NDArray[np.uint64], group: Group, name: str) -> tuple[Bool
     Parties give up their part until what is left is common enough, the one whose rows are least alike first: others
     then change fewer values, on which values of other parties may depend.
     """
-    order = sorted(group.alike, key=group.alike.__getitem__)
+    order = group.changing
     gone = np.full(len(numbers), len(order))
     partners = np.full(len(numbers), float(group.rows))
     waiting = np.ones(len(numbers), dtype=bool)
     for given_up in range(len(order)):
-        expected = group.rows * math.prod(group.alike[party] for party in order[given_up:])
+        kept = set(group.alike) - set(order[:given_up])
+        expected = group.rows * math.prod(group.alike[party] for party in sorted(kept))
         stays = waiting & (numbers[:, given_up] / 2.0**64 < expected / (1 + expected))
         gone[stays], partners[stays] = given_up, expected
         waiting &= ~stays
-    return gone > order.index(name), partners
+    changed = gone > order.index(name) if name in order else np.zeros(len(numbers), dtype=bool)
+    return changed, partners
 
 
-def _varied(own: OwnTable, codes: Rows, chosen: Chosen) -> Rows:
+def _varied(own: OwnTable, codes: Rows, chosen: Chosen, tied: Collection[str]) -> Rows:
     """This party's part of the dummy rows: that of the chosen rows, with exchanged values where it changes one."""
     draw, columns = generator(), list(own.columns.values())
     made, which = codes[chosen.rows], np.flatnonzero(chosen.changed)
-    turns = draw.random((len(which), len(columns))).argsort(axis=1)
+    fixed = np.array([name in tied for name in own.columns])
+    turns = (draw.random((len(which), len(columns))) + fixed).argsort(axis=1)  # columns that stay come last
     changes = _number_of_changes(own, turns, chosen.partners[which], draw)
+    changes = np.minimum(changes, int((~fixed).sum()))
     for step in range(int(changes.max(initial=0))):
         for place, column in enumerate(columns):
             mine = which[(changes > step) & (turns[:, step] == place)]
