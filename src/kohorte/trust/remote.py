@@ -74,9 +74,7 @@ class OtherHouse:
         return _content(status, read)
 
     def _connection(self) -> http.client.HTTPSConnection:
-        parts = urlsplit(self.address)
-        if parts.scheme != "https" or not parts.hostname:
-            raise InputError("the address of another house begins with https://", code="trust-house-address")
+        host, port = self._endpoint()
         try:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -90,7 +88,16 @@ class OtherHouse:
                 "or do not match",
                 code="trust-house-certificate",
             ) from None
-        return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=self.seconds, context=context)
+        return http.client.HTTPSConnection(host, port, timeout=self.seconds, context=context)
+
+    def _endpoint(self) -> tuple[str, int | None]:
+        try:
+            parts = urlsplit(self.address)
+            if parts.scheme == "https" and parts.hostname:
+                return parts.hostname, parts.port
+        except ValueError:
+            pass
+        raise InputError("the address of another house is https://HOST:PORT", code="trust-house-address")
 
     def _compare(self, connection: http.client.HTTPSConnection) -> None:
         """Refuse any certificate but the pinned one, also one that a pinned authority has issued."""

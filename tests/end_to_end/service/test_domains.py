@@ -97,6 +97,9 @@ def test_a_new_key_gives_new_pseudonyms_and_the_old_version_the_old_ones(house: 
     assert house.post("trustee", f"/domains/{domain}/rotate-key")["key_version"] == 2
     assert pseudonyms(house, domain, "x") != before
     assert pseudonyms(house, domain, "x", key_version=1) == before
+    body = {"originals": ["x"], "key_version": 3}
+    answer = house.post("source", f"/domains/{domain}/pseudonyms", body, status=400)
+    assert answer["code"] == "pseudonym-version-unknown"
 
 
 def test_blanks_have_no_pseudonym_and_the_error_names_the_position_of_a_wrong_text(house: House) -> None:

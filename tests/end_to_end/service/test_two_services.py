@@ -15,6 +15,8 @@ import pytest
 from kohorte.cli.main import main
 from kohorte.errors import AccessDenied, EngineError
 from kohorte.parties.transport.certificates import create_certificate
+from kohorte.pseudonyms.resolving import Source
+from kohorte.trust.folder import TrustFolder
 from kohorte.trust.remote import OtherHouse
 from kohorte.trust.store import ENVIRONMENT
 from support.serving import serving
@@ -101,6 +103,8 @@ def test_from_names_to_pseudonyms_through_both_houses_neither_of_which_can_join_
     assert not list((houses.folder / "patients").rglob("domain-*"))
     assert not (houses.folder / "patients" / "pseudonyms").exists()
     assert not list((houses.folder / "pseudonyms").rglob("patients*"))
+    found = Source("study").originals(TrustFolder.opened(houses.folder / "pseudonyms" / "pseudonyms"), made)
+    assert found == pids  # all that this house can find with its keys are PIDs, which the list alone can resolve
     keys = {house: _keys(houses.folder / house) for house in ("patients", "pseudonyms")}
     assert all(keys.values())
     assert not [key for key in keys["patients"] if key in of_pseudonyms]

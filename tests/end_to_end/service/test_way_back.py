@@ -88,6 +88,7 @@ def test_unknown_pseudonyms_are_asked_for_like_known_ones(house: House) -> None:
     ("change", "status", "code"),
     [
         ({"domain": "unknown"}, 404, "not-found"),
+        ({"key_version": 2}, 400, "pseudonym-version-unknown"),
         ({"domain": "hashed"}, 400, "pseudonym-one-way"),
         ({"pseudonyms": ["no pseudonym at all"]}, 400, "pseudonym-wrong"),
         ({"purpose": "because"}, 400, "way-back-purpose"),

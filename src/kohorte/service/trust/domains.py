@@ -27,6 +27,12 @@ def known_domains(service: Service) -> Iterator[Domains]:
         raise AccessDenied("there is no such domain", code="not-found") from None
 
 
+def refuse_version(definition: Definition, version: int | None) -> None:
+    """Refuse a version that the key of a domain never had; one that was lost is the operator's problem."""
+    if version is not None and version not in definition.keys:
+        raise InputError("key_version: the key of the domain has no such version", code="pseudonym-version-unknown")
+
+
 def create(service: Service, actor: Actor, definition: Definition) -> Definition:
     """Make a domain with a new key."""
     with known_domains(service) as domains:
@@ -60,6 +66,7 @@ def pseudonymize(
 ) -> Pseudonymized:
     """Return the pseudonyms of some texts."""
     with known_domains(service) as domains:
+        refuse_version(domains.definition(name), key_version)
         found = pseudonymized(domains.open(name), texts, key_version=key_version, actor=name_of(actor))
     note(service, actor, "pseudonymize", f"domain {name}", pseudonyms=len(texts))
     return found

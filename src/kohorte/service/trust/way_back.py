@@ -12,7 +12,7 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
 from kohorte.service.permissions import Permission
-from kohorte.service.trust.domains import known_domains
+from kohorte.service.trust.domains import known_domains, refuse_version
 from kohorte.service.trust.folders import name_of, note, opened
 from kohorte.trust.way_back import Request, WayBack
 
@@ -22,6 +22,7 @@ def ask(
 ) -> dict[str, Any]:
     """Ask for the way back of some pseudonyms; whether any of them is known is neither looked up nor told."""
     with known_domains(service) as domains:
+        refuse_version(domains.definition(source.domain), source.version)
         source.check(domains.folder, pseudonyms)
         request = WayBack(domains.folder).ask(
             str(source), pseudonyms, purpose=purpose, until=until, actor=name_of(actor)

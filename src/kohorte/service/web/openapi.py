@@ -34,7 +34,7 @@ TAGS = (
     ("approvals", "Requests for the approval of a second person"),
     ("patients", "The patient list: one PID per person"),
     ("pseudonyms", "Domains of pseudonyms, each with its own key"),
-    ("way back", "From pseudonyms back to what they stand for: one person asks, two others approve"),
+    ("reidentification", "From pseudonyms back to what they stand for: one person asks, two others approve"),
     ("audit", "The audit log"),
     ("health", "Health of the service, and metrics for Prometheus"),
 )

@@ -18,7 +18,7 @@ from kohorte.service.web.models.trust import (
     WayBackResult,
 )
 
-router = APIRouter(tags=["way back"])
+router = APIRouter(tags=["reidentification"])
 CREATED: dict[int | str, dict[str, Any]] = {
     201: {"headers": {"Location": {"description": "The URL of the request.", "schema": {"type": "string"}}}}
 }
