@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from kohorte.errors import EngineError
 from kohorte.service.permissions import Role
+from kohorte.service.trust import way_back
 from support.service import new_person_with
 from support.trusting import House, house_in
 
@@ -46,6 +48,20 @@ def test_two_others_approve_and_the_person_who_asked_sees_it_once(house: House) 
     assert [one["original"] for one in shown["found"]] == ["F5G6H7J8"]
     assert house.post("researcher", f"{request}/show", status=403)["code"] == "way-back-shown"
     assert house.get("researcher", request)["state"] == "shown"
+
+
+def test_a_failure_of_the_audit_log_does_not_use_up_the_one_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = asked(house)
+    for name in ("approver", "approver 2"):
+        house.post(name, f"{request}/approve")
+
+    def fail(*_: object, **__: object) -> None:
+        raise EngineError("no", code="service-database")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(way_back, "note", fail)
+        house.post("researcher", f"{request}/show", status=500)
+    assert len(house.post("researcher", f"{request}/show")["found"]) == 1
 
 
 def test_nobody_approves_their_own_request(house: House) -> None:

@@ -73,16 +73,16 @@ def reveal(service: Service, actor: Actor, number: int) -> list[tuple[str, str |
     with opened(service, Part.PSEUDONYMS) as folder:
 
         def originals(source: str, pseudonyms: Sequence[str]) -> list[tuple[str, str | None]]:
-            return list(zip(pseudonyms, Source.of(source).originals(folder, pseudonyms), strict=True))
+            found = list(zip(pseudonyms, Source.of(source).originals(folder, pseudonyms), strict=True))
+            note(service, actor, "reveal-way-back", f"way back {number}", pseudonyms=len(found))
+            return found  # only now is the one time used up
 
         way_back = WayBack(folder)
         try:
-            found = way_back.show(number, originals, actor=name_of(actor))
+            return way_back.show(number, originals, actor=name_of(actor))
         except (AccessDenied, InputError):
             _visible(way_back, actor, number)
             raise
-    note(service, actor, "reveal-way-back", f"way back {number}", pseudonyms=len(found))
-    return found
 
 
 def notices(service: Service, actor: Actor) -> list[Mapping[str, Any]]:
