@@ -13,6 +13,10 @@ from kohorte.plans.plan import Plan
 def homogeneity_attack(frame: object, plan: Plan, *, original: object = None) -> Attack:
     """Count the people in classes with a sensitive value that everybody in the class has.
 
+    Suppressed rows look alike and are one more class: an attacker who knows that somebody is in the table, and finds no
+    class that fits, knows that the row is suppressed. They are left out if the release says whom its other rows are
+    about.
+
     If it is not known whom the rows are about, the rows in classes of one value. Whom they are about is said by the
     table or, for a release, by the `original` table. A class of one person has only values that everybody has.
 
@@ -24,10 +28,11 @@ def homogeneity_attack(frame: object, plan: Plan, *, original: object = None) ->
 
 def attack_by_homogeneity(attacked: AttackedTable) -> Attack:
     """The attack on a table whose members are known."""
-    members = attacked.members
+    whole = attacked.with_suppressed
+    members = whole.members
     hurt = np.zeros(members.classes, dtype=bool)
     facts = []
-    for values in sensitive_values(attacked):
+    for values in sensitive_values(whole):
         hurt |= values.common
         facts.append({"attribute": values.name, **members.figures(values.common)})
     return Attack.on(
@@ -36,5 +41,10 @@ def attack_by_homogeneity(attacked: AttackedTable) -> Attack:
         hurt=members.in_classes(hurt),
         how="an attacker who knows a person's quasi-identifiers finds the class; its rows share one sensitive value",
         prevented_by="l-diversity (l of at least 2) for each sensitive attribute",
-        facts={"classes": members.classes, "homogeneous_classes": int(hurt.sum()), "attributes": facts},
+        facts={
+            "classes": members.classes,
+            "homogeneous_classes": int(hurt.sum()),
+            "suppressed_rows_as_class": members.shown.kept_rows - attacked.shown.kept_rows,
+            "attributes": facts,
+        },
     )

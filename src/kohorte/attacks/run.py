@@ -100,6 +100,8 @@ def run_attacks(
         checked_knowledge(knowledge, plan)
     given = {"register": register, "release": other_release, "original": original}
     lacking = {name for name, table_given in given.items() if table_given is None}
+    if not plan.unit.counts_people:  # an original would not help: the attack itself says what is missing
+        lacking.discard("original")
     if only is not None:
         return _together([known[name]() for name in _told(_chosen(only, lacking), progress)], doubts)
     runnable = _told([name for name in known if NEEDS[name] not in lacking], progress)

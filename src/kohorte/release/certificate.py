@@ -153,7 +153,7 @@ def versions() -> dict[str, str]:
 # What is open
 
 
-def warnings(release: Candidate) -> tuple[str, ...]:
+def warnings(release: Release) -> tuple[str, ...]:
     """The open points of a release."""
     plan = release.plan
     found = [*plan_warnings(plan), *release.person_notes]

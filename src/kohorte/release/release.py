@@ -49,6 +49,11 @@ class Release(Candidate):
         known = {part.name: getattr(candidate, part.name) for part in fields(Candidate)}
         return cls(**known, verification=verification, kind=kind)
 
+    @property
+    def open_points(self) -> tuple[str, ...]:
+        """What the rows of a person tell together, and what the suppressed rows do."""
+        return (*super().open_points, *self.verification.open_points)
+
     @cached_property
     def data(self) -> Any:
         """The rows, as a frame of the same library as the input."""

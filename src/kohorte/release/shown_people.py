@@ -148,6 +148,11 @@ class ShownPeople:
             return (by_class,), by_class
         return (_groups(self._in_sets(kept), numbers, {}), by_class), by_class
 
+    def suppressed_group(self, plan: Plan) -> Groups:
+        """The people with suppressed rows as one group, as if these rows were a class."""
+        rows, numbers = self._kept(plan, suppressed=False)
+        return _groups(rows.filter(self.starred).with_columns(pl.lit(0).alias(GROUP)), numbers, {})
+
     def without_failing(self, plan: Plan) -> ShownPeople:
         """The same people after all rows are suppressed whose class, or whose set of classes, does not satisfy a model.
 

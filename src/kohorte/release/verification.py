@@ -24,6 +24,7 @@ from kohorte.plans.population import Populations, flagged_rows, whole_population
 from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.suppressed_values import suppressed_points
 from kohorte.release.telling.verified_people import OTHER_ROWS, find_people
 from kohorte.release.words import reached_in_words, unit_named
 from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive, spread
@@ -93,8 +94,8 @@ class Verification:
 
     `unit` tells what the models and the smallest class count: rows or people. If people are counted, `people` is their
     number, some of whom lose rows, or all their rows, by suppression; if only the release says whom a row is about, it
-    is the number of those with a row that is not suppressed. `open_points` says what could not be checked, and what the
-    tables say about people and the plan does not.
+    is the number of those with a row that is not suppressed. `open_points` says what could not be checked, what
+    suppressed rows tell, and what the tables say about people and the plan does not.
     """
 
     satisfied: bool
@@ -211,6 +212,8 @@ def verify_source(
     unit = ROWS if people is None else PEOPLE
     by_rows = people is None and plan.unit.counts_people
     verdicts = tuple(replace(_verdict(model, judged, broken, unit), by_rows=by_rows) for model in plan.judging_models)
+    known = None if whom.partly else people
+    of_suppressed = suppressed_points(tuples.filter(starred), plan, known) if suppressed else ()
     losing = (None, None) if people is None or whom.partly else people.losing()
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),
@@ -224,7 +227,7 @@ def verify_source(
         people=None if people is None else people.people,
         people_losing_rows=losing[0],
         people_losing_all_rows=losing[1],
-        open_points=(whom.unknown,) if whom.unknown else (),
+        open_points=(*((whom.unknown,) if whom.unknown else ()), *of_suppressed),
     )
 
 

@@ -262,6 +262,13 @@ class Facts:
             return None
 
     @property
+    def not_suppressed(self) -> str:
+        """What to add to sentences about this attack, if it leaves suppressed rows out."""
+        attack, suppressed = self.homogeneity, self.judged.profile.suppressed
+        left_out = attack is not None and attack.rows_tried < self.judged.profile.rows
+        return " in rows that are not suppressed" if suppressed and left_out else ""
+
+    @property
     def known_values(self) -> bool:
         """Whether a sensitive value of some person is known without finding the row."""
         return self.homogeneity is not None and self.homogeneity.hurt > 0

@@ -49,4 +49,5 @@ def _inference(facts: Facts) -> str:
     if attack.hurt:
         hurt = facts.figures.hurt(attack)
         return f"Yes: a sensitive value of {hurt} is known, because all {attack.unit} that look alike share it. {rest}"
-    return f"No person's sensitive value is certain: in no class do all {attack.unit} share it. {rest}"
+    hidden = facts.not_suppressed or (", and neither do all suppressed rows" if facts.judged.profile.suppressed else "")
+    return f"No person's sensitive value is certain: in no class do all {attack.unit} share it{hidden}. {rest}"

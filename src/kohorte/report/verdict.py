@@ -145,9 +145,11 @@ def _models(facts: Facts) -> str:
         return f"{subject(facts)} does not satisfy {', '.join(failing)}."
     if not found.satisfied:
         return f"{subject(facts)} satisfies the models, but breaks other rules of the plan ({len(found.problems)})."
-    by_rows = any(model.by_rows for model in found.models)
+    judged = ["counted in rows and not in people"] if any(model.by_rows for model in found.models) else []
+    judged += ["in rows that are not suppressed"] if found.suppressed else []
+    how = f", {', '.join(judged)}," if judged else ""
     return (
-        f"{subject(facts)} satisfies{', counted in rows and not in people,' if by_rows else ''} "
+        f"{subject(facts)} satisfies{how} "
         + "; ".join(
             f"{with_parameters(model.name, model.parameters)}, reached {facts.figures.reached(model, found.rows)}"
             for model in found.models
@@ -198,7 +200,8 @@ def _known_values(facts: Facts) -> str:
     names = ", ".join(name for name in facts.plan.names(Role.SENSITIVE) if name in facts.judged.frame.columns)
     if not attack.hurt:
         return (
-            f"No person's sensitive value ({names}) is known only because all {attack.unit} that look alike share it."
+            f"No person's sensitive value ({names}) is known only because all {attack.unit} that look alike share "
+            f"it{facts.not_suppressed}."
         )
     return (
         f"A sensitive value ({names}) of {facts.figures.hurt(attack)} is known without finding the row, because all "

@@ -103,18 +103,27 @@ def drawn(request):
 
 def both_ways(attack, drawn, *more, **options):
     """The attack on a release with its original, which agrees with that on a table that says whom a row is about."""
-    found = attack(drawn.release(), plan(), *more, original=drawn.original, **options)
-    whom = pl.Series("patient", [row[0] for row in drawn.rows])
-    own = attack(drawn.release(shuffled=False).with_columns(whom), plan(), *more, **options)
-    assert own == found
+    found, _ = both_tables(attack, drawn, *more, **options)
     assert (found.unit, found.people_tried) == ("people", len(people(drawn.everybody)))
     assert found.rows_tried == sum(map(len, drawn.classes.values()))
     return found
 
 
+def both_tables(attack, drawn, *more, **options):
+    found = attack(drawn.release(), plan(), *more, original=drawn.original, **options)
+    whom = pl.Series("patient", [row[0] for row in drawn.rows])
+    own = attack(drawn.release(shuffled=False).with_columns(whom), plan(), *more, **options)
+    assert own == found
+    return found, own
+
+
 def test_homogeneity_counts_people_of_classes_with_a_value_that_everybody_has(drawn):
-    hurt = [members for members in drawn.classes.values() if common(members)]
-    attack = both_ways(homogeneity_attack, drawn)
+    hidden = [(row[0], row[3]) for row, cells in zip(drawn.rows, drawn.shown, strict=True) if cells == ("*", "*")]
+    classes = [*drawn.classes.values(), *([hidden] if hidden else [])]
+    hurt = [members for members in classes if common(members)]
+    attack, _ = both_tables(homogeneity_attack, drawn)
+    assert (attack.unit, attack.people_tried) == ("people", len({row[0] for row in drawn.rows}))
+    assert attack.rows_tried == len(drawn.rows)
     assert attack.hurt == len(set().union(*map(people, hurt)))
     [facts] = attack.facts["attributes"]
     assert facts == {

@@ -36,7 +36,7 @@ class TestSkippedAttacks:
             "similarity": "a hierarchy for a sensitive attribute, in the plan",
             "unsorted matching": "--release FILE (other_release=)",
             "complementary release": "--release FILE (other_release=)",
-            "rows of one person": "--original FILE (original=)",
+            "rows of one person": "person in the plan, the column that says whom a row is about",
         }
         assert all(skipped.reason for skipped in attacks.skipped)
         assert set(attacks.to_dict()) == {"attacks", "skipped", "open_points"}

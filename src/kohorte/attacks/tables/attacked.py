@@ -19,12 +19,16 @@ IN_ROWS = "counts rows, not people: a person with several rows counts several ti
 
 @dataclass(frozen=True, eq=False)
 class AttackedTable:
-    """A table, its classes, and who is in them; `original` has the released rows of the original table, if given."""
+    """A table, its classes, and who is in them.
+
+    `original` has the released rows of the original table, if it is given (as `source`) and says whom rows are about.
+    """
 
     table: pl.DataFrame = field(repr=False)
     plan: Plan = field(repr=False)
     shown: ShownTable = field(repr=False)
     original: pl.DataFrame | None = field(default=None, repr=False)
+    source: object = field(default=None, repr=False)
 
     @classmethod
     def of(cls, frame: object, plan: Plan, *, original: object = None) -> AttackedTable:
@@ -36,7 +40,8 @@ class AttackedTable:
         table = checked_table(frame, plan)
         if original is None or not plan.unit.counts_people:
             return cls(table, plan, shown_people(table, plan))
-        return cls(table, plan, shown_people(table, plan, original=original), released_rows(original, plan))
+        shown, rows = shown_people(table, plan, original=original), released_rows(original, plan)
+        return cls(table, plan, shown, rows, original)
 
     @cached_property
     def members(self) -> Members:
@@ -55,9 +60,19 @@ class AttackedTable:
     def _sensitive(self) -> pl.DataFrame:
         return self.table.select(name for name in self.plan.names(Role.SENSITIVE) if name in self.table.columns)
 
+    @cached_property
+    def with_suppressed(self) -> AttackedTable:
+        """The same table, of which the suppressed rows are one more class; without them if they name nobody."""
+        if not self.shown.suppressed or (self.says_whom and self.plan.unit.stays_tied):
+            return self
+        if self.shown.people is None:
+            return replace(self, shown=ShownTable.of(self.table, self.plan.quasi_identifiers, most_suppressed=0))
+        shown = shown_people(self.table, self.plan, original=self.source, most_suppressed=0)
+        return replace(self, shown=shown)
+
     def in_rows(self) -> AttackedTable:
         """The same table, of which only rows are counted."""
-        return replace(self, shown=replace(self.shown, people=None), original=None)
+        return replace(self, shown=replace(self.shown, people=None), original=None, source=None)
 
     def by(self, columns: tuple[str, ...]) -> Members:
         """Who is in the classes by some columns only."""

@@ -187,7 +187,8 @@ def _verdict(candidate: Candidate) -> Verdict:
     from kohorte.release import Release, warnings
     from kohorte.release.telling.verdict import judge
 
-    return judge(Release.verified(candidate).verification, warnings(candidate))
+    release = Release.verified(candidate)
+    return judge(release.verification, warnings(release))
 
 
 def _print_summary(release: Candidate, certificate: Certificate | None, verdict: Verdict, duration: float) -> None:

@@ -33,4 +33,5 @@ def verdict_on(draft: Draft) -> Verdict:
     definition = draft.table.definition
     formulas = ToldFormulas.of(FrameSource(draft.data), definition.plan)
     arrivals = points_of_arrival(definition, draft.figures.smallest_arrival)
-    return judge(draft.verification, [*points_of_table(draft.table), *formulas.open_points, *arrivals])
+    points = [*points_of_table(draft.table), *draft.verification.open_points, *formulas.open_points, *arrivals]
+    return judge(draft.verification, points)

@@ -73,7 +73,8 @@ class Unpublished:
         told, part = _told(self.figures, plan.smallest_class), _part_of(settings)
         formulas = ToldFormulas.of(FrameSource(self.data), plan, quoted)
         arrivals = points_of_arrival(self.table.definition, self.figures.smallest_arrival)
-        warnings = [*points_of_table(self.table), *formulas.open_points, *arrivals]
+        points = [*points_of_table(self.table), *verification.open_points]
+        warnings = [*points, *formulas.open_points, *arrivals]
         before = replace(self.state, releases=self.state.releases[: self.figures.number - 1])
         facts: dict[str, object] = {
             "certificate": FORMAT,
