@@ -149,7 +149,7 @@ class Candidate:
     def open_points(self) -> tuple[str, ...]:
         """What the rows of a person tell together, although the models hold."""
         attack = self.rows_of_one_person
-        return (attack.in_words,) if attack is not None and attack.people_hurt else ()
+        return (attack.in_public_words,) if attack is not None and attack.people_hurt else ()
 
     def to_dict(self) -> dict[str, object]:
         """The figures of the release, as `kohorte anonymize --json` prints them."""

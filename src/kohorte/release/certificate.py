@@ -17,7 +17,7 @@ import polars as pl
 
 from kohorte.data import FormulaCells, Role
 from kohorte.hierarchies import SUPPRESSED
-from kohorte.in_words import ROWS, Unit, cost, percent
+from kohorte.in_words import ROWS, Unit, cost, count, percent
 from kohorte.kernels import KERNELS
 from kohorte.plans.parts import About, about_in_words
 from kohorte.plans.plan import Plan
@@ -33,7 +33,7 @@ from kohorte.release.telling.labels_of_values import (
     shows_values,
 )
 from kohorte.release.telling.loss_words import lost_publicly
-from kohorte.release.telling.people import people_in_words
+from kohorte.release.telling.people import people_in_words, public_figures
 from kohorte.release.telling.promises import leaves_open, plan_notes, promising, protects_against
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict, Verification
@@ -50,6 +50,7 @@ ALWAYS_OPEN = (
 UNCERTIFIED = ("seconds", "lost_values")
 """Figures of a release that its certificate leaves out; how many values were lost is told roughly."""
 
+ONE_PERSON = "rows_of_one_person"
 ONE_RELEASE = "Linking with other releases of the same people: each release is judged on its own."
 
 
@@ -121,8 +122,8 @@ def certify(
             "plan": plan.to_dict(),
             "hierarchies_sha256": _fixed_hierarchies(release),
             "populations_sha256": dict(release.population_hashes),
-            "release": {key: value for key, value in release.to_dict().items() if key not in UNCERTIFIED},
-            "verification": release.verification.to_dict()
+            "release": _figures_of(release),
+            "verification": public_figures(release.verification.to_dict())
             | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
             "levels_in_words": levels_in_words(release),
             "lost_values": lost_publicly(release.losses),
@@ -221,17 +222,16 @@ def _figures(plan: Plan, suppressed: int, smallest: int | None, unit: Unit) -> l
     if plan.smallest_class < 2 and smallest == 1:
         found.append(f"classes of one {unit.one} are allowed, so a person can stand alone in the release")
     if 0 < suppressed < plan.smallest_class:
-        found.append(_few_suppressed(suppressed, unit))
+        found.append(_few_suppressed(suppressed, plan.smallest_class, unit))
     if smallest is None:
         found.append("every row is suppressed: the release tells nothing about the quasi-identifiers")
     return found
 
 
-def _few_suppressed(suppressed: int, unit: Unit) -> str:
-    return (
-        f"only {suppressed} suppressed {unit.one if suppressed == 1 else unit.many}: a person who knows that somebody "
-        "was suppressed has few to choose from"
-    )
+def _few_suppressed(suppressed: int, least: int, unit: Unit) -> str:
+    """Say that few are suppressed; everybody can count the rows, but not the people."""
+    few = f"only {count(suppressed, 'suppressed row')}" if unit is ROWS else f"fewer than {least} people lose rows"
+    return f"{few}: a person who knows that somebody was suppressed has few to choose from"
 
 
 def _between_value_and_star(release: Candidate) -> list[str]:
@@ -251,6 +251,13 @@ def _between_value_and_star(release: Candidate) -> list[str]:
 def _fixed_hierarchies(release: Release) -> dict[str, str]:
     """The hashes of hierarchies that do not depend on the data; from other hashes, values could be guessed."""
     builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
+def _figures_of(release: Release) -> dict[str, object]:
+    """The figures of a release that everybody may read; numbers of few people in words."""
+    found = {key: value for key, value in release.to_dict().items() if key not in UNCERTIFIED}
+    attack = release.rows_of_one_person
+    return found if attack is None else found | {ONE_PERSON: attack.to_public_dict()}
+
+
     independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
     return {name: release.hierarchies[name].fingerprint() for name in independent}
 

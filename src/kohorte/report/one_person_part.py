@@ -42,7 +42,7 @@ class OnePersonPart:
         found = self.found
         assert found is not None
         if not found.people_hurt:
-            return f"It hurts none of {PEOPLE.count(found.people)}: all are hidden among at least {found.k} people."
+            return f"It hurts {self._figures.of_all(0, found.people)}: all are hidden among at least {found.k} people."
         return f"It hurts {self._figures.of_all(found.people_hurt, found.people)}."
 
     @property

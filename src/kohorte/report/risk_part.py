@@ -85,8 +85,8 @@ class RiskPart:
             "suppressed rows": lambda side, _: count(side.profile.suppressed),
         }
         if self.facts.unit is PEOPLE:
-            measured["people whose rows are all suppressed"] = lambda side, _: count(
-                side.profile.people_losing_all_rows
+            measured["people whose rows are all suppressed"] = lambda side, _: figures.number(
+                side.profile.people_losing_all_rows or 0
             )
         return [
             [name, *(measure(side, side.profile.attackers.prosecutor) for side in self.facts.sides)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kohorte.data import Role
-from kohorte.in_words import PEOPLE, count, percent
+from kohorte.in_words import count, percent
 from kohorte.models.words import with_parameters
 from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
 from kohorte.release.telling.verdict import Standing, judge
@@ -82,11 +82,8 @@ def _with_rounded_people(facts: Facts) -> list[str]:
     attack = facts.one_person
     if attack is None or not attack.people_hurt:
         return list(facts.warnings)
-    figures = replace(facts.figures, unit=PEOPLE)
-    told = (
-        attack.in_words if facts.internal else attack.in_rounded_words(lambda some: figures.part(some, attack.people))
-    )
-    return list(dict.fromkeys((*(told if one == attack.in_words else one for one in facts.warnings), told)))
+    told = attack.in_words if facts.internal else attack.in_public_words
+    return list(dict.fromkeys((*(told if one == attack.in_public_words else one for one in facts.warnings), told)))
 
 
 def subject(facts: Facts) -> str:

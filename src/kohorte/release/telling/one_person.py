@@ -12,6 +12,7 @@ from kohorte.in_words import PEOPLE, count
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON
 from kohorte.release.shown_people import GROUP, LINK, VALUE, ShownPeople
+from kohorte.release.telling.people import in_public
 from kohorte.sources import COUNT
 
 FEWEST = 2
@@ -58,21 +59,30 @@ class RowsOfOnePerson:
         """The figures as plain data."""
         return {**vars(self), "values": [value.to_dict() for value in self.values]}
 
+    def to_public_dict(self) -> dict[str, object]:
+        """The figures for everybody: numbers of people in words, without a number of few."""
+        found = {name: in_public(value) for name, value in vars(self).items() if name not in ("k", "values")}
+        values = [
+            {name: value if name == "attribute" else in_public(value) for name, value in vars(one).items()}
+            for one in self.values
+        ]
+        return {**found, "k": self.k, "values": values}
+
     @property
     def in_words(self) -> str:
         """The outcome as one sentence, with all numbers."""
         return self._sentence(count, PEOPLE.count)
 
-    def in_rounded_words(self, part: Callable[[int], str]) -> str:
-        """The outcome as one sentence for the public; `part` tells how many of the people these are, without a number
-        of few."""
-        return self._sentence(part, lambda some: f"{part(some)} of the people")
+    @property
+    def in_public_words(self) -> str:
+        """The outcome as one sentence for everybody, without a number of few people, also not as a difference."""
+        return self._sentence(in_public, lambda some: f"{in_public(some)} people")
 
     def _sentence(self, part: Callable[[int], str], people: Callable[[int], str]) -> str:
         found = (
-            f"an attacker who knows all rows of a person hurts {part(self.people_hurt)} of "
-            f"{PEOPLE.count(self.people)}: {part(self.fewer_than_k)} share the classes of all their rows "
-            f"with fewer than {self.k} people, {part(self.alone)} with nobody"
+            f"an attacker who knows all rows of a person hurts {part(self.people_hurt)} of {people(self.people)}: "
+            f"{part(self.fewer_than_k)} share the classes of all their rows with fewer than {self.k} people, "
+            f"{part(self.alone)} with nobody"
         )
         told = [
             f"{value.attribute!r} of {people(value.single_value)} is the only value that is left"

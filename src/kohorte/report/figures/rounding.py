@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from kohorte import in_words
 from kohorte.attacks import Attack
-from kohorte.in_words import ROWS, Unit, percent
+from kohorte.in_words import PEOPLE, ROWS, Unit, percent
 from kohorte.release.verification import ModelVerdict
 from kohorte.release.words import reached_in_words, unit_named
 
@@ -118,8 +118,15 @@ class Figures:
         return "none" if not some else "all" if some == of else self.share(some / of, of)
 
     def of_all(self, some: int, of: int) -> str:
-        """A number of rows or people, with the number of all of them."""
-        return f"{self.count(some, of) if some else 'none'} of {self.unit.count(of)}"
+        """A number of rows or people, with the number of all of them.
+
+        The head of the report says how many people the table has; the public must not compute from it how many of them
+        have lost all their rows.
+        """
+        everybody = self.unit.count(of)
+        if not self.exact and self.unit is PEOPLE:
+            everybody = f"{in_words.roughly(of)} people"
+        return f"{self.count(some, of) if some else 'none'} of {everybody}"
 
     def hurt(self, attack: Attack) -> str:
         """The number of people hurt by an attack, or of rows if rows were counted, with the number of those tried."""

@@ -21,6 +21,7 @@ from kohorte.release.certificate import (
 )
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.formulas import ToldFormulas
+from kohorte.release.telling.people import public_figures
 from kohorte.release.telling.promises import leaves_open, plan_notes, protects_against
 from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
@@ -95,7 +96,7 @@ class Unpublished:
                 "previous": before.hash,
                 "content_sha256": content_sha256(self.data),
             },
-            "verification": verification.to_dict()
+            "verification": public_figures(verification.to_dict())
             | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
             "missing_values": missing_values(plan),
             "formulas": formulas.to_dict(),
