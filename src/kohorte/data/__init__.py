@@ -9,7 +9,7 @@ from kohorte.data.formulas import FormulaCells, Formulas
 from kohorte.data.interop import FrameKind, from_polars, to_polars
 from kohorte.data.missing_values import as_missing_values, without_marks
 from kohorte.data.parquet import read_parquet, write_parquet
-from kohorte.data.person_keys import one_text, person_keys, spelling_keys
+from kohorte.data.person_keys import loose_keys, one_text, person_keys, spelling_keys
 from kohorte.data.roles import Role
 from kohorte.data.table import (
     TableFile,
@@ -36,6 +36,7 @@ __all__ = [
     "categories_as_text",
     "fill_table",
     "from_polars",
+    "loose_keys",
     "missing_as_null",
     "one_text",
     "output_separator",

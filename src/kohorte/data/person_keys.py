@@ -44,6 +44,17 @@ def person_keys(columns: Sequence[pl.Series]) -> pl.Series:
     return one_text([spelling_keys(column) for column in columns])
 
 
+def loose_keys(keys: pl.Series) -> pl.Series:
+    """What is left of keys without leading zeros, a decimal `.0` at the end, and marks beside a letter.
+
+    Different people can be alike in it: `7` and `007`, `17` and `17.0`, `p17` and `p-17`.
+    """
+    found = keys.str.replace(r"^([0-9]+)[.,]0+$", "$1")
+    for mark, instead in ((r"[^\p{L}\p{N}]+", "-"), (r"(\p{L})-", "$1"), (r"-(\p{L})", "$1"), (r"^-|-$", "")):
+        found = found.str.replace_all(mark, instead)
+    return found.str.replace_all(r"(^|[^0-9])0+([0-9])", "$1$2")
+
+
 def one_text(columns: Sequence[pl.Series]) -> pl.Series:
     """Several columns of text as one; their lengths keep different combinations apart."""
     if len(columns) == 1:

@@ -43,16 +43,17 @@ def contradictions(source: TableSource, plan: Plan) -> tuple[str, ...]:
         return ()
     if not plan.unit.counts_people:
         found = repeated_column(source, plan.unit.roles)
-        return () if found is None else (_contradicts_none(found),)
+        return () if found is None else (_contradicts_none(found, source.rows),)
     if not set(plan.unit.columns) <= set(source.columns):
         return ()
     return tuple(_contradicts_columns(source, plan))
 
 
-def _contradicts_none(found: Repeated) -> str:
+def _contradicts_none(found: Repeated, rows: int) -> str:
+    first = found.completing(rows)
     return (
         "rows are counted, not people: the plan states that every row is another person (person: none), which "
-        f"contradicts the table: {found.facts}, so that several rows seem to be about one person; write "
+        f"contradicts the table: {found.facts}, so that several rows seem to be about one person; {first}write "
         f"'{found.line}' in the plan if it says whom a row is about"
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from kohorte.data import Role
+from kohorte.data import Role, loose_keys, one_text, spelling_keys
 from kohorte.in_words import count, listed
 from kohorte.plans.people.contradicted_person import contradictions
 from kohorte.plans.people.repeated_people import PEOPLE, absent, present, repeated_people, with_people
@@ -15,6 +15,7 @@ from kohorte.plans.plan import Plan
 from kohorte.sources import COUNT, TableSource
 
 IN_ROWS = "rows are counted, not people"
+LOOSE = "\0loose"
 
 
 @dataclass(frozen=True)
@@ -40,20 +41,30 @@ class People:
     """The people of a table by columns that say whom a row is about.
 
     These have `spellings` different combinations of values, which are about `people`; `several` of them have several
-    rows.
+    rows. `alike` groups of people differ only in leading zeros, decimals or punctuation.
     """
 
     columns: tuple[str, ...]
     spellings: int
     people: int
     several: int
+    alike: int = 0
 
     @classmethod
     def of(cls, source: TableSource, columns: tuple[str, ...]) -> People:
         """Count the people of a table."""
         shown = with_people(present(source, columns), columns)
         rows = shown.group_by(PEOPLE).agg(pl.col(COUNT).sum())[COUNT]
-        return cls(columns, shown.height, len(rows), int((rows > 1).sum()))
+        return cls(columns, shown.height, len(rows), int((rows > 1).sum()), _alike(shown, columns))
+
+
+def _alike(shown: pl.DataFrame, columns: Sequence[str]) -> int:
+    """The number of groups of different people whose identifiers differ in little that may be a matter of writing."""
+    loose = one_text([loose_keys(spelling_keys(shown[name])) for name in columns]).alias(LOOSE)
+    if loose.n_unique() == shown[PEOPLE].n_unique():
+        return 0
+    people = pl.DataFrame([loose, shown[PEOPLE]]).unique().group_by(LOOSE).len()
+    return int((people["len"] > 1).sum())
 
 
 def tying_columns(source: TableSource, persons: People, columns: Sequence[str]) -> Iterator[Tying]:
@@ -109,6 +120,7 @@ def _tied(source: TableSource, plan: Plan) -> Iterator[str]:
     ]
     persons = People.of(source, unit.columns)
     yield from _joined_spellings(persons)
+    yield from _nearly_alike(persons)
     for tying in tying_columns(source, persons, staying):
         yield (
             f"{tying.column!r} stays in the release and ties rows of one person together: of its {tying.repeated:,} "
@@ -129,12 +141,24 @@ def _joined_spellings(persons: People) -> Iterator[str]:
         )
 
 
+def _nearly_alike(persons: People) -> Iterator[str]:
+    """Say how many groups of people may be one person each, written in several ways."""
+    if persons.alike:
+        yield (
+            f"people may be counted several times: {count(persons.alike, 'group')} of values of "
+            f"{listed(list(map(repr, persons.columns)))} {'differs' if persons.alike == 1 else 'differ'} only in "
+            "leading zeros, a decimal zero at the end, or punctuation, and the values of a group count as several "
+            "people; write them alike if each group is one person"
+        )
+
+
 def _unstated(source: TableSource, plan: Plan, wanted: Sequence[str]) -> tuple[str, ...]:
     found, columns = repeated_people(source, plan.unit.roles), set(source.columns)
     if found is not None:
         stays = all(plan.unit.roles.get(name) in (Role.SENSITIVE, Role.INSENSITIVE) for name in found.columns)
         tied = "; it stays in the release, where it ties rows together" if stays else ""
-        said = f"{found.facts}, so that several rows seem to be about one person{tied}; add '{found.line}' to the plan"
+        seem = f"{found.facts}, so that several rows seem to be about one person{tied}"
+        said = f"{seem}; {found.completing(source.rows)}add '{found.line}' to the plan"
     elif lacking := [repr(name) for name in wanted if name not in columns]:
         said = (
             f"the table does not have {listed(lacking)}, so that it does not say whether several rows are about one "

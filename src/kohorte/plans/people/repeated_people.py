@@ -11,7 +11,8 @@ from kohorte.data import Role, person_keys
 from kohorte.errors import InputError
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.identifiers.people import Numbering, may_be_shared, numbering
-from kohorte.in_words import count
+from kohorte.in_words import count, listed
+from kohorte.plans.people.numbered_by_content import numbered_by_content
 from kohorte.plans.person import Person
 from kohorte.sources import COUNT, TableSource
 
@@ -39,6 +40,14 @@ class Repeated:
 
     @property
     def reason(self) -> str:
+    def completing(self, rows: int) -> str:
+        """What to do before people can be counted in a table of so many rows: nothing if every row says whom it is
+        about."""
+        if self.rows >= rows:
+            return ""
+        fill = count(rows - self.rows, "missing value", "missing values")
+        return f"fill in the {fill} of {listed(list(map(repr, self.columns)))} or remove these rows, then "
+
         """Why a plan should name these columns as the person."""
         return f"{self.facts}: people are counted, not rows; person: none if every row is another person"
 
