@@ -25,6 +25,18 @@ _OF_SEVERAL = (1, 2, 3, 4, 5)
 """Classes whose values several people can have in common: names, places, dates, telephone and fax numbers."""
 
 
+_FOR_LIFE = re.compile(
+    r"\b(?:birth ?(?:date|day|year|month)?|dob|yob|geb(?:oren|dat|datum|jahr|tag)?|geburts?(?: ?(?:datum|jahr|tag))?"
+    r"|sex|gender|geschl(?:echt)?|blood ?(?:group|type)|blutgruppe)\b|^(?:birth|geburt)"
+)
+_THING = re.compile(
+    r"\b(?:icd|ops|atc|drg|mdc|loinc|snomed|pzn|ndc|cpt|hcpcs|drug|substance|wirkstoff|product|produkt|item|artikel|test"
+    r"|lab|analyte|procedure|prozedur|device|ward|station|department|abteilung|team|operator|batch|charge|lot|plate|run"
+    r"|year|jahr|month|monat|week|woche|hour|stunde|price|preis|cost|kosten|amount|betrag|dose|dosis|weight|gewicht"
+    r"|height|groesse|size|length|dauer|duration|score|value|wert|income|region|state|country|land)\b|diag|medi[ck]|therap"
+)
+
+
 class Numbering(IntEnum):
     """What the values of a column number, by its name."""
 
@@ -52,3 +64,13 @@ def _is_date(name: str) -> bool:
 def may_be_shared(name: str) -> bool:
     """Whether several people can have the same value, by the name of the column: names, places, dates, telephones."""
     return any(number in _OF_SEVERAL for number, _ in told_by_name(name))
+
+
+def keeps_for_life(name: str) -> bool:
+    """Whether people keep the value of a column for life, by its name: sex, birth, blood group."""
+    return bool(_FOR_LIFE.search(words_of(name)))
+
+
+def names_a_thing(name: str) -> bool:
+    """Whether a column is about a thing, a place, a time or an amount by its name, and does not number people."""
+    return bool(_THING.search(words_of(name)))

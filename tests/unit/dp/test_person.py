@@ -100,6 +100,19 @@ def test_a_table_with_repeated_identifiers_is_refused_until_it_is_said_whom_a_ro
         assert typed_table(stays(), metadata(private_id=stated)).frame.height == 60
 
 
+def test_a_table_with_a_column_that_numbers_people_by_its_content_is_refused() -> None:
+    people = [row // 2 for row in range(60)]
+    frame = pl.DataFrame(
+        {"Nr": [f"{at * 7919 % 10007:05}" for at in people], "sex": [("m", "f")[at * 7 % 3 % 2] for at in people]}
+    ).with_columns(age=pl.lit(50), birth=pl.Series([str(1940 + at * 11 % 60) for at in people]))
+    with pytest.raises(InputError) as refused:
+        typed_table(frame, metadata())
+    assert refused.value.code == "person-unstated"
+    assert "'Nr' has 30 different values in 60 rows" in refused.value.message
+    for stated in ("none", "Nr"):
+        assert typed_table(frame, metadata(private_id=stated)).frame.height == 60
+
+
 def test_an_identifying_column_of_any_name_is_looked_at_and_one_without_repetition_is_accepted() -> None:
     frame = stays().rename({"patient": "key17"})
     assert typed_table(frame, metadata()).frame.height == 60

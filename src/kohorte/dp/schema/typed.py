@@ -9,13 +9,14 @@ from functools import cached_property
 
 import polars as pl
 
-from kohorte.data import as_text, person_keys, sha256_of, spelling_keys, without_marks
+from kohorte.data import Role, as_text, person_keys, sha256_of, spelling_keys, without_marks
 from kohorte.data.columns import check_types
 from kohorte.dp.schema.columns import Column, Datatype
 from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
 from kohorte.identifiers.people import numbering
-from kohorte.plans.people.repeated_people import refuse_repeated, repeated_in_counts
+from kohorte.plans.people.repeated_people import refuse_repeated, repeated_by_content, repeated_in_counts
+from kohorte.sources import FrameSource
 
 PERSON = "person"
 _TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "false": False, "f": False, "0": False, "no": False}
@@ -69,6 +70,9 @@ def _refuse_unstated(frame: pl.DataFrame, metadata: QueryMetadata) -> None:
         looked_at = frame.select(name for name in frame.columns if _looked_at(name, metadata))
         counts = {text.name: _counted(as_text(text)) for text in without_marks(looked_at, metadata.missing_values)}
         refuse_repeated(repeated_in_counts(counts, metadata.identifying), "private_id")
+        whole = FrameSource(without_marks(frame, metadata.missing_values))
+        roles = dict.fromkeys(metadata.identifying, Role.IDENTIFYING)
+        refuse_repeated(repeated_by_content(whole, roles, frame.columns), "private_id")
 
 
 def _looked_at(name: str, metadata: QueryMetadata) -> bool:

@@ -32,14 +32,14 @@ class Repeated:
     values: int
     rows: int
     rank: int
+    agreeing: tuple[str, ...] = ()
+    """The columns in which rows with the same value agree, if the content says so and not the name."""
 
     @property
     def line(self) -> str:
         """The line to add to a plan."""
         return Person(self.columns).line
 
-    @property
-    def reason(self) -> str:
     def completing(self, rows: int) -> str:
         """What to do before people can be counted in a table of so many rows: nothing if every row says whom it is
         about."""
@@ -48,6 +48,8 @@ class Repeated:
         fill = count(rows - self.rows, "missing value", "missing values")
         return f"fill in the {fill} of {listed(list(map(repr, self.columns)))} or remove these rows, then "
 
+    @property
+    def reason(self) -> str:
         """Why a plan should name these columns as the person."""
         return f"{self.facts}: people are counted, not rows; person: none if every row is another person"
 
@@ -56,7 +58,10 @@ class Repeated:
         """The columns with their counts, in words."""
         have = "has" if len(self.columns) == 1 else "together have"
         named = ", ".join(map(repr, self.columns))
-        return f"{named} {have} {count(self.values, 'different value')} in {count(self.rows, 'row')}"
+        found = f"{named} {have} {count(self.values, 'different value')} in {count(self.rows, 'row')}"
+        if not self.agreeing:
+            return found
+        return f"{found}, and rows with the same value nearly always agree in {listed(list(map(repr, self.agreeing)))}"
 
 
 def repeated_in_counts(counts: Mapping[str, tuple[int, int]], identifying: Collection[str]) -> Repeated | None:
@@ -75,10 +80,22 @@ def repeated_in_counts(counts: Mapping[str, tuple[int, int]], identifying: Colle
 
 
 def repeated_column(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
-    """Find the column of a table that seems to say whom a row is about, without names of people."""
-    identifying = _identifying(source, roles)
-    wanted = [name for name in source.columns if rank_of(name, name in identifying) is not None]
-    return repeated_in_counts({name: _counted(source, [name]) for name in wanted}, identifying)
+    """Find the column of a table that seems to say whom a row is about, without names of people.
+
+    If no name and no role says it, the contents may: repeated codes whose rows agree in what people keep for life.
+    """
+    identifying, columns = _identifying(source, roles), source.columns
+    wanted = [name for name in columns if rank_of(name, name in identifying) is not None]
+    found = repeated_in_counts({name: _counted(source, [name]) for name in wanted}, identifying)
+    return repeated_by_content(source, roles, columns) if found is None else found
+
+
+def repeated_by_content(source: TableSource, roles: Mapping[str, Role], columns: Sequence[str]) -> Repeated | None:
+    """Find the column that numbers people by its content; none if the name of another one says that it does."""
+    if any(numbering(name) is Numbering.PEOPLE for name in columns):
+        return None
+    found = numbered_by_content(source, roles, columns)
+    return None if found is None else Repeated((found.column,), found.values, found.rows, OTHERS, found.agreeing)
 
 
 def repeated_people(source: TableSource, roles: Mapping[str, Role]) -> Repeated | None:
