@@ -60,11 +60,21 @@ class CellTable:
         cells = pl.DataFrame([pl.Series(COLUMN, numbers), values]).filter(pl.col(VALUE) != "")
         groups = cells.group_by(COLUMN, VALUE, maintain_order=True)  # far faster than sorting the texts afterwards
         counted = groups.len(name=COUNT).with_columns(pl.col(COUNT).cast(pl.Int64))
+        return cls._of_counts(tuple(text.name for text in texts), counted)
+
+    @classmethod
+    def counted(cls, name: str, values: pl.Series, counts: pl.Series) -> CellTable:
+        """One column of which the different texts are counted already."""
+        number = pl.lit(0, pl.UInt32).alias(COLUMN)
+        counted = pl.DataFrame([values.alias(VALUE), counts.alias(COUNT).cast(pl.Int64)]).select(number, VALUE, COUNT)
+        return cls._of_counts((name,), counted.filter(pl.col(VALUE) != ""))
+
+    @classmethod
+    def _of_counts(cls, names: tuple[str, ...], counted: pl.DataFrame) -> CellTable:
         starred = counted.filter(pl.col(VALUE) == STAR)
-        stars = np.zeros(len(texts), dtype=np.int64)
+        stars = np.zeros(len(names), dtype=np.int64)
         stars[starred[COLUMN].to_numpy()] = starred[COUNT].to_numpy()
-        table = counted.filter(pl.col(VALUE) != STAR)
-        return cls(tuple(text.name for text in texts), table, stars)
+        return cls(names, counted.filter(pl.col(VALUE) != STAR), stars)
 
     @classmethod
     def of_distinct(cls, text: pl.Series) -> CellTable:

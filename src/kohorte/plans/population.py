@@ -13,7 +13,9 @@ from kohorte.errors import InputError, nearest
 from kohorte.groups import Groups
 from kohorte.kernels.arrays import Codes
 from kohorte.models import PopulationSource
+from kohorte.plans.people.repeated_people import repeated_people
 from kohorte.plans.plan import Plan
+from kohorte.plans.seeming_identifiers import seeming_identifiers
 from kohorte.sources import EncodedTable, FrameSource, Missing, People, TableSource, Tuples, which_rows
 
 YES = ("1", "true", "yes", "ja", "wahr")
@@ -71,7 +73,7 @@ def divide(table: TableSource, plan: Plan) -> Parts:
 def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
     """Return the populations that a release of the plan is verified with; `original` is the table it was made from."""
     found = {source.key: read_population(source, plan).frame for source in plan.population_files}
-    identifying = bool(plan.names(Role.IDENTIFYING))
+    identifying = bool(plan.names(Role.IDENTIFYING)) or (original is not None and _seems_to_identify(original, plan))
     if plan.subset is None and original is not None and not plan.unit.counts_people and not identifying:
         raise InputError(
             "the plan neither releases a subset of a table nor counts people nor has an identifying column, so there "
@@ -94,6 +96,13 @@ def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
         original = without_marks(original, plan.missing_values)
         found[plan.subset.key] = _with_flags(original, _flags(original[plan.subset.name]), plan)
     return found
+
+
+def _seems_to_identify(original: pl.DataFrame, plan: Plan) -> bool:
+    """Whether a column that stays in a release seems to identify people, or to number them, in a plan that does not say
+    whom a row is about."""
+    source = FrameSource(original)
+    return repeated_people(source, plan.unit.roles) is not None or any(seeming_identifiers(source, plan))
 
 
 def without_flag(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

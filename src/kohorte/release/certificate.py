@@ -21,6 +21,7 @@ from kohorte.in_words import ROWS, Unit, cost, count, percent
 from kohorte.kernels import KERNELS
 from kohorte.plans.parts import About, about_in_words
 from kohorte.plans.plan import Plan
+from kohorte.plans.seeming_identifiers import identifier_points
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
 from kohorte.release.telling.formulas import ToldFormulas
@@ -49,8 +50,8 @@ ALWAYS_OPEN = (
 )
 UNCERTIFIED = ("seconds", "lost_values")
 """Figures of a release that its certificate leaves out; how many values were lost is told roughly."""
-
 ONE_PERSON = "rows_of_one_person"
+
 ONE_RELEASE = "Linking with other releases of the same people: each release is judged on its own."
 
 
@@ -172,7 +173,8 @@ def warnings(release: Release) -> tuple[str, ...]:
         if column.ambiguous
     ]
     gone = release.suppressed if release.people is None else release.people.losing()[0]
-    found += [*release.open_points, *ToldFormulas.of(release.table, plan).open_points]
+    found += [*identifier_points(release.table, plan), *release.open_points]
+    found += ToldFormulas.of(release.table, plan).open_points
     return (*found, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
 
 
@@ -181,7 +183,8 @@ def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) 
 
     How the labels were made is not known: those that can only be made of values of the data count as such.
     """
-    found = [*plan_warnings(plan), *verification.open_points]
+    source = FrameSource(table)
+    found = [*plan_warnings(plan), *verification.open_points, *identifier_points(source, plan)]
     names = plan.quasi_identifiers
     grouped = [name for name in names if shows_values(plan.attributes[name].hierarchy)]
     found += [made_of_values(name) for name in grouped if has_cell(table[name], GROUP)]
@@ -190,7 +193,7 @@ def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) 
     gone = verification.people_losing_rows
     unit = ROWS if gone is None else unit_named(verification.unit)
     gone = verification.suppressed if gone is None else gone
-    found += [*ToldFormulas.of(FrameSource(table), plan).open_points]
+    found += ToldFormulas.of(source, plan).open_points
     return (*found, *_figures(plan, gone, verification.smallest_class, unit))
 
 
@@ -248,9 +251,6 @@ def _between_value_and_star(release: Candidate) -> list[str]:
 # The parts of a certificate
 
 
-def _fixed_hierarchies(release: Release) -> dict[str, str]:
-    """The hashes of hierarchies that do not depend on the data; from other hashes, values could be guessed."""
-    builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
 def _figures_of(release: Release) -> dict[str, object]:
     """The figures of a release that everybody may read; numbers of few people in words."""
     found = {key: value for key, value in release.to_dict().items() if key not in UNCERTIFIED}
@@ -258,6 +258,9 @@ def _figures_of(release: Release) -> dict[str, object]:
     return found if attack is None else found | {ONE_PERSON: attack.to_public_dict()}
 
 
+def _fixed_hierarchies(release: Release) -> dict[str, str]:
+    """The hashes of hierarchies that do not depend on the data; from other hashes, values could be guessed."""
+    builders = {name: release.plan.attributes[name].hierarchy for name in release.hierarchies}
     independent = [name for name, builder in builders.items() if builder is not None and builder.independent]
     return {name: release.hierarchies[name].fingerprint() for name in independent}
 

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from kohorte.data import Role
-from kohorte.identifiers.detection import Form, suspects
+from kohorte.identifiers.detection import suspects
 from kohorte.plans.plan import Plan
-
-SAMPLE = 10_000
-NAMING = (Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT)
-"""Forms that must be removed; places, dates and ages may be quasi-identifiers."""
+from kohorte.plans.seeming_identifiers import NAMING, SAMPLE
 
 
 @dataclass(frozen=True)

@@ -119,9 +119,11 @@ def _or_other_rows(tuples: pl.DataFrame, plan: Plan, original: pl.DataFrame, unc
 
 
 def _reads_identifiers(table: TableSource, plan: Plan, original: pl.DataFrame) -> bool:
-    """Whether the original table, not the table itself, says if identifiers repeat."""
+    """Whether the original table, not the table itself, says if identifiers repeat, or was given for another reason."""
     needed = set(identifiers(plan))
-    return bool(needed) and not needed <= set(table.columns) and needed <= set(original.columns)
+    if not needed:
+        return plan.subset is None
+    return not needed <= set(table.columns) and needed <= set(original.columns)
 
 
 def _compared(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: pl.DataFrame) -> VerifiedPeople:

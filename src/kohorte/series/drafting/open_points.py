@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kohorte.plans.people.person_notes import person_notes
+from kohorte.plans.seeming_identifiers import identifier_points
 from kohorte.release.certificate import plan_warnings
 from kohorte.release.telling.formulas import ToldFormulas
 from kohorte.release.telling.verdict import Verdict, judge
@@ -14,7 +15,8 @@ from kohorte.sources import FrameSource
 def points_of_table(table: GrowingTable) -> list[str]:
     """The points of every release of a table: those of the plan, and what the table says about people."""
     plan = table.definition.plan
-    return [*plan_warnings(plan), *person_notes(FrameSource(table.frame), plan)]
+    source = FrameSource(table.frame)
+    return [*plan_warnings(plan), *person_notes(source, plan), *identifier_points(source, plan)]
 
 
 def points_of_arrival(definition: Definition, smallest: int) -> list[str]:
