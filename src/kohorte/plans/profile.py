@@ -12,6 +12,7 @@ from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.hierarchies import Builder, Dates, Intervals, builder_to_dict
 from kohorte.identifiers import CellTable, Form, Suspicion, cell_tables, suspects_in
+from kohorte.in_words import count, listed
 from kohorte.plans.column_types import ColumnType, types_of
 
 SENSITIVE_NAMES = re.compile(
@@ -66,6 +67,19 @@ class ColumnProfile:
             "hierarchy": None if self.hierarchy is None else builder_to_dict(self.hierarchy),
             "why_hierarchy": self.why_hierarchy,
         }
+
+
+def why_stars(columns: Sequence[ColumnProfile]) -> str:
+    """Why no plan for these columns would run: quasi-identifiers with suppressed cells; empty if there are none."""
+    starred = [column for column in columns if column.stars and column.role is Role.QUASI_IDENTIFYING]
+    if not starred:
+        return ""
+    cells = count(sum(column.stars for column in starred), "cell")
+    return (
+        f"{listed([repr(column.name) for column in starred])}: {cells} with *, which marks a suppressed value of a "
+        "release, so there is no plan to propose; take the original table, or empty these cells if * means that the "
+        "value is missing, and profile the table again"
+    )
 
 
 def profile(frame: pl.DataFrame) -> tuple[ColumnProfile, ...]:

@@ -20,7 +20,7 @@ from kohorte.plans.parts import Attribute
 from kohorte.plans.people.repeated_people import OTHERS, Repeated, repeated_people
 from kohorte.plans.person import Person
 from kohorte.plans.plan import Plan
-from kohorte.plans.profile import ColumnProfile, profile
+from kohorte.plans.profile import ColumnProfile, profile, why_stars
 from kohorte.plans.search_options import SearchOptions
 from kohorte.sources import FrameSource
 
@@ -97,10 +97,11 @@ class Proposal:
 
     @cached_property
     def plan(self) -> Plan | None:
-        """The plan; None if there is nothing to generalize or nobody to hide among."""
+        """The plan; None if there is nothing to generalize or nobody to hide among, or a table has suppressed cells."""
         whom = () if self.person is None else self.person.columns
         attributes = {column.name: Attribute(column.role, column.hierarchy) for column in self.columns}
-        if self._counted < LEAST_K or not any(one.role is Role.QUASI_IDENTIFYING for one in attributes.values()):
+        nothing = not any(one.role is Role.QUASI_IDENTIFYING for one in attributes.values())
+        if nothing or self._counted < LEAST_K or why_stars(self.columns):
             return None
         return Plan(
             attributes=attributes,
@@ -114,6 +115,8 @@ class Proposal:
     @property
     def why_no_plan(self) -> str:
         """Why there is no plan, in words."""
+        if stars := why_stars(self.columns):
+            return stars
         if self._counted < LEAST_K:
             alone = "the table has one row" if self.rows < LEAST_K else "all rows seem to be about one person"
             return f"{alone}, and there is nobody to hide among, so there is no plan to propose"

@@ -95,7 +95,9 @@ def run(options: argparse.Namespace) -> int:
     rows = [(c.name, c.kind, c.distinct, c.missing, str(c.role), c.hierarchy_in_words, c.why) for c in columns]
     print_table(["column", "type", "distinct", "missing", "suspected role", "hierarchy", "why"], rows)
     if text is None:
-        print("\n" + (NOTHING if proposal is None else proposal.why_no_plan))
+        from kohorte.plans.profile import why_stars
+
+        print("\n" + (why_stars(columns) or NOTHING if proposal is None else proposal.why_no_plan))
     elif options.write_plan:
         print(f"\nfirst plan: {options.write_plan}; read it before you use it")
     else:
@@ -108,6 +110,7 @@ def _look(
 ) -> tuple[tuple[ColumnProfile, ...], Plan | None, Proposal | None]:
     """The profile of the columns and a plan, None if there is nothing to generalize; for Safe Harbor no proposal."""
     from kohorte.data import Role
+    from kohorte.plans.profile import why_stars
     from kohorte.plans.proposal import propose
     from kohorte.plans.safe_harbor_proposal import plan_of, safe_harbor_profile
 
@@ -117,7 +120,7 @@ def _look(
     folder = Path(options.write_plan or "").parent
     populations = _relative(options.zip_populations, folder)
     columns = safe_harbor_profile(frame, zip_populations=populations, as_of=options.as_of, folder=folder)
-    some = any(column.role is Role.QUASI_IDENTIFYING for column in columns)
+    some = any(column.role is Role.QUASI_IDENTIFYING for column in columns) and not why_stars(columns)
     return columns, plan_of(columns) if some else None, None
 
 
