@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
@@ -10,9 +9,9 @@ from typing import Any, Self
 from kohorte.errors import InputError, refuse_unknown_keys
 from kohorte.pseudonyms.alphabets import Alphabet
 from kohorte.pseudonyms.shape import Check, Shape
+from kohorte.trust.domain_names import refuse_domain_name
 
 FORMAT = 1
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,11 @@ class Definition:
     keep_format: bool = False
     keys: Mapping[int, str] = field(default_factory=dict)
     """The fingerprint of every version of the key."""
+    destroyed: tuple[int, ...] = ()
+    """The versions of the key that were destroyed."""
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            raise InputError(
-                "the name of a domain has at most 63 small letters, digits, and _ . - after the first",
-                code="pseudonym-domain-name",
-            )
+        refuse_domain_name(self.name)
         if self.check not in set(Check):
             raise InputError(f"check: is one of {', '.join(Check)}", code="pseudonym-check", field="check")
         if self.parent == self.name:
@@ -60,8 +57,8 @@ class Definition:
     @property
     def figures(self) -> dict[str, Any]:
         """Everything that people are shown: the definition with the current version of the key, no fingerprints."""
-        shown = {name: value for name, value in asdict(self).items() if name != "keys"}
-        return shown | {"key_version": max(self.keys)}
+        shown = {name: value for name, value in asdict(self).items() if name not in ("keys", "destroyed")}
+        return shown | {"key_version": max(self.keys, default=None)}
 
     @classmethod
     def from_dict(cls, data: object, *, source: str) -> Self:
@@ -72,7 +69,8 @@ class Definition:
         refuse_unknown_keys(data, ["kohorte", *known], where=source, code="pseudonym-domain-damaged")
         try:
             keys = {int(number): str(name) for number, name in data["keys"].items()}
-            return cls(**{name: data[name] for name in known if name in data} | {"keys": keys})
+            destroyed = tuple(int(number) for number in data.get("destroyed", ()))
+            return cls(**{name: data[name] for name in known if name in data} | {"keys": keys, "destroyed": destroyed})
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             message = error.message if isinstance(error, InputError) else "a part is missing or of the wrong type"
             raise InputError(f"{source}: {message}", code="pseudonym-domain-damaged") from None

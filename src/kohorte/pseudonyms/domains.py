@@ -8,6 +8,7 @@ make it, and neither place alone can go the whole way back.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from kohorte.data.files import read_text
 from kohorte.errors import InputError, member_named, nearest
 from kohorte.pseudonyms.alphabets import Alphabet
 from kohorte.pseudonyms.definition import Definition
-from kohorte.pseudonyms.kinds import KINDS, PseudonymKind
+from kohorte.pseudonyms.kinds import KINDS, PseudonymKind, ReferenceList
 from kohorte.pseudonyms.shape import Check
 from kohorte.trust import pid
 from kohorte.trust.folder import TrustFolder
@@ -41,6 +42,8 @@ class Domain:
         """The version of the key that is used: the given one or, if none is given, the current one."""
         if version is None:
             return self.keys.current
+        if version in self.definition.destroyed:
+            raise _destroyed(self.definition.name, f"version {version} of its key")
         if not self.kind.chooses_version and version != self.keys.current.version:
             raise InputError(
                 "a list remembers the key of every entry; an old version cannot be chosen for it",
@@ -87,6 +90,8 @@ class Domains:
     def open(self, name: str) -> Domain:
         """Open a domain with its key; a lost or wrong key is an error that says what is lost."""
         definition = self.definition(name)
+        if definition.destroyed and not definition.keys:
+            raise _destroyed(name, "its key")
         keys = self._key_file(name).read()
         keys.check(definition.keys)
         return self._domain(definition, keys)
@@ -113,12 +118,76 @@ class Domains:
         self.folder.log.append("rotate key", f"domain {name}", actor=actor, version=keys.current.version)
         return self._domain(made, keys)
 
+    def forget(self, name: str, pseudonyms: Sequence[str], *, actor: str) -> int:
+        """Destroy the entries of pseudonyms in a list, and so their link to people; return how many there were."""
+        kind = self.open(name).kind
+        if not isinstance(kind, ReferenceList):
+            raise InputError(
+                f"the domain {name!r} has no list whose entries could be destroyed; 'kohorte domain destroy-key' ends "
+                "the link of all its pseudonyms",
+                code="pseudonym-no-list",
+            )
+        found = kind.forget(pseudonyms)
+        self.folder.log.append(
+            "forget", f"domain {name}", actor=actor, kind="entries of a list", entries=found, asked_for=len(pseudonyms)
+        )
+        return found
+
+    def destroy_key(self, name: str, version: int | None = None, *, actor: str) -> tuple[int, ...]:
+        """Destroy the key of a domain, or one old version: what it made can never be resolved or made again.
+
+        The definition says so first. A process that is killed leaves a domain that cannot be used, and the next run
+        ends what it began. Returns the versions that are gone.
+        """
+        definition, file = self.definition(name), self._key_file(name)
+        begun = bool(definition.destroyed) and not definition.keys
+        if begun and not file.exists:
+            raise _destroyed(name, "its key")
+        keys = file.read()
+        gone = tuple(key for key in keys.versions if version is None or key.version == version)
+        self._refuse_version(definition, keys, version)
+        left = {number: mark for number, mark in definition.keys.items() if number not in {key.version for key in gone}}
+        numbers = tuple(sorted({*definition.destroyed, *(key.version for key in gone)}))
+        with locked(self.folder.path):
+            self._stored(replace(definition, keys=left, destroyed=numbers))
+        entries = self._without_entries(definition, keys) if version is None else 0
+        file.destroy(version)
+        for key in gone:
+            self.folder.log.append(
+                "destroy key", f"domain {name}", actor=actor, kind=definition.kind, version=key.version,
+                fingerprint=key.fingerprint, entries=entries,
+            )  # fmt: skip
+        return tuple(key.version for key in gone)
+
+    def _refuse_version(self, definition: Definition, keys: Keys, version: int | None) -> None:
+        if version is None:
+            return
+        if definition.kind == ReferenceList.name:
+            raise InputError(
+                "the entries of a list need all versions of its key; destroy the whole key, or forget entries",
+                code="pseudonym-kind-option",
+            )
+        if version in definition.destroyed and version not in {key.version for key in keys.versions}:
+            raise _destroyed(definition.name, f"version {version} of its key")
+        if keys.version(version) == keys.current:
+            raise InputError(
+                f"version {version} is the current one; rotate the key first, or destroy all versions",
+                code="pseudonym-key-current",
+            )
+
+    def _without_entries(self, definition: Definition, keys: Keys) -> int:
+        """Remove the entries of a list whose key ends; without the key nobody could read them."""
+        kind = self._domain(definition, keys).kind
+        return kind.forget(None) if isinstance(kind, ReferenceList) else 0
+
     def key_path(self, name: str) -> Path:
         """Where the key of a domain is."""
         return self._key_file(name).path
 
     def _written(self, definition: Definition, keys: Keys) -> Definition:
-        made = replace(definition, keys={key.version: key.fingerprint for key in keys.versions})
+        return self._stored(replace(definition, keys={key.version: key.fingerprint for key in keys.versions}))
+
+    def _stored(self, made: Definition) -> Definition:
         with atomic_write(self._path(made.name), force=True, private=True) as temporary:
             temporary.write_text(json.dumps(made.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return made
@@ -134,6 +203,13 @@ class Domains:
 
     def _path(self, name: str) -> Path:
         return self.folder.path / f"{PREFIX}{name}.json"
+
+
+def _destroyed(name: str, what: str) -> InputError:
+    return InputError(
+        f"the domain {name!r}: {what} was destroyed; no pseudonym that was made with it can be made again or resolved",
+        code="pseudonym-key-destroyed",
+    )
 
 
 def definition_of(

@@ -24,6 +24,7 @@ from sqlalchemy import (
     Select,
     String,
     Table,
+    delete,
     func,
     insert,
     select,
@@ -137,11 +138,32 @@ class Entries:
         found = [known[original] for original in originals]
         return Made([one.pseudonym for one in found], [one.version for one in found], len(missing))
 
+    def known(self, originals: Sequence[str]) -> list[str | None]:
+        """Look texts up; None for one that is not in the list."""
+        with self._store.reading() as connection:
+            found = self._by_original(connection, originals)
+        return [found[one].pseudonym if one in found else None for one in originals]
+
     def originals(self, pseudonyms: Sequence[str]) -> list[str | None]:
         """Look pseudonyms up; None for one that is not in the list."""
         with self._store.reading() as connection:
             known = self._by_pseudonym(connection, pseudonyms)
         return [known[one].original if one in known else None for one in pseudonyms]
+
+    def forget(self, pseudonyms: Sequence[str] | None) -> int:
+        """Delete the entries of these pseudonyms, or all, and what the database remembers of them; return how many."""
+        own, found = delete(entries).where(entries.c.list == self._list), 0
+        with self._store.writing() as connection:
+            connection.execute(self._taken.with_for_update())
+            if pseudonyms is None:
+                found = connection.execute(own).rowcount
+            for version in self._versions if pseudonyms is not None else ():
+                wanted = [version.pseudonym_index(one) for one in dict.fromkeys(pseudonyms or ())]
+                for start in range(0, len(wanted), ASKED_AT_ONCE):
+                    chosen = entries.c.pseudonym.in_(wanted[start : start + ASKED_AT_ONCE])
+                    found += connection.execute(own.where(chosen)).rowcount
+        self._store.purge(entries.name)
+        return found
 
     def _found_or_made(self) -> int:
         by_name = select(lists.c.id).where(lists.c.name == self._name)

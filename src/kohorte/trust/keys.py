@@ -14,6 +14,7 @@ Source
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -132,6 +133,22 @@ class KeyFile:
             keys = self.read().with_next()
             self._write(keys, force=True)
         return keys
+
+    def destroy(self, version: int | None = None) -> None:
+        """Destroy one version of the key, or the whole file: overwritten, then removed. Copies are not reached."""
+        with locked(self.path.parent):
+            keys = self.read()
+            left = tuple(key for key in keys.versions if version is not None and key.version != version)
+            with self.path.open("r+b") as old:
+                size = old.seek(0, os.SEEK_END)
+                if left:
+                    self._write(Keys(self.owner, left, self.lost), force=True)  # the old file has no name any more
+                old.seek(0)
+                old.write(bytes(size))
+                old.flush()
+                os.fsync(old.fileno())
+            if not left:
+                self.path.unlink()
 
     def _write(self, keys: Keys, *, force: bool) -> None:
         text = "".join(f"{key.version} {key.secret.hex()}\n" for key in keys.versions)

@@ -119,6 +119,12 @@ class Store:
             with connection.begin():
                 yield connection
 
+    def purge(self, table: str) -> None:
+        """Remove what the database still remembers of deleted rows of a table, as far as other processes allow it."""
+        with _failures(), self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            name = connection.dialect.identifier_preparer.quote(table)
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)" if self.is_sqlite else f"VACUUM {name}")
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()

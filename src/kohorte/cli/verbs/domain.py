@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
+from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms
 from kohorte.cli.output import print_json, print_table, trust_action
+from kohorte.errors import InputError
+from kohorte.in_words import count
 from kohorte.trust.libraries import refuse_missing_libraries
 
 TYPE_CHECKING = False
@@ -19,6 +23,8 @@ examples:
   kohorte domain create cases --kind reversible --keep-format --alphabet digits --folder trust
   kohorte domain list --folder trust
   kohorte domain rotate-key study --folder trust
+  kohorte domain forget samples --file withdrawn.csv --column label --folder trust
+  kohorte domain destroy-key study --folder trust
 
 kinds:
   one-way     a keyed hash: nothing is stored, and there is no way back
@@ -29,9 +35,11 @@ The folder has the keys. Keep copies of it in a safe place: pseudonyms of a lost
 resolved. KOHORTE_FOLDER names the folder if --folder is not given; lists are in PostgreSQL if KOHORTE_TRUST_DATABASE
 has an address."""
 
+BACKUPS = "note: copies and backups of the folder and its database still have it until they are destroyed, too"
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the three actions of the verb."""
+    """Add the actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     create = trust_action(actions, "create", "make a domain with a new key", EPILOG)
     create.add_argument("name", metavar="NAME", help="small letters, digits, and _ . - after the first")
@@ -48,6 +56,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     rotate.add_argument("name", metavar="NAME", help="the domain")
     rotate.set_defaults(run=run_rotate)
+    forget = trust_action(actions, "forget", "destroy entries of a list: nobody can find these people again", EPILOG)
+    add_pseudonym_options(forget)
+    forget.set_defaults(run=run_forget)
+    destroy = trust_action(
+        actions, "destroy-key", "destroy the key of a domain: nobody can find its people again", EPILOG
+    )
+    destroy.add_argument("--key-version", type=int, metavar="N", help="only this old version (default: the whole key)")
+    destroy.set_defaults(run=run_destroy)
+    for action in (forget, destroy):
+        action.add_argument("name", metavar="NAME", help="the domain")
+        action.add_argument("--yes", action="store_true", help="do not ask; it cannot be undone")
 
 
 def _add_shape(create: argparse.ArgumentParser) -> None:
@@ -107,7 +126,7 @@ def run_list(options: argparse.Namespace) -> int:
             str(one.length) if one.kind != "reversible" else "",
             one.prefix,
             one.check,
-            f"version {max(one.keys)}",
+            f"version {max(one.keys)}" if one.keys else "destroyed",
         )
         for one in found
     ]
@@ -130,6 +149,53 @@ def run_rotate(options: argparse.Namespace) -> int:
     print(f"domain {options.name!r}: version {domain.keys.current.version} of its key is current")
     print(f"{domain.kind.after_rotation}; keep a copy of {domains.key_path(options.name)}")
     return 0
+
+
+def run_forget(options: argparse.Namespace) -> int:
+    """Destroy entries of a list."""
+    wanted = given_pseudonyms(options)
+    if not wanted:
+        raise InputError("give --pseudonym, or --file and --column", code="way-back-pseudonyms")
+    domains = opened_domains(options.folder)
+    from kohorte.trust.log import account
+
+    domains.open(options.name)
+    _confirm(options, f"the link of {count(len(wanted), 'pseudonym')} to people will be destroyed")
+    found = domains.forget(options.name, wanted, actor=account())
+    if options.json:
+        print_json({"domain": options.name, "asked_for": len(wanted), "entries": found})
+        return 0
+    print(f"domain {options.name!r}: {count(found, 'entry', 'entries')} of the list destroyed, and the log says so")
+    print(BACKUPS)
+    return 0
+
+
+def run_destroy(options: argparse.Namespace) -> int:
+    """Destroy a key."""
+    domains = opened_domains(options.folder)
+    from kohorte.trust.log import account
+
+    domains.definition(options.name)
+    what = "its key" if options.key_version is None else f"version {options.key_version} of its key"
+    _confirm(options, f"{what} will be destroyed, and with it the link of all pseudonyms that it made")
+    gone = domains.destroy_key(options.name, options.key_version, actor=account())
+    if options.json:
+        print_json({"domain": options.name, "destroyed": list(gone)})
+        return 0
+    print(f"domain {options.name!r}: {what} is destroyed, and the log says so")
+    print(BACKUPS)
+    return 0
+
+
+def _confirm(options: argparse.Namespace, what: str) -> None:
+    """Ask for the name of the domain, unless --yes is given."""
+    if options.yes:
+        return
+    if sys.stdin.isatty():
+        print(f"{what}; this cannot be undone. Type the name of the domain to go on:", file=sys.stderr)
+        if sys.stdin.readline().strip() == options.name:
+            return
+    raise InputError(f"{what}; this was not confirmed, and nothing was done (--yes confirms)", code="not-confirmed")
 
 
 def opened_domains(folder: str | None, *, create: bool = False) -> Domains:

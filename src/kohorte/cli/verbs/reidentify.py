@@ -8,6 +8,7 @@ import sys
 from datetime import UTC, datetime, time
 from pathlib import Path
 
+from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.cli.passwords import add_password_option, known_password, new_password
 from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source
@@ -45,9 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     origin = request.add_mutually_exclusive_group(required=True)
     origin.add_argument("--domain", metavar="NAME", help="domain of the pseudonyms")
     origin.add_argument("--patients", action="store_true", help="they are PIDs of the patient list of this folder")
-    request.add_argument("--pseudonym", action="append", default=[], metavar="P", help="a pseudonym; may be repeated")
-    request.add_argument("--file", metavar="TABLE", help="CSV or Parquet file that has the pseudonyms")
-    request.add_argument("--column", metavar="C", help="the column of --file that has them")
+    add_pseudonym_options(request)
     request.add_argument("--key-version", type=int, metavar="N", help="version of the key that made them, if needed")
     request.add_argument("--purpose", required=True, metavar="TEXT", help="why, in a sentence")
     request.add_argument("--until", required=True, metavar="DATE", help="last day of the request, such as 2026-12-24")
@@ -96,7 +95,7 @@ def _action(
 def run_request(options: argparse.Namespace) -> int:
     """Ask for the way back."""
     folder, person = _signed_in(options, "requester")
-    wanted = _pseudonyms(options)
+    wanted = given_pseudonyms(options)
     source = checked_source(options, folder, wanted)
     request = _way_back(folder).ask(
         source, wanted, purpose=options.purpose, until=_end_of(options.until), actor=person.name
@@ -252,19 +251,6 @@ def _way_back(folder: TrustFolder) -> WayBack:
     from kohorte.trust.way_back import WayBack
 
     return WayBack(folder)
-
-
-def _pseudonyms(options: argparse.Namespace) -> list[str]:
-    if (options.file is None) != (options.column is None):
-        raise InputError("--file and --column belong together", code="way-back-pseudonyms")
-    if options.file is None:
-        return list(options.pseudonym)
-    from kohorte.data import read_table
-
-    table = read_table(options.file)
-    if options.column not in table.frame.columns:
-        raise InputError(f"{options.file}: has no column {options.column!r}", code="way-back-pseudonyms")
-    return [*options.pseudonym, *(str(value) for value in table.frame[options.column].drop_nulls())]
 
 
 def _end_of(day: str) -> datetime:

@@ -56,6 +56,10 @@ class PseudonymKind(ABC):
     def pseudonyms(self, originals: Sequence[str], key: Key) -> Made:
         """Return the pseudonyms of different texts, made with this version of the key unless they exist."""
 
+    def known(self, originals: Sequence[str], key: Key) -> Sequence[str | None]:
+        """Return the pseudonyms of different texts and add nothing; None for one that has none yet."""
+        return self.pseudonyms(originals, key).pseudonyms
+
     @abstractmethod
     def originals(self, pseudonyms: Sequence[str], version: int | None = None) -> list[str | None]:
         """Return the texts of pseudonyms, None for one that is not known; old versions of the key are tried, too."""

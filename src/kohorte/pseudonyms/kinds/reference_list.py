@@ -57,9 +57,23 @@ class ReferenceList(PseudonymKind):
         del key  # entries keep the version they were made with; new ones have the current one
         return self.entries.pseudonyms(originals)
 
+    def known(self, originals: Sequence[str], key: Key) -> Sequence[str | None]:
+        """Look every text up."""
+        del key
+        return self.entries.known(originals)
+
     def originals(self, pseudonyms: Sequence[str], version: int | None = None) -> list[str | None]:
         """Look every pseudonym up."""
         del version
         for pseudonym in pseudonyms:
             self.definition.shape.body(pseudonym)
         return self.entries.originals(pseudonyms)
+
+    def forget(self, pseudonyms: Sequence[str] | None) -> int:
+        """Destroy the entries of these pseudonyms, or all entries; return how many there were."""
+        for place, pseudonym in enumerate(pseudonyms or (), start=1):
+            try:
+                self.definition.shape.body(pseudonym)
+            except InputError as error:
+                raise InputError(f"pseudonym {place}: {error.message}", code=error.code) from None
+        return self.entries.forget(pseudonyms)
