@@ -45,6 +45,8 @@ def refuse_unsuited(study: Study) -> None:
             "person: whether two rows of different institutions are about the same person is not known; prepare "
             "tables with one row per person, and state person: none"
         )
+    if plan.pseudonyms:
+        raise _refusal("pseudonym: the parties have no key in common; identifying columns are always removed")
     if plan.decorrelate is not None:
         raise _refusal("decorrelate: compares single rows, which nobody has in plain text before the release")
     _refuse_unfit(study)

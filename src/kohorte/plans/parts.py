@@ -14,21 +14,25 @@ from kohorte.metrics import Metric, metric_named
 from kohorte.models import PrivacyModel, model_from_dict
 from kohorte.plans.search_options import SearchOptions, is_number
 from kohorte.sources import Missing
+from kohorte.trust.domain_names import refuse_domain_name
 
 LONGEST_LINE = 500
+ATTRIBUTE_KEYS = ("role", "hierarchy", "weight", "minimum_level", "pseudonym")
 
 
 @dataclass(frozen=True)
 class Attribute:
     """The role of a column; for quasi-identifiers also the hierarchy (without one: the value or `*`) and a weight.
 
-    Every algorithm releases a quasi-identifier at its `minimum_level` or above.
+    Every algorithm releases a quasi-identifier at its `minimum_level` or above. An identifying column with a domain as
+    its `pseudonym` stays in the release, with pseudonyms of this domain instead of its values.
     """
 
     role: Role
     hierarchy: Builder | None = None
     weight: float = 1.0
     minimum_level: int = 0
+    pseudonym: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", choice("role", self.role, Role))  # text is accepted, too
@@ -48,6 +52,10 @@ class Attribute:
             raise InputError(
                 f"a minimum_level has no meaning for a column that is {self.role}", code="plan-minimum-level"
             )
+        if self.pseudonym is not None:
+            refuse_domain_name(self.pseudonym)
+            if self.role is not Role.IDENTIFYING or self.hierarchy is not None:
+                raise InputError("only an identifying column can become a pseudonym", code="plan-pseudonym")
 
     def to_dict(self) -> dict[str, object]:
         """The attribute as a plan writes it."""
@@ -58,12 +66,14 @@ class Attribute:
             entry["hierarchy"] = builder_to_dict(self.hierarchy)
         if self.minimum_level:
             entry["minimum_level"] = self.minimum_level
+        if self.pseudonym is not None:
+            entry["pseudonym"] = self.pseudonym
         return entry
 
     @classmethod
     def from_dict(cls, entry: object, *, folder: Path) -> Self:
-        """Read `{role: ..., hierarchy: ..., weight: ..., minimum_level: ...}`."""
-        options = mapping(entry, "{role: ..., hierarchy: ...}", ("role", "hierarchy", "weight", "minimum_level"))
+        """Read `{role: ..., hierarchy: ..., weight: ..., minimum_level: ..., pseudonym: ...}`."""
+        options = mapping(entry, "{role: ..., hierarchy: ...}", ATTRIBUTE_KEYS)
         if "role" not in options:
             raise InputError("the role is missing", code="plan-role")
         hierarchy = options.get("hierarchy")
@@ -72,6 +82,7 @@ class Attribute:
             hierarchy=None if hierarchy is None else builder_from_dict(hierarchy, folder=folder),
             weight=options.get("weight", 1.0),
             minimum_level=options.get("minimum_level", 0),
+            pseudonym=options.get("pseudonym"),
         )
 
 

@@ -118,7 +118,7 @@ class Plan:
             raise InputError("models name different subset columns; only one part can be released", code="plan-subset")
         self._check_decorrelation()
         self.unit.check()
-        for number, model in enumerate(self.models if self.unit.counts_people else (), start=1):
+        for number, model in enumerate(self.models, start=1):
             with Within(f"models: entry {number}"):
                 self.unit.check_model(model)
 
@@ -136,7 +136,7 @@ class Plan:
     def unit(self) -> Unit:
         """What the plan counts: people or rows."""
         roles = {name: attribute.role for name, attribute in self.attributes.items()}
-        return Unit(self.person, self.linked_by, roles)
+        return Unit(self.person, self.linked_by, roles, tuple(self.pseudonyms))
 
     def _check_model(self, model: PrivacyModel) -> None:
         """Refuse a model of attributes that are not in the plan or do not have the role that the model needs."""
@@ -156,7 +156,8 @@ class Plan:
         source = model.population_source
         if source is not None and source.is_subset:
             attribute = self.attributes.get(source.name)
-            if attribute is None or attribute.role not in (Role.INSENSITIVE, Role.IDENTIFYING):
+            may_flag = (Role.INSENSITIVE, Role.IDENTIFYING)
+            if attribute is None or attribute.role not in may_flag or attribute.pseudonym is not None:
                 raise InputError(
                     f"subset names {source.name!r}, which is not an insensitive or identifying attribute of the plan"
                     f"{nearest(source.name, set(self.attributes) - {source.name})}",
@@ -221,6 +222,17 @@ class Plan:
     def names(self, role: Role) -> tuple[str, ...]:
         """The columns that have a role, in the order of the plan."""
         return tuple(name for name, attribute in self.attributes.items() if attribute.role is role)
+
+    @property
+    def pseudonyms(self) -> dict[str, str]:
+        """The identifying columns that stay in the release as pseudonyms, with the domain of each."""
+        found = ((name, attribute.pseudonym) for name, attribute in self.attributes.items())
+        return {name: domain for name, domain in found if domain is not None}
+
+    @property
+    def removed_columns(self) -> tuple[str, ...]:
+        """The identifying columns that the release does not have."""
+        return tuple(name for name in self.names(Role.IDENTIFYING) if name not in self.pseudonyms)
 
     @property
     def judging_models(self) -> tuple[PrivacyModel, ...]:

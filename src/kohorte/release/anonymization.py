@@ -18,6 +18,7 @@ from kohorte.errors import InputError, NoSolution
 from kohorte.kernels.arrays import Bools
 from kohorte.lattice import Node
 from kohorte.plans.people.person_notes import person_notes
+from kohorte.plans.people.project_pseudonyms import Pseudonymize, refuse_without_pseudonyms
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import refuse_missing_people
 from kohorte.progress import ProgressCallback, Stage, tell
@@ -72,16 +73,19 @@ def set_up_search(encoded: EncodedProblem) -> SearchSetup:
     return SearchSetup(encoded, evaluator, problem)
 
 
-def anonymize(frame: object, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
+def anonymize(
+    frame: object, plan: Plan, *, progress: ProgressCallback | None = None, pseudonymize: Pseudonymize | None = None
+) -> Release:
     """Return the best release of a table (polars, pandas, arrow or a `DuckDbSource`) that satisfies a plan.
 
     The caller's table is never changed. `progress` is called when a stage begins, and during the search several times a
     second with the best cost and a lower bound; if it then returns False, the search stops and the best release found
     so far is returned, marked as not optimal. The rows of the release are counted again and verified before it is
-    returned.
+    returned. A plan with a `pseudonym` needs `pseudonymize`: it takes the name of a domain and a polars series of
+    different texts, and returns their pseudonyms in the same order.
     """
     source, kind = (frame, FrameKind.POLARS) if isinstance(frame, SOURCES) else _in_memory(frame)
-    candidate = find_candidate(source, plan, progress=progress)
+    candidate = find_candidate(source, plan, progress=progress, pseudonymize=pseudonymize)
     tell(progress, Stage.VERIFYING, "the release")
     return Release.verified(candidate, kind=kind)
 
@@ -91,10 +95,17 @@ def _in_memory(frame: object) -> tuple[FrameSource, FrameKind]:
     return FrameSource(table), kind
 
 
-def find_candidate(source: TableSource, plan: Plan, *, progress: ProgressCallback | None = None) -> Candidate:
+def find_candidate(
+    source: TableSource,
+    plan: Plan,
+    *,
+    progress: ProgressCallback | None = None,
+    pseudonymize: Pseudonymize | None = None,
+) -> Candidate:
     """Return the best candidate for a release of a table; it becomes a release only by its verification."""
     started = time.perf_counter()
-    encoded = encode_problem(source, plan, progress=progress)
+    encoded = encode_problem(source, plan, progress=progress, pseudonymize=pseudonymize)
+    refuse_without_pseudonyms(plan, pseudonymize)
     if is_recoder(plan.search.algorithm):
         return _recoded(encoded, started)
     tell(progress, Stage.SEARCHING, _with(plan))
@@ -146,7 +157,7 @@ def _recoded(encoded: EncodedProblem, started: float) -> Candidate:
     evaluation = judge(encoded, problem, recoding)
     tell(encoded.goal.progress, Stage.GENERALIZING, f"{encoded.table.rows:,} rows")
     seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
-    shown = shown_cells(recoding)
+    shown = encoded.untied(shown_cells(recoding), ~recoding.all_starred)
     return _candidate(
         encoded,
         shown,

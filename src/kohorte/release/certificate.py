@@ -118,7 +118,8 @@ def certify(
             "versions": versions(),
             "input": _file(source) | {"rows": release.input_rows},
             "output": _file(output)
-            | {"rows": release.rows, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
+            | {"rows": release.rows, "identifying_columns_removed": len(plan.removed_columns)}
+            | ({"pseudonyms": plan.pseudonyms} if plan.pseudonyms else {}),
             "plan_sha256": plan.fingerprint(),
             "plan": plan.to_dict(),
             "hierarchies_sha256": _fixed_hierarchies(release),
@@ -214,6 +215,12 @@ def plan_warnings(plan: Plan) -> list[str]:
             f"{', '.join(map(repr, plan.histograms))} are protected separately: a person who can exclude a value "
             "of one may learn another if they are correlated (the plan's option decorrelate prevents that)"
         )
+    found += [
+        f"{name!r} stays as a pseudonym of the domain {domain!r}: it ties the rows of one person together, and those "
+        "who have the key or the list of the domain can find out who it is; as long as these exist, the release is "
+        "personal data"
+        for name, domain in plan.pseudonyms.items()
+    ]
     if plan.order == "input":
         found.append("the rows stand in the order of the input, which can tell who is who")
     return found
@@ -312,6 +319,7 @@ def _text(facts: dict[str, object]) -> str:
         "",
         "What the release shows",
         *(f"  {name}: {said}" for name, said in _part(facts, "levels_in_words").items()),
+        *(f"  {name}: pseudonyms of the domain {said!r}" for name, said in _pseudonyms(output).items()),
         "",
         "Lost values",
         *(_bullets(facts, "lost_values") or ["  - none"]),
@@ -348,6 +356,10 @@ def _part(facts: dict[str, object], key: str) -> dict[str, object]:
     part = facts[key]
     assert isinstance(part, dict)
     return part
+
+
+def _pseudonyms(output: dict[str, object]) -> dict[str, object]:
+    return _part(output, "pseudonyms") if "pseudonyms" in output else {}
 
 
 def _list(facts: dict[str, object], key: str) -> list[dict[str, object]]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.groups import Domain
 from kohorte.hierarchies import SUPPRESSED
@@ -16,6 +15,7 @@ from kohorte.kernels.arrays import Bools
 from kohorte.plans.columns import check_columns
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.parts import Within
+from kohorte.plans.people.project_pseudonyms import Pseudonymize, with_pseudonyms
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations, divide
 from kohorte.progress import Stage, tell
@@ -45,7 +45,7 @@ class EncodedProblem:
         Row `t` of `shown` replaces the quasi-identifiers of tuple `t`.
         """
         plan = self.plan
-        without = [*plan.names(Role.IDENTIFYING), *(() if plan.subset is None else (plan.subset.name,))]
+        without = [*plan.removed_columns, *(() if plan.subset is None else (plan.subset.name,))]
         in_random_order = plan.order != "input" if shuffled is None else shuffled
         table = self.source.released(self.tuples, shown, without=without, shuffled=in_random_order)
         if plan.decorrelate is None:
@@ -65,11 +65,17 @@ class EncodedProblem:
 
 
 def encode_problem(
-    source: TableSource, plan: Plan, *, progress: ProgressCallback | None = None, by_row: bool | None = None
+    source: TableSource,
+    plan: Plan,
+    *,
+    progress: ProgressCallback | None = None,
+    by_row: bool | None = None,
+    pseudonymize: Pseudonymize | None = None,
 ) -> EncodedProblem:
     """Check a table against a plan and encode what the plan names.
 
-    `by_row` encodes each row separately, as recoders and comparisons need; by default the algorithm decides.
+    `by_row` encodes each row separately, as recoders and comparisons need; by default the algorithm decides. Without
+    `pseudonymize`, columns that would become pseudonyms keep their values: good enough to count, but not to release.
     """
     tell(progress, Stage.CHECKING, "the table against the plan")
     check_columns(source.columns, plan)
@@ -80,7 +86,7 @@ def encode_problem(
     if plan.decorrelate is not None:
         source.in_memory("decorrelate")
     parts = divide(source, plan)
-    source = parts.source
+    source = with_pseudonyms(parts.source, plan, pseudonymize)
     if is_recoder(plan.search.algorithm) if by_row is None else by_row:
         source = FrameSource(source.in_memory(f"algorithm {plan.search.algorithm}"), merged=False)
     sensitive = {name: plan.attributes[name].hierarchy for name in plan.counted_attributes}

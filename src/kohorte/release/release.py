@@ -77,6 +77,12 @@ class Release(Candidate):
                 "what was suppressed before; anonymize all rows together instead",
                 code="transform-decorrelate",
             )
+        if self.plan.pseudonyms:
+            raise InputError(
+                "a plan with pseudonyms needs the keys of its domains for later rows; anonymize all rows together "
+                "instead",
+                code="release-pseudonyms",
+            )
         if self.plan.unit.judges_sets:
             raise InputError(
                 "a release that judges people by all their rows together suppresses people, not classes, and says "

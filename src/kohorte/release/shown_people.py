@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from kohorte.groups import Groups, Histogram, Population
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.plans.columns import check_columns
+from kohorte.plans.people.project_pseudonyms import keyed_pseudonyms
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON, flagged_rows
 from kohorte.release.shown_classes import CLASS, Classes, all_starred
@@ -75,7 +76,7 @@ class ShownPeople:
         counts rows, every row is another person.
         """
         check_columns(original.columns, plan)
-        rows = flagged_rows(original, plan)
+        rows = keyed_pseudonyms(flagged_rows(original, plan), plan)
         try:
             shown, kept = classes.shown_rows(rows, plan, known_only=not suppressing)
         except InputError as error:
@@ -111,11 +112,14 @@ class ShownPeople:
         shown = all_starred(self.names)
         return shown & pl.col(LINK).is_null() if LINK in self.tuples.columns else shown
 
-    def fit(self, counted: pl.DataFrame) -> bool:
-        """Tell whether a counted table has exactly the rows whose people are known."""
+    def fit(self, counted: pl.DataFrame, renamed: Collection[str] = ()) -> bool:
+        """Tell whether a counted table has exactly the rows whose people are known.
+
+        Columns in `renamed` have other values there, such as pseudonyms: they must tie the same rows together.
+        """
         names = [name for name in counted.columns if name != COUNT]
-        own = self.tuples.group_by(names).agg(_total())
-        both = counted.group_by(names).agg(_total()).join(own, on=names, how="full", nulls_equal=True, suffix=TEXT)
+        own, theirs = (_described(table.group_by(names).agg(_total()), renamed) for table in (self.tuples, counted))
+        both = theirs.join(own, on=names, how="full", nulls_equal=True, suffix=TEXT)
         return bool(both.select(pl.col(COUNT).eq_missing(pl.col(COUNT + TEXT)).all()).item())
 
     @property
@@ -229,6 +233,21 @@ def _histogram(kept: pl.DataFrame, values: str, people: np.ndarray, column: Sens
         domain=column.domain,
         people=people,
     )
+
+
+def _described(counted: pl.DataFrame, renamed: Collection[str]) -> pl.DataFrame:
+    """Counted tuples, in which the rows that a value of a renamed column ties together stand for the value."""
+    ties = [name for name in renamed if name in counted.columns]
+    names = [name for name in counted.columns if name != COUNT]
+    cells = [counted[name].fill_null(TEXT) for name in names if name not in ties] if ties else []
+    for name in ties:
+        rows = counted.with_columns(one_text(cells).alias(TEXT)).group_by(name, TEXT).agg(_total())
+        item = pl.concat_str(pl.col(COUNT).cast(pl.String), pl.lit(":"), pl.col(TEXT))
+        values = rows.group_by(name).agg(item.sort().str.join("\0").alias(TEXT))
+        shown = pl.col(name).is_not_null() & pl.col(name).ne_missing(pl.lit(SUPPRESSED))
+        known = counted.select(name).join(values, on=name, how="left", nulls_equal=True, maintain_order="left")
+        counted = counted.with_columns(known.select(pl.when(shown).then(TEXT).otherwise(name).alias(name)).to_series())
+    return counted.group_by(names).agg(_total()) if ties else counted
 
 
 def _total() -> pl.Expr:

@@ -19,6 +19,7 @@ from kohorte.models import PrivacyModel, SafeHarborRule
 from kohorte.models.words import with_parameters
 from kohorte.plans.columns import check_columns
 from kohorte.plans.people.person_notes import person_notes
+from kohorte.plans.people.project_pseudonyms import shown_originals
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import Populations, flagged_rows, whole_populations
 from kohorte.release import decorrelation, safe_harbor
@@ -143,7 +144,13 @@ def verify(frame: object, plan: Plan, *, population: object = None) -> Verificat
     source = FrameSource(table)
     found = verify_source(source, plan, whole_populations(plan, original), original=original)
     read = None if original is None or OTHER_ROWS in found.problems else FrameSource(flagged_rows(original, plan))
-    return replace(found, open_points=(*found.open_points, *person_notes(source, plan, original=read)))
+    problems, points = shown_originals(table, original, plan)
+    return replace(
+        found,
+        satisfied=found.satisfied and not problems,
+        problems=(*found.problems, *problems),
+        open_points=(*found.open_points, *points, *person_notes(source, plan, original=read)),
+    )
 
 
 def verify_table(
@@ -253,9 +260,7 @@ def _accept_nobody(plan: Plan) -> bool:
 def _columns_left(table: TableSource, plan: Plan) -> list[str]:
     """Say which columns must not be in a release."""
     found = [
-        f"the identifying column {name!r} is still there"
-        for name in plan.names(Role.IDENTIFYING)
-        if name in table.columns
+        f"the identifying column {name!r} is still there" for name in plan.removed_columns if name in table.columns
     ]
     if plan.subset is not None and plan.subset.name in table.columns:
         found.append(f"the column {plan.subset.name!r}, which flags the rows to release, is still there")

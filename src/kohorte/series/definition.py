@@ -158,6 +158,12 @@ def _refuse_plan(plan: Plan) -> None:
 
 def _refuse_people(plan: Plan, settings: SeriesSettings) -> None:
     """Refuse people who are judged by all their rows, and in a full-domain series models that are not monotone."""
+    if plan.pseudonyms:
+        raise InputError(
+            "a series does not release pseudonyms, which would tie the rows of several releases together: leave "
+            "pseudonym out of its plan",
+            code="series-plan",
+        )
     if plan.unit.judges_sets:
         raise InputError(
             "a series cannot judge people by all their rows together, which arrive in different releases: leave "

@@ -132,6 +132,14 @@ FLAGGED: dict[str, Any] = {
         ),
         ({"search": {"algorithm": "mondrian"}}, {}, "each row in its own way"),
         ({"person": "id"}, {}, "one row per person"),
+        (
+            {
+                "person": "none",
+                "attributes": {**PLAN["attributes"], "id": {"role": "identifying", "pseudonym": "study"}},
+            },
+            {},
+            "no key in common",
+        ),
         ({"search": {"algorithm": "datafly"}}, {"protocol": "C"}, "datafly"),
         (
             {"metric": {"metric": "non_uniform_entropy_suppression"}, "suppression_limit": 0.1},

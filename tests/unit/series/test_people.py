@@ -176,7 +176,13 @@ def test_the_folder_of_a_series_never_contains_the_id_of_a_person(tmp_path: Path
     [
         {"person": {"column": "person", "attacker_knows": "all_rows"}},
         {"linked_by": "row"},
+        {
+            "person": "none",
+            "attributes": people_plan().to_dict()["attributes"]  # type: ignore[operator]
+            | {"person": {"role": "identifying", "pseudonym": "study"}},
+        },
     ],
+    ids=["all rows", "linked", "pseudonym"],
 )
 def test_people_who_are_judged_by_all_their_rows_are_refused_in_a_series(
     tmp_path: Path, changes: dict[str, object]

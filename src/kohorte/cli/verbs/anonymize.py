@@ -12,6 +12,7 @@ from kohorte.cli.output import add_table_options, class_sizes, print_json, read_
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
 from kohorte.cli.show_values import add_show_values, show_lost_values, showing_values
+from kohorte.cli.verbs.domain import opened_domains
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
 from kohorte.progress import Stage
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kohorte.data import TableFile
     from kohorte.plans import Plan
     from kohorte.plans.parts import About
+    from kohorte.pseudonyms.for_releases import ReleasePseudonyms
     from kohorte.release import Candidate, Certificate
     from kohorte.release.telling.verdict import Verdict
     from kohorte.report.facts import Facts
@@ -31,6 +33,7 @@ examples:
   kohorte anonymize patients.parquet --plan plan.yaml --output release.parquet --time-limit 60
   kohorte anonymize patients.csv --plan plan.yaml --dry-run          search, but write nothing
   kohorte anonymize patients.csv --plan plan.yaml --output release.csv --json
+  kohorte anonymize stays.csv --plan plan.yaml --output release.csv --folder trust    if the plan names a domain
 
 A certificate is written next to the output, as release.certificate.json and release.certificate.txt.
 The output file is read again and verified before it gets its name."""
@@ -50,6 +53,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=int, metavar="N", help="threads that search; the answer is always the same")
     add_report_options(parser, "also write a report for people, as one HTML page")
+    parser.add_argument(
+        "--folder",
+        metavar="FOLDER",
+        help="folder of keys and lists, if the plan names a domain (default: KOHORTE_FOLDER)",
+    )
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     add_show_values(parser, ", and values that the release lost")
     parser.set_defaults(run=run)
@@ -87,10 +95,11 @@ def _released(
     plan = _plan(options)
     output = Path(options.output) if options.output is not None else None
     _refuse_files(options, plan, output)
+    pseudonymize = _pseudonyms(options, plan)
     table = read_data(options, progress)
     read = time.perf_counter()
     with showing_values(options, table.frame, plan):
-        release = find_candidate(FrameSource(table.frame), plan, progress=progress)
+        release = find_candidate(FrameSource(table.frame), plan, progress=progress, pseudonymize=pseudonymize)
     facts = None if options.report is None else _report(options, table, release, stated, progress)
     table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
     searched = time.perf_counter()
@@ -105,6 +114,20 @@ def _released(
     ended = time.perf_counter()
     spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
     return release, certificate, verdict, spans
+
+
+def _pseudonyms(options: argparse.Namespace, plan: Plan) -> ReleasePseudonyms | None:
+    """What makes the pseudonyms of the plan; its domains are opened before any work is done."""
+    if not plan.pseudonyms:
+        return None
+    domains = opened_domains(options.folder)
+    from kohorte.pseudonyms.for_releases import ReleasePseudonyms
+    from kohorte.trust.log import account
+
+    found = ReleasePseudonyms(domains, actor=account(), remembered=not options.dry_run)
+    for domain in plan.pseudonyms.values():
+        found.domain(domain)
+    return found
 
 
 def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) -> None:

@@ -104,7 +104,7 @@ def person_notes(source: TableSource, plan: Plan, *, original: TableSource | Non
 def identifiers(plan: Plan) -> tuple[str, ...]:
     """The columns that may say whom a row is about and that a release does not have."""
     subset = None if plan.subset is None else plan.subset.name
-    return tuple(name for name in plan.names(Role.IDENTIFYING) if name != subset)
+    return tuple(name for name in plan.removed_columns if name != subset)
 
 
 def _tied(source: TableSource, plan: Plan) -> Iterator[str]:

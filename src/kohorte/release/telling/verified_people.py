@@ -82,10 +82,10 @@ def _of_original(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: p
     found = ShownPeople.of_original(original, classes, plan)
     if found is None:
         return _or_other_rows(tuples, plan, original, _unknown(NO_LEVEL, plan.unit))
-    if not plan.unit.judges_sets or found.fit(tuples):
-        return _fitting(found, tuples)
+    if not plan.unit.judges_sets or found.fit(tuples, plan.pseudonyms):
+        return _fitting(found, tuples, plan)
     found = ShownPeople.of_original(original, classes, plan, suppressing=True)
-    if found is not None and found.fit(tuples):
+    if found is not None and found.fit(tuples, plan.pseudonyms):
         return VerifiedPeople(found)
     unclear = _unknown("the original table does not say whose rows are suppressed", plan.unit)
     return _or_other_rows(tuples, plan, original, unclear)
@@ -107,8 +107,10 @@ def _named(table: TableSource, classes: Classes, plan: Plan) -> VerifiedPeople:
     return VerifiedPeople(ShownPeople.of_table(kept, plan), partly=True)
 
 
-def _fitting(people: ShownPeople, tuples: pl.DataFrame) -> VerifiedPeople:
-    return VerifiedPeople(people) if people.fit(tuples) else VerifiedPeople(problem=OTHER_ROWS)
+def _fitting(people: ShownPeople, tuples: pl.DataFrame, plan: Plan | None = None) -> VerifiedPeople:
+    """The people of a table, if they have its rows; the original of a plan has other values than pseudonyms."""
+    fits = people.fit(tuples, () if plan is None else plan.pseudonyms)
+    return VerifiedPeople(people) if fits else VerifiedPeople(problem=OTHER_ROWS)
 
 
 def _or_other_rows(tuples: pl.DataFrame, plan: Plan, original: pl.DataFrame, unclear: str) -> VerifiedPeople:
@@ -133,7 +135,7 @@ def _compared(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: pl.D
         why = BY_ROW if plan.search.algorithm in RECODER_NAMES else NO_LEVEL
         unclear = f"{IN_ROWS}: whether they are those of the original table is unclear; {why}"
         return _or_other_rows(tuples, plan, original, unclear)
-    return VerifiedPeople(problem=_fitting(rows, tuples).problem)
+    return VerifiedPeople(problem=_fitting(rows, tuples, plan).problem)
 
 
 def _unknown(why: str, unit: Unit) -> str:

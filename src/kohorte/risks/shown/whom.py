@@ -13,6 +13,7 @@ from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.kernels.distinct import distinct_numbers
 from kohorte.plans.columns import check_columns
 from kohorte.plans.people.person_notes import IN_ROWS, identifiers, person_notes
+from kohorte.plans.people.project_pseudonyms import keyed_pseudonyms
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON, flagged_rows, without_flag
 from kohorte.release.shown_people import LINK, ShownPeople
@@ -76,7 +77,7 @@ def released_rows(original: object, plan: Plan) -> pl.DataFrame:
         table = without_marks(to_polars(original)[0], plan.missing_values)
         check_columns(table.columns, plan, may_lack=NOT_NEEDED)
         _refuse_absent(table, plan)
-        return without_flag(flagged_rows(table, plan), plan)
+        return keyed_pseudonyms(without_flag(flagged_rows(table, plan), plan), plan)
     except InputError as error:
         raise InputError(f"the original table: {error.message}", code=error.code) from None
 

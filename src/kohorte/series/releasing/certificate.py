@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from kohorte.data import FormulaCells, Role
+from kohorte.data import FormulaCells
 from kohorte.plans.parts import about_in_words
 from kohorte.release.certificate import (
     ALWAYS_OPEN,
@@ -85,7 +85,7 @@ class Unpublished:
             "versions": versions(),
             "input": ({} if source is None else vars(source)) | {"rows": told["rows"]},
             "output": ({} if output is None else vars(output))
-            | {"rows": self.figures.shown, "identifying_columns_removed": len(plan.names(Role.IDENTIFYING))},
+            | {"rows": self.figures.shown, "identifying_columns_removed": len(plan.removed_columns)},
             "plan_sha256": self.state.head.plan_sha256,
             "plan": plan.to_dict(),
             "series": told

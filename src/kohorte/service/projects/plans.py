@@ -57,6 +57,11 @@ def _checked(plan: Plan, columns: Sequence[str]) -> Plan:
         )
     if plan.search.time_limit is not None and plan.search.time_limit > MOST_SECONDS:
         raise InputError(f"search.time_limit: is at most {MOST_SECONDS:,} seconds", code="project-config")
+    if plan.pseudonyms:
+        raise InputError(
+            "pseudonym: projects of the service release no pseudonyms; leave the key out, and the column is removed",
+            code="project-config",
+        )
     if plan.unit.stays_tied:
         raise InputError(
             "person: no release of the service contains the column that says whom a row is about; make it identifying",

@@ -92,6 +92,19 @@ def test_no_release_of_the_service_contains_the_column_of_the_person() -> None:
     assert refused.value.code == "project-config"
 
 
+def test_no_release_of_the_service_contains_pseudonyms() -> None:
+    plan = {
+        "attributes": {
+            name: {"role": "quasi-identifying"} for name in stays().columns if name != "patient_id"
+        } | {"patient_id": {"role": "identifying", "pseudonym": "study"}},
+        "models": [{"model": "k-anonymity", "k": 2}],
+        "person": "patient_id",
+    }  # fmt: skip
+    with pytest.raises(InputError, match="pseudonym") as refused:
+        read_config({"plan": plan}, DATASET)
+    assert refused.value.code == "project-config"
+
+
 def test_the_proposal_of_the_service_names_the_person_with_the_reason() -> None:
     found = proposal(stays(), set())
     assert found["config"]["person"] == "patient_id"

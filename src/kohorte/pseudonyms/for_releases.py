@@ -1,0 +1,60 @@
+"""Pseudonyms for the identifying columns of a release, where a plan names a domain."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from kohorte.errors import InputError
+from kohorte.pseudonyms.domains import Domain, Domains
+from kohorte.pseudonyms.kinds import ReferenceList
+from kohorte.pseudonyms.made import TextError
+from kohorte.pseudonyms.texts import made, plain_texts
+
+
+class ReleasePseudonyms:
+    """Makes pseudonyms of different texts; without `remembered`, lists get no entry and give stand-ins, for a dry run.
+
+    It is the function that `kohorte.release.find_candidate` asks for.
+    """
+
+    def __init__(self, domains: Domains, *, actor: str, remembered: bool = True) -> None:
+        self._domains, self._actor, self._remembered = domains, actor, remembered
+        self._opened: dict[str, Domain] = {}
+
+    def domain(self, name: str) -> Domain:
+        """Open a domain, once."""
+        if name not in self._opened:
+            self._opened[name] = self._domains.open(name)
+        return self._opened[name]
+
+    def __call__(self, name: str, texts: pl.Series) -> pl.Series:
+        """The pseudonyms of texts in a domain, in the same order; a blank text has none."""
+        domain = self.domain(name)
+        written = plain_texts(domain.definition, texts)
+        different = written.drop_nulls().unique(maintain_order=True)
+        if not len(different):
+            return pl.Series([None] * len(texts), dtype=pl.String)
+        if isinstance(domain.kind, ReferenceList) and not self._remembered:
+            found = [f"standin{number}" for number in range(len(different))]
+        else:
+            found = self._made(domain, different.to_list())
+        return written.replace_strict(different, pl.Series(found), default=None, return_dtype=pl.String)
+
+    def _made(self, domain: Domain, originals: list[str]) -> list[str]:
+        key = domain.key(None)
+        try:
+            found = made(domain, originals, key)
+        except TextError as error:
+            raise InputError(
+                f"a value has no pseudonym in the domain {domain.definition.name!r}: {error.message}", code=error.code
+            ) from None
+        if self._remembered:
+            domain.kind.folder.log.append(
+                "pseudonymize for a release",
+                f"domain {domain.definition.name}",
+                actor=self._actor,
+                key_version=key.version,
+                values=len(originals),
+                new=found.new,
+            )
+        return found.pseudonyms
