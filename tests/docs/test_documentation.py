@@ -131,6 +131,7 @@ def run_examples(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
         "docs/how-to/population.md",
         "docs/how-to/protect-a-diagnosis.md",
         "docs/how-to/pseudonymize.md",
+        "docs/how-to/pseudonymize-fhir.md",
         "docs/how-to/query-with-noise.md",
         "docs/how-to/read-the-report.md",
         "docs/how-to/release-a-growing-table.md",

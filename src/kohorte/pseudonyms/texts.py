@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +32,11 @@ def plain_texts(definition: Definition, texts: pl.Series) -> pl.Series:
         return texts
     trimmed = texts.str.normalize("NFC").str.strip_chars()
     return trimmed.set(trimmed == "", None)
+
+
+def plain_text(definition: Definition, text: str) -> str | None:
+    """Return one text as `plain_texts` does; None if nothing is left of it."""
+    return (text if definition.exact else unicodedata.normalize("NFC", text).strip()) or None
 
 
 def made(domain: Domain, originals: Sequence[str], key: Key) -> Made:

@@ -1,11 +1,12 @@
-"""`kohorte pseudonymize`: replace a column of a table by pseudonyms of a domain."""
+"""`kohorte pseudonymize`: pseudonyms of a domain in a column of a table, or by rules in resources of FHIR."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
-from kohorte.cli.output import add_table_options, print_json, table_in_batches
+from kohorte.cli.output import STANDARD_INPUT, add_table_options, print_json, table_in_batches
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.verbs.domain import opened_domains
 
@@ -19,19 +20,37 @@ examples:
   kohorte pseudonymize visits.parquet --domain study --column patient --drop name address --output out.parquet
   kohorte pseudonymize visits.csv --domain study --column patient --shift-dates admission discharge --within 30 \\
       --output out.csv --folder trust
+  kohorte pseudonymize export.ndjson --rules rules.yaml --output study.ndjson --folder trust
+  kohorte pseudonymize bundle.json --rules rules.yaml --output study.json --folder trust
 
 The same value gets the same pseudonym within a domain and key, in every table and on every machine with that key.
 Blanks around a value do not count; a row without a value has no pseudonym. All dates of a person are shifted by the
-same number of days. Large tables are read in batches. Pseudonymous data are still personal data: to share a table,
-anonymize it."""
+same number of days. Large tables are read in batches. Resources of FHIR (.json, .ndjson) need a rule file instead of
+--domain and --column. Pseudonymous data are still personal data: to share a table, anonymize it."""
+TABLE_ONLY = (
+    "domain",
+    "column",
+    "only",
+    "drop",
+    "shift_dates",
+    "within",
+    "date_format",
+    "key_version",
+    "separator",
+    "encoding",
+)
+"""Options of tables, which a rule file replaces."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     add_table_options(parser, plan=False)
-    parser.add_argument("--domain", required=True, metavar="NAME", help="the domain of the pseudonyms")
-    parser.add_argument("--column", required=True, metavar="C", help="the column that names people")
-    parser.add_argument("--output", required=True, metavar="OUT", help="where the table goes (.csv or .parquet)")
+    parser.add_argument("--domain", metavar="NAME", help="the domain of the pseudonyms, for a table")
+    parser.add_argument("--column", metavar="C", help="the column that names people, for a table")
+    parser.add_argument("--rules", metavar="FILE", help="rule file, for resources of FHIR (.json or .ndjson)")
+    parser.add_argument(
+        "--output", required=True, metavar="OUT", help="where the table (.csv, .parquet) or the resources go"
+    )
     parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
     parser.add_argument(
         "--only", metavar="TABLE", help="write only rows whose value is in the column of this name of another table"
@@ -51,6 +70,12 @@ def run(options: argparse.Namespace) -> int:
     """Read, pseudonymize and write."""
     from kohorte.errors import InputError
 
+    if options.rules is not None:
+        return _run_fhir(options)
+    if options.domain is None or options.column is None:
+        raise InputError(
+            "give --domain and --column for a table, or --rules for resources of FHIR", code="pseudonym-column"
+        )
     if options.shift_dates == [] and (options.within is not None or options.date_format is not None):
         raise InputError("--within and --date-format can only be used with --shift-dates", code="pseudonym-within")
     domains = opened_domains(options.folder)
@@ -78,14 +103,48 @@ def run(options: argparse.Namespace) -> int:
             actor=account(),
             progress=progress,
         )
+    return _told(options, outcome.to_dict(), [*(f"note: {note}" for note in outcome.notes), *summary(outcome)])
+
+
+def _run_fhir(options: argparse.Namespace) -> int:
+    """Pseudonymize resources by rules."""
+    from kohorte.errors import InputError
+
+    given = [name for name in TABLE_ONLY if getattr(options, name) not in (None, [])]
+    if given:
+        raise InputError(
+            f"--{given[0].replace('_', '-')} is for tables; with --rules, the rule file says what happens",
+            code="fhir-rules",
+        )
+    domains = opened_domains(options.folder)
+    from kohorte.pseudonyms.fhir.files import pseudonymize_fhir
+    from kohorte.pseudonyms.fhir.rules import Rules
+    from kohorte.trust.log import account
+
+    rules = Rules.from_yaml(Path(options.rules))
+    is_piped = options.data == STANDARD_INPUT
+    with TerminalProgress.of(options) as progress:
+        progress.reading(options.data)
+        outcome = pseudonymize_fhir(
+            None if is_piped else Path(options.data),
+            Path(options.output),
+            rules,
+            domains,
+            content=sys.stdin.buffer if is_piped else None,
+            force=options.force,
+            actor=account(),
+            progress=progress,
+        )
+    return _told(options, outcome.to_dict(), outcome.in_words)
+
+
+def _told(options: argparse.Namespace, figures: dict[str, object], lines: list[str]) -> int:
+    """Tell what was done, as JSON or in sentences."""
     if options.json:
-        print_json(outcome.to_dict() | {"output": options.output})
+        print_json(figures | {"output": options.output})
         return 0
-    for note in outcome.notes:
-        print(f"note: {note}")
-    for line in summary(outcome):
+    for line in (*lines, f"written: {options.output}"):
         print(line)
-    print(f"written: {options.output}")
     return 0
 
 

@@ -1,0 +1,81 @@
+"""The operations of FHIR on the domains of a folder: what a service calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from kohorte.errors import InputError
+from kohorte.pseudonyms.domains import Domain, Domains
+from kohorte.pseudonyms.fhir.operations import create_pseudonym, de_pseudonymize, pseudonymize
+from kohorte.pseudonyms.made import TextError
+from kohorte.pseudonyms.resolving import Source
+from kohorte.pseudonyms.texts import plain_text, pseudonymized
+from kohorte.trust.way_back import WayBack
+
+GPAS_PATH = "/ttp-fhir/fhir/gpas"
+VFPS_PATH = "/v1/fhir"
+ALLOW_CREATE = ("$pseudonymizeAllowCreate", "$pseudonymize-allow-create")
+LOOK_UP = ("$pseudonymize",)
+WAY_BACK = ("$dePseudonymize", "$de-pseudonymize")
+CREATE = ("$create-pseudonym",)
+OPERATIONS: Mapping[str, tuple[str, ...]] = {GPAS_PATH: (*ALLOW_CREATE, *LOOK_UP, *WAY_BACK), VFPS_PATH: CREATE}
+"""The operations by the path that clients expect; gPAS before version 1.10.3 spelled two of them with hyphens."""
+
+
+class FhirOperations:
+    """Answers operations for one person, who may pseudonymize; the way back needs an approved request of that person.
+
+    A target is the name of a domain, whatever its capital letters.
+    """
+
+    def __init__(self, domains: Domains, *, actor: str) -> None:
+        self._domains, self._actor = domains, actor
+
+    def answered(self, operation: str, parameters: object) -> dict[str, Any]:
+        """The answer to an operation."""
+        if operation in ALLOW_CREATE:
+            return pseudonymize(parameters, partial(self._asked, create=True))
+        if operation in LOOK_UP:
+            return pseudonymize(parameters, partial(self._asked, create=False))
+        if operation in WAY_BACK:
+            return de_pseudonymize(parameters, self._shown)
+        if operation in CREATE:
+            return create_pseudonym(parameters, partial(self._asked, create=True))
+        raise InputError("there is no such operation", code="fhir-operation")
+
+    def _domain(self, target: str) -> Domain:
+        return self._domains.open(target.lower())
+
+    def _asked(self, target: str, originals: Sequence[str], *, create: bool) -> list[str | None]:
+        """The pseudonyms of texts; with `create`, texts that have none get one."""
+        domain = self._domain(target)
+        if create:
+            return pseudonymized(domain, originals, actor=self._actor).pseudonyms
+        plain = [plain_text(domain.definition, original) for original in originals]
+        wanted = list(dict.fromkeys(one for one in plain if one is not None))
+        try:
+            found = dict(zip(wanted, domain.kind.known(wanted, domain.key(None)), strict=True))
+        except TextError as error:
+            raise InputError(f"a value has no pseudonym: {error.message}", code=error.code) from None
+        self._domains.folder.log.append(
+            "look up", f"domain {domain.definition.name}", actor=self._actor, values=len(originals)
+        )
+        return [None if one is None else found[one] for one in plain]
+
+    def _shown(self, number: int, target: str, pseudonyms: Sequence[str]) -> list[str | None]:
+        """What pseudonyms of an approved request stand for; it is shown once, so all of them must be asked for."""
+        return WayBack(self._domains.folder).show(number, self._revealing(target, pseudonyms), actor=self._actor)
+
+    def _revealing(self, target: str, pseudonyms: Sequence[str]) -> Callable[[str, Sequence[str]], list[str | None]]:
+        def reveal(source: str, items: Sequence[str]) -> list[str | None]:
+            asked = Source.of(source)
+            if asked.domain != target.lower() or set(items) != set(pseudonyms):
+                raise InputError(
+                    "the request was approved for other pseudonyms; send exactly those, and their domain as the target",
+                    code="fhir-way-back",
+                )
+            return asked.originals(self._domains.folder, pseudonyms)
+
+        return reveal
