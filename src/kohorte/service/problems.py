@@ -37,6 +37,7 @@ BY_INPUT = {
     "patients-case": HTTPStatus.NOT_FOUND,
     "patients-pid-unknown": HTTPStatus.NOT_FOUND,
     "patients-pid-forgotten": HTTPStatus.NOT_FOUND,
+    "consent-export-unknown": HTTPStatus.NOT_FOUND,
 }
 BY_ENGINE = dict.fromkeys(
     ("service-row-changed", "service-database-older", "service-state-log", "service-trust-folder"),

@@ -26,7 +26,7 @@ PEOPLE = [
     {"first_names": "Anna", "last_name": "Eichhorst", "birth_date": "1960-12-30", "postcode": "01067"},
     {"first_names": "Otto", "last_name": "Zwickel", "birth_date": "1975-05-17", "postcode": "24103"},
 ]
-NAMES = ("clinic", "stranger", "pinned", "patients", "pseudonyms")
+NAMES = ("clinic", "database", "stranger", "pinned", "patients", "pseudonyms")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Houses]:
         key, certificate = create_certificate(name)
         (folder / f"{name}.key").write_bytes(key)
         (folder / f"{name}.pem").write_bytes(certificate)
-    (folder / "accepted.pem").write_bytes((folder / "clinic.pem").read_bytes() + (folder / "pinned.pem").read_bytes())
+    accepted = [(folder / f"{name}.pem").read_bytes() for name in ("clinic", "database", "pinned")]
+    (folder / "accepted.pem").write_bytes(b"".join(accepted))
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.delenv(ENVIRONMENT, raising=False)
@@ -67,16 +68,9 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Houses]:
 def _started(stack: ExitStack, patch: pytest.MonkeyPatch, folder: Path, house: str) -> str:
     there = ["--folder", str(folder / house)]
     assert main(["serve", *there, "--only", house, "--migrate-only"]) == 0
-    account = [
-        "clinic@example.org",
-        "--name",
-        "Clinic",
-        "--role",
-        "source",
-        "--certificate",
-        str(folder / "clinic.pem"),
-    ]
-    assert main(["user", "create", *account, *there]) == 0
+    for name in ("clinic", "database"):
+        account = [f"{name}@example.org", "--name", name.title(), "--role", "source"]
+        assert main(["user", "create", *account, "--certificate", str(folder / f"{name}.pem"), *there]) == 0
     patch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n"))
     person = ["tina@example.org", "--name", "Tina", "--role", "trustee", "--password-stdin"]
     assert main(["user", "create", *person, *there]) == 0
@@ -126,6 +120,26 @@ def test_a_source_does_not_learn_who_is_in_the_list(houses: Houses) -> None:
         "POST", "/patients/registrations", {"people": [PEOPLE[0], PEOPLE[0] | {"last_name": "Fremdling"}]}
     )
     assert {one["outcome"] for one in told["registrations"]} == {"registered"}
+
+
+def test_a_database_gets_pids_for_temp_ids_that_a_clinic_hands_over(houses: Houses) -> None:
+    """Set-up 5 with certificates: the clinic knows names and TempIDs, the database PIDs."""
+    clinic, database = (houses.as_seen_by(name, "patients") for name in ("clinic", "database"))
+    recipient = database.call("GET", "/users/me")["user_id"]
+    body = {"people": PEOPLE, "temp_ids_for": recipient}
+    told = clinic.call("POST", "/patients/registrations", body)["registrations"]
+    tokens = {"temp_ids": [one["temp_id"] for one in told]}
+    assert [one["pid"] for one in told] == [None, None]
+    with pytest.raises(AccessDenied, match="403, temp-id-refused"):
+        clinic.call("POST", "/patients/temp-ids/resolve", tokens)
+    pids = database.call("POST", "/patients/temp-ids/resolve", tokens)["pids"]
+    assert pids == clinic.register(PEOPLE)
+    with pytest.raises(AccessDenied, match="403, temp-id-refused"):
+        database.call("POST", "/patients/temp-ids/resolve", tokens)
+    with pytest.raises(AccessDenied, match="403, not-allowed"):
+        database.call("POST", "/patients/exports", {"purpose": "research", "project": "p7"})
+    disk = houses.disk("patients")
+    assert not [text for text in (*pids, *tokens["temp_ids"]) if text.encode() in disk]
 
 
 def test_a_certificate_that_is_not_pinned_ends_the_connection(houses: Houses) -> None:

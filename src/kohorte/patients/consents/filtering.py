@@ -112,22 +112,40 @@ def list_people(
 ) -> Outcome:
     """Write the PIDs of all people who agreed to a purpose and to all these kinds of data; it is noted as an export."""
     refuse_format(output)
-    kinds = checked_words(categories, "--category") or (None,)
-    found = consents.covered(None, wish.purpose)
-    people = {pid: one for pid, one in found.people.items() if all(one.includes(kind) for kind in kinds)}
-    outcome = Outcome(len(people), len(people), len(people), contradicted=len(found.contradicted))
+    people, contradicted = _chosen(consents, wish, None, categories or (None,))
+    outcome = Outcome(len(people), len(people), len(people), contradicted=contradicted)
     frame = pl.DataFrame({PID: sorted(people)}, schema={PID: pl.String})
     with atomic_write(output, force=force) as temporary:
         fill_table_in_batches([frame], temporary, output, separator=",")
-        outcome.export = consents.note_export(
-            Covered(people),
-            purpose=wish.purpose,
-            project=wish.project,
-            rows=len(people),
-            columns=[PID],
-            sha256=sha256_of(temporary),
-        )
+        outcome.export = _noted(consents, wish, people, rows=len(people), columns=[PID], sha256=sha256_of(temporary))
     return outcome
+
+
+def note_people(
+    consents: Consents, wish: Purpose, pids: Sequence[str] | None = None
+) -> tuple[int, Mapping[str, Coverage]]:
+    """Note an export of the people, or of all people, who agreed to a purpose; returns its number and the people."""
+    people, _ = _chosen(consents, wish, pids, ())
+    names = "".join(f"{pid}\n" for pid in sorted(people)).encode()
+    return _noted(consents, wish, people, rows=len(people), columns=[PID], sha256=sha256_of(names)), people
+
+
+def _chosen(
+    consents: Consents, wish: Purpose, pids: Sequence[str] | None, kinds: Sequence[str | None]
+) -> tuple[dict[str, Coverage], int]:
+    """People who agreed to a purpose and to all these kinds of data, and for how many the log is contradicted."""
+    checked_words([kind for kind in kinds if kind is not None], "--category")
+    found = consents.covered(pids, wish.purpose)
+    people = {pid: one for pid, one in found.people.items() if all(one.includes(kind) for kind in kinds)}
+    return people, len(found.contradicted)
+
+
+def _noted(
+    consents: Consents, wish: Purpose, people: Mapping[str, Coverage], *, rows: int, columns: Sequence[str], sha256: str
+) -> int:
+    return consents.note_export(
+        Covered(people), purpose=wish.purpose, project=wish.project, rows=rows, columns=columns, sha256=sha256
+    )
 
 
 class _Export:
@@ -151,10 +169,10 @@ class _Export:
         """Check again and note the export; the file is whole, and has no name yet."""
         self.outcome.contradicted = len(self._contradicted)
         self.outcome.people = len({one.holder for one in self._exported.values()})
-        self.outcome.export = self._consents.note_export(
-            Covered(self._exported),
-            purpose=self._wish.purpose,
-            project=self._wish.project,
+        self.outcome.export = _noted(
+            self._consents,
+            self._wish,
+            self._exported,
             rows=self.outcome.exported,
             columns=self._columns,
             sha256=sha256_of(written),

@@ -32,6 +32,7 @@ from kohorte.service.web.routes import (
     accounts,
     approvals,
     audit,
+    consents,
     datasets,
     domains,
     health,
@@ -58,7 +59,7 @@ THREADS = 8
 SHARED = (accounts, users, approvals, audit, health)
 ROUTES: Mapping[Part, tuple[ModuleType, ...]] = {
     Part.RESEARCH: (datasets, risk, projects, rules, jobs),
-    Part.PATIENTS: (patients,),
+    Part.PATIENTS: (patients, consents),
     Part.PSEUDONYMS: (domains, way_back),
 }
 """The routes of every part; a part that is not served has none."""

@@ -51,12 +51,16 @@ class People(Body):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"people": [ANNA]}]})
     people: Annotated[list[Person], Field(fail_fast=True, min_length=1, max_length=MOST_PEOPLE)] = Field(repr=False)
+    temp_ids_for: Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | None = Field(
+        default=None, description="The number of an account: it can resolve the TempIDs that are given instead of PIDs."
+    )
 
 
 class Registration(BaseModel):
-    """The PID of a person; null if the description says too little."""
+    """The PID of a person, or a TempID if these were asked for; both null if the description says too little."""
 
     pid: str | None
+    temp_id: str | None = None
     outcome: Literal["new", "known", "grey", "insufficient", "registered"] = Field(
         description="For trustees new, known, grey or insufficient; for sources registered or insufficient."
     )
@@ -66,7 +70,9 @@ class RegistrationsAnswer(BaseModel):
     """What became of the people, in their order."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"registrations": [{"pid": "A1C2D3E4", "outcome": "registered"}]}]}
+        json_schema_extra={
+            "examples": [{"registrations": [{"pid": "A1C2D3E4", "temp_id": None, "outcome": "registered"}]}]
+        }
     )
     registrations: list[Registration]
 

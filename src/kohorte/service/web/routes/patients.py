@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from kohorte.service.approvals.requests import perform
-from kohorte.service.trust import forgetting, patients
+from kohorte.service.trust import consents, forgetting, patients
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
 from kohorte.service.web.models.patients import (
     CaseAnswer,
@@ -28,8 +28,10 @@ router = APIRouter(tags=["patients"], prefix="/patients")
 
 @router.post("/registrations", summary="Register people")
 def register_patients(body: People, service: ServiceDep, actor: ActorDep) -> RegistrationsAnswer:
-    """Give every person one PID; only trustees learn whether somebody was in the list."""
+    """Give every person one PID, or a TempID for it; only trustees learn whether somebody was in the list."""
     found = patients.register(service, actor, [one.model_dump() for one in body.people])
+    if body.temp_ids_for is not None:
+        found = consents.with_temp_ids(service, actor, found, recipient=body.temp_ids_for)
     return RegistrationsAnswer(registrations=[Registration.model_validate(one) for one in found])
 
 

@@ -1,0 +1,107 @@
+"""Consents, exports and TempIDs of the patient list, for users of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kohorte.patients.consents.filtering import Purpose, note_people
+from kohorte.patients.consents.register import Consents
+from kohorte.patients.temp_ids import MINUTES, TempIds
+from kohorte.service.access import Actor
+from kohorte.service.context import Service
+from kohorte.service.trust.folders import name_of, note
+from kohorte.service.trust.patients import ABOUT, patient_list
+
+
+def give(
+    service: Service,
+    actor: Actor,
+    pids: Sequence[str],
+    purposes: Sequence[str],
+    *,
+    categories: Sequence[str],
+    start: str | None,
+    until: str | None,
+) -> int:
+    """Note that people agreed; return how many."""
+    with patient_list(service, actor) as patients:
+        people = Consents(patients).give(pids, purposes, categories=categories, start=start, until=until)
+    note(service, actor, "give-consent", ABOUT, people=people)
+    return people
+
+
+def withdraw(service: Service, actor: Actor, pid: str, purposes: Sequence[str]) -> dict[str, Any]:
+    """Take the consents of a person back; return the exports that were made before."""
+    with patient_list(service, actor) as patients:
+        released = Consents(patients).withdraw(pid, purposes)
+    note(service, actor, "withdraw-consent", ABOUT)
+    return released.to_dict()
+
+
+def show(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
+    """Return the consents of a person with their history, also as FHIR resources."""
+    with patient_list(service, actor) as patients:
+        consents = Consents(patients)
+        found, now = consents.show(pid), consents.now
+    note(service, actor, "read-consents", ABOUT)
+    return found.to_dict(now) | {"fhir": [consent.to_fhir(found.pid, now) for consent in found.consents]}
+
+
+def released(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
+    """Return the exports that a person was in."""
+    with patient_list(service, actor) as patients:
+        found = Consents(patients).released(pid)
+    note(service, actor, "read-exports", ABOUT)
+    return found.to_dict()
+
+
+def export(
+    service: Service, actor: Actor, pids: Sequence[str] | None, *, purpose: str, project: str
+) -> tuple[int, list[dict[str, Any]]]:
+    """Note an export to a project; return its number and the people who agreed, with the kinds of data."""
+    wish = Purpose(purpose, project)
+    with patient_list(service, actor) as patients:
+        number, people = note_people(Consents(patients), wish, pids)
+    note(service, actor, "export-patients", f"export {number}", people=len(people))
+    kinds = {pid: None if one.categories is None else sorted(one.categories) for pid, one in people.items()}
+    return number, [{"pid": pid, "categories": kinds[pid]} for pid in sorted(kinds)]
+
+
+def confirm(service: Service, actor: Actor, number: int) -> int:
+    """Check that everybody in an export is still covered; return how many people it has."""
+    with patient_list(service, actor) as patients:
+        people = Consents(patients).confirm(number)
+    note(service, actor, "confirm-export", f"export {number}", people=people)
+    return people
+
+
+def issue_temp_ids(
+    service: Service, actor: Actor, pids: Sequence[str | None], *, recipient: int, minutes: int
+) -> list[str | None]:
+    """Make TempIDs that only the account of the recipient can resolve."""
+    with patient_list(service, actor) as patients:
+        tokens = TempIds(patients).issue(pids, target=_account(recipient), minutes=minutes)
+    note(service, actor, "issue-temp-ids", ABOUT, count=len(tokens))
+    return tokens
+
+
+def with_temp_ids(
+    service: Service, actor: Actor, found: Sequence[dict[str, str | None]], *, recipient: int
+) -> list[dict[str, str | None]]:
+    """Registered people with TempIDs in place of PIDs: the caller never learns a PID."""
+    tokens = issue_temp_ids(service, actor, [one["pid"] for one in found], recipient=recipient, minutes=MINUTES)
+    return [one | {"pid": None, "temp_id": token} for one, token in zip(found, tokens, strict=True)]
+
+
+def resolve_temp_ids(service: Service, actor: Actor, tokens: Sequence[str]) -> list[str]:
+    """Turn TempIDs that were made for this account into PIDs, once."""
+    with patient_list(service, actor) as patients:
+        pids = TempIds(patients).resolve(tokens, target=name_of(actor))
+    note(service, actor, "resolve-temp-ids", ABOUT, count=len(pids))
+    return pids
+
+
+def _account(number: int) -> str:
+    """How a TempID names its recipient: as logs name the user."""
+    return f"user {number}"

@@ -1,0 +1,77 @@
+"""Consents, exports and TempIDs of the patient list; PIDs and TempIDs come in bodies, never in URLs."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from kohorte.service.trust import consents
+from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
+from kohorte.service.web.models.consents import (
+    ConsentsAnswer,
+    CoveredPerson,
+    ExportAnswer,
+    ExportWish,
+    GivenConsent,
+    PeopleCount,
+    PidsAnswer,
+    ReleasedAnswer,
+    TempIds,
+    TempIdWish,
+    WithdrawnConsent,
+)
+from kohorte.service.web.models.patients import OnePid
+
+router = APIRouter(tags=["patients"], prefix="/patients")
+
+
+@router.post("/consents", summary="Note that people agreed")
+def give_consent(body: GivenConsent, service: ServiceDep, actor: ActorDep) -> PeopleCount:
+    """Note the consent of people to purposes and, if they wish, kinds of data, until a day."""
+    people = consents.give(
+        service, actor, body.pids, body.purposes, categories=body.categories, start=body.start, until=body.until
+    )
+    return PeopleCount(people=people)
+
+
+@router.post("/consents/withdraw", summary="Take a consent back")
+def withdraw_consent(body: WithdrawnConsent, service: ServiceDep, actor: ActorDep) -> ReleasedAnswer:
+    """End the consents of a person: no later export has the person. Returns the exports that were made before."""
+    return ReleasedAnswer(**consents.withdraw(service, actor, body.pid, body.purposes))
+
+
+@router.post("/consents/show", summary="Show the consents of a person")
+def show_consents(body: OnePid, service: ServiceDep, actor: ActorDep) -> ConsentsAnswer:
+    """Return what a person agreed to and took back."""
+    return ConsentsAnswer(**consents.show(service, actor, body.pid))
+
+
+@router.post("/consents/released", summary="List the exports that a person was in")
+def list_released(body: OnePid, service: ServiceDep, actor: ActorDep) -> ReleasedAnswer:
+    """Return to which projects data of a person was released."""
+    return ReleasedAnswer(**consents.released(service, actor, body.pid))
+
+
+@router.post("/exports", summary="Note an export to a project")
+def export_patients(body: ExportWish, service: ServiceDep, actor: ActorDep) -> ExportAnswer:
+    """Return who of the given people, or of all, agreed to a purpose; it is noted for each of them."""
+    number, people = consents.export(service, actor, body.pids, purpose=body.purpose, project=body.project)
+    return ExportAnswer(export=number, people=[CoveredPerson(**one) for one in people])
+
+
+@router.post("/exports/{number}/confirm", summary="Check that an export is still covered")
+def confirm_export(number: Number, service: ServiceDep, actor: ActorDep) -> PeopleCount:
+    """Check, before data is handed over, that nobody in the export has withdrawn meanwhile."""
+    return PeopleCount(people=consents.confirm(service, actor, number))
+
+
+@router.post("/temp-ids", summary="Make TempIDs")
+def issue_temp_ids(body: TempIdWish, service: ServiceDep, actor: ActorDep) -> TempIds:
+    """Make tokens that stand for people for some minutes, once, and that only one account can resolve."""
+    tokens = consents.issue_temp_ids(service, actor, body.pids, recipient=body.recipient, minutes=body.minutes)
+    return TempIds(temp_ids=[str(token) for token in tokens])
+
+
+@router.post("/temp-ids/resolve", summary="Turn TempIDs into PIDs")
+def resolve_temp_ids(body: TempIds, service: ServiceDep, actor: ActorDep) -> PidsAnswer:
+    """Return the PIDs of TempIDs that were made for the calling account, all or none; they are used up."""
+    return PidsAnswer(pids=consents.resolve_temp_ids(service, actor, body.temp_ids))

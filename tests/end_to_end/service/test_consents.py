@@ -1,0 +1,103 @@
+"""Consents, exports and TempIDs over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from support.trusting import House, house_in
+
+ANNA = {"first_names": "Anna", "last_name": "Eichhorst", "birth_date": "1960-12-30", "postcode": "01067"}
+OTTO = {"first_names": "Otto", "last_name": "Zwickel", "birth_date": "1975-05-17", "postcode": "24103"}
+
+
+@pytest.fixture
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with house_in(tmp_path_factory.mktemp("consents") / "service") as opened:
+        yield opened
+
+
+@pytest.fixture
+def pids(house: House) -> list[str]:
+    found = house.post("trustee", "/patients/registrations", {"people": [ANNA, OTTO]})["registrations"]
+    return [one["pid"] for one in found]
+
+
+def account(house: House, name: str) -> int:
+    number: int = house.get(name, "/users/me")["user_id"]
+    return number
+
+
+def test_from_consent_to_withdrawal(house: House, pids: list[str]) -> None:
+    anna, otto = pids
+    given = {"pids": pids, "purposes": ["research"], "until": "2099-12-31"}
+    assert house.post("trustee", "/patients/consents", given) == {"people": 2}
+    house.post("trustee", "/patients/consents", {"pids": [otto], "purposes": ["teaching"], "categories": ["lab"]})
+    wish = {"purpose": "research", "project": "p7"}
+    first = house.post("trustee", "/patients/exports", wish)
+    assert first == {"export": 1, "people": [{"pid": pid, "categories": None} for pid in sorted(pids)]}
+    assert house.post("trustee", "/patients/exports/1/confirm") == {"people": 2}
+    released = house.post("trustee", "/patients/consents/withdraw", {"pid": anna})
+    assert [(one["export"], one["project"], one["people"]) for one in released["exports"]] == [(1, "p7", 2)]
+    changed = house.post("trustee", "/patients/exports/1/confirm", status=409)
+    assert changed["code"] == "consent-changed"
+    second = house.post("trustee", "/patients/exports", wish | {"pids": [anna, otto, "00000000"]})
+    assert second["people"] == [{"pid": otto, "categories": None}]
+    teaching = house.post("trustee", "/patients/exports", {"purpose": "teaching", "project": "p8"})
+    assert teaching["people"] == [{"pid": otto, "categories": ["lab"]}]
+    shown = house.post("trustee", "/patients/consents/show", {"pid": anna})
+    assert (shown["fhir"][0]["resourceType"], shown["fhir"][0]["status"]) == ("Consent", "inactive")
+    assert [event["kind"] for event in shown["history"]] == ["given", "withdrawn"]
+    assert len(house.post("trustee", "/patients/consents/released", {"pid": otto})["exports"]) == 3
+    assert house.post("trustee", "/patients/exports/77/confirm", status=404)["code"] == "consent-export-unknown"
+
+
+def test_a_source_gets_temp_ids_that_only_the_named_account_can_resolve_once(house: House) -> None:
+    database = account(house, "source 2")
+    body = {"people": [ANNA, OTTO, {"place": "Kiel"}], "temp_ids_for": database}
+    found = house.post("source", "/patients/registrations", body)["registrations"]
+    assert [one["pid"] for one in found] == [None, None, None]
+    tokens = [one["temp_id"] for one in found]
+    assert tokens[2] is None
+    resolve = {"temp_ids": tokens[:2]}
+    refused = [
+        house.post("source", "/patients/temp-ids/resolve", resolve, status=403),
+        house.post("source 2", "/patients/temp-ids/resolve", {"temp_ids": [*tokens[:2], tokens[0]]}, status=403),
+    ]
+    pids = house.post("source 2", "/patients/temp-ids/resolve", resolve)["pids"]
+    refused.append(house.post("source 2", "/patients/temp-ids/resolve", resolve, status=403))
+    assert {one["code"] for one in refused} == {"temp-id-refused"}
+    assert len(set(pids)) == 2
+    (token,) = house.post("trustee", "/patients/temp-ids", {"pids": pids[:1], "recipient": database})["temp_ids"]
+    assert house.post("source 2", "/patients/temp-ids/resolve", {"temp_ids": [token]})["pids"] == pids[:1]
+    disk = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
+    assert not [text for text in (*pids, *tokens[:2], token) if text.encode() in disk]
+
+
+def test_only_trustees_see_and_change_consents(house: House, pids: list[str]) -> None:
+    bodies = {
+        "/patients/consents": {"pids": pids, "purposes": ["research"]},
+        "/patients/consents/withdraw": {"pid": pids[0]},
+        "/patients/consents/show": {"pid": pids[0]},
+        "/patients/consents/released": {"pid": pids[0]},
+        "/patients/exports": {"purpose": "research", "project": "p7"},
+        "/patients/exports/1/confirm": None,
+        "/patients/temp-ids": {"pids": pids, "recipient": 1},
+    }
+    for name in ("steward", "source", "researcher", "approver"):
+        for path, body in bodies.items():
+            assert house.post(name, path, body, status=403)["code"] == "not-allowed", (name, path)
+
+
+def test_wrong_words_are_refused_without_repeating_them(house: House, pids: list[str]) -> None:
+    for body, code in (
+        ({"pids": pids, "purposes": ["Canary Purpose"]}, "consent-word"),
+        ({"pids": pids, "purposes": []}, "consent-date"),
+        ({"pids": pids, "purposes": ["research"], "until": "2020-01-01"}, "consent-date"),
+        ({"pids": [pids[0][:-1] + "%"], "purposes": ["research"]}, "trust-pid-wrong"),
+    ):
+        answer = house.post("trustee", "/patients/consents", body, status=400)
+        assert answer["code"] == code
+        assert "Canary" not in json.dumps(answer)
