@@ -168,6 +168,12 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "show_domain": Permission.PSEUDONYMIZE,
         "rotate_domain_key": Permission.MANAGE_DOMAINS,
         "pseudonymize": Permission.PSEUDONYMIZE,
+        "gpas_pseudonymize_allow_create": Permission.PSEUDONYMIZE,
+        "old_gpas_pseudonymize_allow_create": Permission.PSEUDONYMIZE,
+        "gpas_pseudonymize": Permission.MANAGE_DOMAINS,  # it tells who is in a list
+        "gpas_de_pseudonymize": Permission.ASK_WAY_BACK,
+        "old_gpas_de_pseudonymize": Permission.ASK_WAY_BACK,
+        "vfps_create_pseudonym": Permission.PSEUDONYMIZE,
         "ask_way_back": Permission.ASK_WAY_BACK,
         "list_way_back": Permission.SIGN_IN,  # one's own; all with APPROVE_WAY_BACK or READ_NOTICES
         "show_way_back": Permission.SIGN_IN,

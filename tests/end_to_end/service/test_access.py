@@ -23,11 +23,12 @@ FOR_ALL_ROLES = {
     "logout", "show_me", "show_user", "change_user", "list_approvals", "show_approval", "decline_approval",
     "show_rules", "list_way_back", "show_way_back", "decline_way_back",
 }  # fmt: skip
-ASKING = {"ask_way_back", "reveal_way_back"}
-OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize"}
+ASKING = {"ask_way_back", "reveal_way_back", "gpas_de_pseudonymize", "old_gpas_de_pseudonymize"}
+FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_create", "vfps_create_pseudonym"}
+OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
     "list_cases", "show_case", "decide_case", "merge_patients", "split_patient", "show_patient_history",
-    "forget_patient", "create_domain", "rotate_domain_key",
+    "forget_patient", "create_domain", "rotate_domain_key", "gpas_pseudonymize",
 }  # fmt: skip
 NOT_FOR_STEWARDS = OF_TRUSTEES | {"approve_way_back", "read_notices"}
 ALONE = {

@@ -77,7 +77,7 @@ def operation_outcome(error: KohorteError) -> dict[str, Any]:
     """An error as FHIR tells it: what is wrong, and the code of the error; no value."""
     kinds = ((AccessDenied, "forbidden"), (InternalError, "exception"), (EngineError, "transient"))
     kind = next((name for family, name in kinds if isinstance(error, family)), "invalid")
-    if error.code == "pseudonym-domain-unknown":
+    if error.code in ("pseudonym-domain-unknown", "not-found"):
         kind = "not-found"
     return {
         "resourceType": "OperationOutcome",

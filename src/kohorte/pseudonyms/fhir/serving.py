@@ -8,7 +8,7 @@ from typing import Any
 
 from kohorte.errors import InputError
 from kohorte.pseudonyms.domains import Domain, Domains
-from kohorte.pseudonyms.fhir.operations import create_pseudonym, de_pseudonymize, pseudonymize
+from kohorte.pseudonyms.fhir.operations import Show, create_pseudonym, de_pseudonymize, pseudonymize
 from kohorte.pseudonyms.made import TextError
 from kohorte.pseudonyms.resolving import Source
 from kohorte.pseudonyms.texts import plain_text, pseudonymized
@@ -30,8 +30,8 @@ class FhirOperations:
     A target is the name of a domain, whatever its capital letters.
     """
 
-    def __init__(self, domains: Domains, *, actor: str) -> None:
-        self._domains, self._actor = domains, actor
+    def __init__(self, domains: Domains, *, actor: str, show: Show | None = None) -> None:
+        self._domains, self._actor, self._show = domains, actor, show or self._shown
 
     def answered(self, operation: str, parameters: object) -> dict[str, Any]:
         """The answer to an operation."""
@@ -40,7 +40,7 @@ class FhirOperations:
         if operation in LOOK_UP:
             return pseudonymize(parameters, partial(self._asked, create=False))
         if operation in WAY_BACK:
-            return de_pseudonymize(parameters, self._shown)
+            return de_pseudonymize(parameters, self._show)
         if operation in CREATE:
             return create_pseudonym(parameters, partial(self._asked, create=True))
         raise InputError("there is no such operation", code="fhir-operation")
@@ -65,17 +65,24 @@ class FhirOperations:
         return [None if one is None else found[one] for one in plain]
 
     def _shown(self, number: int, target: str, pseudonyms: Sequence[str]) -> list[str | None]:
-        """What pseudonyms of an approved request stand for; it is shown once, so all of them must be asked for."""
-        return WayBack(self._domains.folder).show(number, self._revealing(target, pseudonyms), actor=self._actor)
+        """What pseudonyms of an approved request stand for."""
+        check = refuse_others(target, pseudonyms)
 
-    def _revealing(self, target: str, pseudonyms: Sequence[str]) -> Callable[[str, Sequence[str]], list[str | None]]:
         def reveal(source: str, items: Sequence[str]) -> list[str | None]:
-            asked = Source.of(source)
-            if asked.domain != target.lower() or set(items) != set(pseudonyms):
-                raise InputError(
-                    "the request was approved for other pseudonyms; send exactly those, and their domain as the target",
-                    code="fhir-way-back",
-                )
-            return asked.originals(self._domains.folder, pseudonyms)
+            check(source, items)
+            return Source.of(source).originals(self._domains.folder, pseudonyms)
 
-        return reveal
+        return WayBack(self._domains.folder).show(number, reveal, actor=self._actor)
+
+
+def refuse_others(target: str, pseudonyms: Sequence[str]) -> Callable[[str, Sequence[str]], None]:
+    """Return a check that a request was approved for these pseudonyms: it is shown once, so all must be asked for."""
+
+    def check(source: str, items: Sequence[str]) -> None:
+        if Source.of(source).domain != target.lower() or set(items) != set(pseudonyms):
+            raise InputError(
+                "the request was approved for other pseudonyms; send exactly those, and their domain as the target",
+                code="fhir-way-back",
+            )
+
+    return check

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,14 +65,19 @@ def decline(service: Service, actor: Actor, number: int) -> dict[str, Any]:
     return _shown(request)
 
 
-def reveal(service: Service, actor: Actor, number: int) -> list[tuple[str, str | None]]:
+def reveal(
+    service: Service, actor: Actor, number: int, *, check: Callable[[str, Sequence[str]], None] | None = None
+) -> list[tuple[str, str | None]]:
     """Return pseudonyms and what they stand for, once, to the person who asked.
 
-    What is refused is in the log of the part; a person who may not see the request is told that there is none.
+    `check(source, pseudonyms)` may raise before the one time is used up. What is refused is in the log of the part; a
+    person who may not see the request is told that there is none.
     """
     with opened(service, Part.PSEUDONYMS) as folder:
 
         def originals(source: str, pseudonyms: Sequence[str]) -> list[tuple[str, str | None]]:
+            if check is not None:
+                check(source, pseudonyms)
             found = list(zip(pseudonyms, Source.of(source).originals(folder, pseudonyms), strict=True))
             note(service, actor, "reveal-way-back", f"way back {number}", pseudonyms=len(found))
             return found  # only now is the one time used up

@@ -35,6 +35,7 @@ from kohorte.service.web.routes import (
     consents,
     datasets,
     domains,
+    fhir,
     health,
     jobs,
     patients,
@@ -102,6 +103,8 @@ def _routes(parts: frozenset[Part]) -> tuple[BaseRoute, ...]:
     everything = APIRouter(dependencies=[Depends(authorize)], responses=PROBLEMS)
     for routes in (*SHARED, *(one for part, members in ROUTES.items() if part in parts for one in members)):
         everything.include_router(routes.router, prefix=PREFIX)
+    if Part.PSEUDONYMS in parts:
+        everything.include_router(fhir.router)  # at the paths that clients of other services expect
     everything.include_router(health.metrics_router)
     everything.include_router(documentation.router)
     outermost = APIRouter(generate_unique_id_function=_name)

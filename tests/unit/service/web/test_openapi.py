@@ -13,6 +13,7 @@ from kohorte.service.web.app import create_app
 
 from .conftest import Open
 
+FHIR = "application/fhir+json"
 OPEN = {name for name, permission in RULES.items() if permission is Permission.ANYONE}
 
 
@@ -74,7 +75,9 @@ def test_every_error_is_described_as_a_problem(description: dict[str, Any]) -> N
     for path, operation in operations(description):
         for status, response in operation["responses"].items():
             if status[0] == "4":
-                assert set(response["content"]) == {"application/problem+json"}, (path, status)
+                kinds = {"application/problem+json"} | ({FHIR} if FHIR in response["content"] else set())
+                assert set(response["content"]) == kinds, (path, status)
+                assert FHIR not in kinds or not path.startswith("/api/v1"), path
     assert "HTTPValidationError" not in description["components"]["schemas"]
 
 

@@ -79,7 +79,7 @@ class DomainAnswer(BaseModel):
     exact: bool
     numbered: bool
     keep_format: bool
-    key_version: int = Field(description="The current version of the key.")
+    key_version: int | None = Field(description="The current version of the key; null if the key was destroyed.")
 
 
 class DomainsAnswer(BaseModel):
