@@ -25,10 +25,11 @@ FOR_ALL_ROLES = {
 }  # fmt: skip
 ASKING = {"ask_way_back", "reveal_way_back", "gpas_de_pseudonymize", "old_gpas_de_pseudonymize"}
 FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_create", "vfps_create_pseudonym"}
-OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", *FOR_CLIENTS}
+OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", "resolve_temp_ids", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
     "list_cases", "show_case", "decide_case", "merge_patients", "split_patient", "show_patient_history",
-    "forget_patient", "create_domain", "rotate_domain_key", "gpas_pseudonymize",
+    "forget_patient", "create_domain", "rotate_domain_key", "gpas_pseudonymize", "give_consent", "withdraw_consent",
+    "show_consents", "list_released", "export_patients", "confirm_export", "issue_temp_ids",
 }  # fmt: skip
 NOT_FOR_STEWARDS = OF_TRUSTEES | {"approve_way_back", "read_notices"}
 ALONE = {
