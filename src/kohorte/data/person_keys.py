@@ -22,6 +22,9 @@ INVISIBLE = re.compile(
 """Characters that show nothing (Default_Ignorable_Code_Point of Unicode)."""
 LATIN = re.compile("[\u0021-\u007e\u00a1-\u00ac\u00ae-\u02ff]+")
 
+LOOSE = r"[^\p{L}\p{N}]|(?:^|[^0-9])0[0-9]"
+"""What `loose_keys` changes: marks, and zeros before a digit."""
+
 
 def spelling_keys(text: pl.Series) -> pl.Series:
     """The key of each text, the same for all its spellings; missing if nothing can be seen of it.
@@ -49,6 +52,8 @@ def loose_keys(keys: pl.Series) -> pl.Series:
 
     Different people can be alike in it: `7` and `007`, `17` and `17.0`, `p17` and `p-17`.
     """
+    if not keys.str.contains(LOOSE).any():  # as in most tables
+        return keys
     found = keys.str.replace(r"^([0-9]+)[.,]0+$", "$1")
     for mark, instead in ((r"[^\p{L}\p{N}]+", "-"), (r"(\p{L})-", "$1"), (r"-(\p{L})", "$1"), (r"^-|-$", "")):
         found = found.str.replace_all(mark, instead)
