@@ -13,6 +13,7 @@ from kohorte.data import as_text, one_text, person_keys
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
 from kohorte.hierarchies import SUPPRESSED
+from kohorte.in_words import count
 from kohorte.kernels.arrays import Bools, Codes
 from kohorte.plans.columns import check_columns
 from kohorte.plans.people.project_pseudonyms import keyed_pseudonyms
@@ -92,7 +93,7 @@ class ShownPeople:
         """The people of rows whose quasi-identifiers are released as `shown`."""
         unit = plan.unit
         others = [as_text(rows[name]) for name in dict.fromkeys((*plan.histograms, *unit.links))]
-        person = person_keys([as_text(rows[name]) for name in unit.columns]) if unit.columns else None
+        person = _known(person_keys([as_text(rows[name]) for name in unit.columns])) if unit.columns else None
         whom = pl.Series(PERSON, np.arange(rows.height)) if person is None else person.alias(PERSON)
         frame = shown.with_columns(*others, whom, count)
         if unit.links:
@@ -211,6 +212,17 @@ class ShownPeople:
             of_link = rows.group_by(PERSON, LINK).agg(item.alias(TEXT))
             texts = of_link.group_by(PERSON).agg(pl.col(TEXT).sort().str.join(";"))
         return texts.select(PERSON, (pl.col(TEXT).rank("dense") - 1).alias(GROUP))
+
+
+def _known(person: pl.Series) -> pl.Series:
+    """Refuse rows that do not say whom they are about: nobody knows how many people they are."""
+    if lacking := person.null_count():
+        raise InputError(
+            f"people cannot be counted: whom it is about is missing in {count(lacking, 'row')}; fill in the values or "
+            "remove these rows",
+            code="person-missing",
+        )
+    return person
 
 
 def _groups(

@@ -25,6 +25,7 @@ from kohorte.plans.population import Populations, flagged_rows, whole_population
 from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.one_person import rows_of_one_person
 from kohorte.release.telling.suppressed_values import suppressed_points
 from kohorte.release.telling.verified_people import OTHER_ROWS, find_people
 from kohorte.release.words import reached_in_words, unit_named
@@ -142,7 +143,7 @@ def verify(frame: object, plan: Plan, *, population: object = None) -> Verificat
     check_columns(table.columns, plan, may_lack=(Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE))
     original = None if population is None else without_marks(to_polars(population)[0], plan.missing_values)
     source = FrameSource(table)
-    found = verify_source(source, plan, whole_populations(plan, original), original=original)
+    found = verify_source(source, plan, whole_populations(plan, original), original=original, all_rows=True)
     read = None if original is None or OTHER_ROWS in found.problems else FrameSource(flagged_rows(original, plan))
     problems, points = shown_originals(table, original, plan)
     return replace(
@@ -173,11 +174,13 @@ def verify_source(
     levels: Mapping[str, int] | None = None,
     people: ShownPeople | None = None,
     original: pl.DataFrame | None = None,
+    all_rows: bool = False,
 ) -> Verification:
     """Check a table whose columns match the plan, by its counted tuples.
 
     `people` says whom its rows are about, if the plan counts people; or they are found in the `original` table, from
-    which the table was made. Without either, only rows can be counted.
+    which the table was made. Without either, only rows can be counted. `all_rows` also counts whom an attacker hurts
+    who knows all rows of a person, which is counted anyway when a release is made.
     """
     names = list(plan.quasi_identifiers)
     unclear = _written_in_several_ways(table, plan)
@@ -234,8 +237,16 @@ def verify_source(
         people=None if people is None else people.people,
         people_losing_rows=losing[0],
         people_losing_all_rows=losing[1],
-        open_points=(*((whom.unknown,) if whom.unknown else ()), *of_suppressed),
+        open_points=(*((whom.unknown,) if whom.unknown else ()), *of_suppressed, *_overlaid(people, plan, all_rows)),
     )
+
+
+def _overlaid(people: ShownPeople | None, plan: Plan, all_rows: bool) -> tuple[str, ...]:
+    """What all rows of a person tell together, if that is asked for and people are known."""
+    if people is None or not all_rows:
+        return ()
+    attack = rows_of_one_person(people, plan, plan.histograms)
+    return (attack.in_public_words,) if attack.people_hurt else ()
 
 
 def refuse_failed(verification: Verification, plan: Plan, *, same: bool) -> None:

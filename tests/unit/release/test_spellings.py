@@ -128,8 +128,8 @@ def test_a_subset_and_its_population_are_about_the_same_people_whatever_their_sp
     release = ko.anonymize(frame, plan)
     assert figures(ko.anonymize(spelled(frame), plan)) == figures(release)
     outside = [ko.verify(release.data, plan, population=original) for original in (frame, spelled(frame))]
-    assert SPELLINGS in outside[1].open_points[0]
-    assert outside[0] == replace(outside[1], open_points=())
+    assert any(SPELLINGS in point for point in outside[1].open_points)
+    assert outside[0] == replace(outside[1], open_points=outside[0].open_points)
 
 
 def test_an_identifier_of_blanks_says_of_nobody_whom_a_row_is_about() -> None:

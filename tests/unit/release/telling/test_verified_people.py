@@ -225,3 +225,26 @@ def test_a_model_that_fails_says_one_class_and_one_person() -> None:
     found = ko.verify(frame.drop("patient"), plan, population=frame)
     assert found.models[0].in_words == "FAILS in 1 class (1 person)"
     assert ko.verify(frame.drop("patient"), plan).models[0].in_words == "holds by rows"
+
+
+def test_what_all_rows_of_a_person_tell_is_said_by_verify_as_by_anonymize() -> None:
+    stays = Stays.drawn(1)
+    plan = stays.plan(models=[LDIV])
+    made = ko.anonymize(stays.frame, plan)
+    assert made.rows_of_one_person is not None
+    assert made.rows_of_one_person.people_hurt
+    point = made.rows_of_one_person.in_public_words
+    assert point in ko.certify(made).verdict.reasons
+    assert point in ko.verify(made.data, plan, population=stays.frame).open_points
+    assert ko.verify(made.data, plan).open_points != ()
+    assert point not in ko.verify(made.data, plan).open_points
+
+
+def test_an_original_with_rows_that_do_not_say_whom_they_are_about_is_refused() -> None:
+    stays = Stays.drawn(1)
+    plan = stays.plan(models=[LDIV])
+    lacking = stays.frame.with_columns(pl.when(pl.col("patient") != "patient-3").then("patient").alias("patient"))
+    with pytest.raises(ko.InputError) as caught:
+        ko.verify(released(stays, plan), plan, population=lacking)
+    assert caught.value.code == "person-missing"
+    assert "patient-3" not in caught.value.message
