@@ -111,6 +111,17 @@ def test_dummy_rows_of_whole_rows_are_told_only_by_chance(table: Callable[[np.ra
     assert above(averages(table(np.random.default_rng(4)), 3), CHANCE) == {}
 
 
+def test_a_value_that_two_rows_have_tells_nothing_about_them() -> None:
+    """Dummy rows had either a value that nobody has or one of at least three rows."""
+    draw = np.random.default_rng(4)
+    rows = np.stack([draw.zipf(1.3, 3000) % 5000, draw.integers(0, 9, 3000), draw.integers(0, 9, 3000)], axis=1)
+    mixed = codes_of(with_local_dummies(own_of(rows), SHARE))
+    often = pl.Series(mixed[:, 0]).to_frame("v").select(pl.len().over("v"))["len"].to_numpy()
+    dummy = np.arange(len(mixed)) >= len(rows)
+    shares = {count: float(dummy[often == count].mean()) for count in (1, 2, 3)}
+    assert {count: share for count, share in shares.items() if not 0.1 < share < 0.3} == {}, shares
+
+
 def public(folder: Path, name: str, rows: int) -> pl.DataFrame:
     return ko.read_table(folder / f"{name}.csv").frame.sample(rows, seed=1)
 
@@ -238,7 +249,7 @@ def test_all_rows_of_the_public_tables_with_their_dummy_rows(name: str, benchmar
     mixed = codes_of(with_local_dummies(own_of(third), SHARE))
     dummy = np.arange(len(mixed)) >= len(third)
     assert above(told_by_counts(mixed, dummy), CHANCE) == {}
-    assert told_by_training(mixed, dummy) < 0.75
+    assert told_by_training(mixed, dummy) < {"adult": 0.7, "cup": 0.58}[name]
     rows, dummy = joined(public_parts(frame, name, tmp_path))
     assert above(told_by_counts(rows, dummy), 0.58) == {}
     assert told_by_training(rows, dummy) < 0.75

@@ -51,7 +51,7 @@ def steps_of(different: Codes, sizes: Counts) -> Steps:
     draw = generator()
     chosen = draw.permutation(len(different))[:SOME]
     rarity = Rarity(different, sizes, draw)
-    ways = [*rarity.features(rarity.of_existing(different[chosen])).T, sizes[chosen].astype(np.float64)]
+    ways = [*rarity.features(rarity.of_existing(different[chosen]), sizes[chosen]).T, sizes[chosen].astype(np.float64)]
     found = []
     for number, way in enumerate(ways):
         bounds = np.unique(np.quantile(way, np.linspace(0, 1, STEPS + 1)[1:-1]))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import combinations as choose
 
 import numpy as np
@@ -23,7 +24,7 @@ from kohorte.kernels.arrays import Bools, Counts, Floats
 Rows = NDArray[np.uint32]
 Marks = NDArray[np.uint64]
 
-EACH, AT_LEAST, AT_ONCE = 16, 500, 5_000
+EACH, AT_LEAST, AT_ONCE = 32, 500, 5_000
 """How many combinations are made up for each that is wanted, and at least; how many are imitated at once."""
 
 MOST_PARTS = 120
@@ -35,6 +36,9 @@ FAR, THIRD, NARROW = 0.3, 0.1, 3
 With so few columns they always come from any combination: one that agrees in a column has nothing new to give.
 """
 
+INVENTED = 0.5
+"""How many of the combinations that are made up have invented values instead of those that only one combination has."""
+
 BLUR = 0.2
 """How much features are blurred, in standard deviations: exact likeness would take the same values again and again."""
 
@@ -42,33 +46,49 @@ TOGETHER, ENOUGH, TRIED = 24, 8, 2_000
 """Combinations that are imitated at once; how many are to choose from for each, and at most for all of them."""
 
 
-def imitated(rows: Rows, sizes: Counts, targets: Counts, draw: np.random.Generator) -> tuple[Rows, Counts]:
-    """New combinations like `rows[targets]`, and how many rows each stands for; fewer if too few can be made up.
+@dataclass(frozen=True, eq=False)
+class Imitated:
+    """New combinations, how many rows each stands for, and which of its values are to be replaced by invented ones."""
 
-    `rows` are different combinations, `sizes` how many rows each has. Values that only one combination has are counted
-    as if they were new, because they are replaced afterwards.
+    rows: Rows = field(repr=False)
+    repeated: Counts = field(repr=False)
+    invented: Bools = field(repr=False)
+
+
+def imitated(rows: Rows, sizes: Counts, targets: Counts, draw: np.random.Generator) -> Imitated:
+    """New combinations like `rows[targets]`; fewer if too few can be made up.
+
+    `rows` are different combinations, `sizes` how many rows each has. A value that only one combination has is either
+    taken as it is, which makes it as rare as a value of two, or replaced by an invented one, which nobody else has.
     """
     rarity = Rarity(rows, sizes, draw)
     parts = np.array_split(targets, max(1, math.ceil(len(targets) / AT_ONCE)))
     found = [_imitated_at_once(rarity, rows, sizes, part, draw) for part in parts]
-    return np.concatenate([made for made, _ in found]), np.concatenate([repeated for _, repeated in found])
+    return Imitated(
+        np.concatenate([one.rows for one in found]),
+        np.concatenate([one.repeated for one in found]),
+        np.concatenate([one.invented for one in found]),
+    )
 
 
 def _imitated_at_once(
     rarity: Rarity, rows: Rows, sizes: Counts, targets: Counts, draw: np.random.Generator
-) -> tuple[Rows, Counts]:
+) -> Imitated:
     made = _made_up(rows, EACH * len(targets) + AT_LEAST, draw)
-    counts, new = rarity.of_new(made)
-    made, counts, left = made[new], counts[new], np.ones(len(new), dtype=bool)
+    invented = rarity.private(made) & (draw.random((len(made), 1)) < INVENTED)
+    counts, new = rarity.of_new(made, invented)
+    made, invented, counts, left = made[new], invented[new], counts[new], np.ones(len(new), dtype=bool)
     of_targets = rarity.of_existing(rows[targets])
-    chosen, repeated = [made[:0]], [sizes[:0]]
+    chosen, repeated = [np.empty(0, dtype=np.int64)], [sizes[:0]]
     for size in np.unique(sizes[targets]).tolist():
         own, free = sizes[targets] == size, np.flatnonzero(left)
-        found = free[_matched(rarity.features(of_targets[own]), rarity.features(counts[free] + size), draw)]
+        wanted, offered = rarity.features(of_targets[own], size), rarity.features(counts[free] + size, size)
+        found = free[_matched(wanted, offered, draw)]
         left[found] = False
-        chosen.append(made[found])
+        chosen.append(found)
         repeated.append(np.full(len(found), size))
-    return np.concatenate(chosen), np.concatenate(repeated)
+    those = np.concatenate(chosen)
+    return Imitated(made[those], np.concatenate(repeated), invented[those])
 
 
 def _made_up(rows: Rows, count: int, draw: np.random.Generator) -> Rows:
@@ -112,12 +132,14 @@ class Rarity:
         """The counts of existing combinations."""
         return self._counts(self._marked(rows))
 
-    def of_new(self, rows: Rows) -> tuple[Counts, Counts]:
-        """The counts of made-up combinations, and which of them do not exist, each once."""
+    def private(self, rows: Rows) -> Bools:
+        """Which values only one combination has."""
+        return np.stack([private[rows[:, column]] for column, private in enumerate(self._private)], axis=1)
+
+    def of_new(self, rows: Rows, invented: Bools) -> tuple[Counts, Counts]:
+        """The counts of made-up combinations with some invented values, and which of them do not exist, each once."""
         marked = self._marked(rows)
-        for column, private in enumerate(self._private):
-            mine = np.flatnonzero(private[rows[:, column]])
-            marked[mine, column] = _random_marks(len(mine), self._draw)
+        marked[invented] = _random_marks(int(invented.sum()), self._draw)
         keys = _sum(marked, range(rows.shape[1]))
         _, once = np.unique(keys, return_index=True)
         return self._counts(marked), once[_looked_up(self._whole, keys[once]) == 0]
@@ -126,8 +148,8 @@ class Rarity:
         parts = zip(self._known, self._parts, strict=True)
         return np.stack([_looked_up(known, _sum(marked, part)) for known, part in parts], axis=1)
 
-    def features(self, counts: Counts) -> Floats:
-        """What makes a combination rare, in logarithms: one row more matters where there are few."""
+    def features(self, counts: Counts, size: Counts | int) -> Floats:
+        """What makes combinations of `size` rows rare, in logarithms: one row more matters where there are few."""
         values, pairs, triples, rests = np.split(np.log(counts), self._ends, axis=1)
         found = [values.min(axis=1), values.sum(axis=1)]
         if self._pairs:
@@ -135,7 +157,9 @@ class Rarity:
             tied = pairs - values[:, one] - values[:, other]  # how much values go together
             found += [pairs.min(axis=1), pairs.sum(axis=1), tied.min(axis=1), tied.sum(axis=1)]
         if rests.shape[1]:
-            found += [triples.sum(axis=1), rests.sum(axis=1), (rests > 0).sum(axis=1).astype(float)]
+            others = counts[:, self._ends[-1] :].sum(axis=1) - rests.shape[1] * size  # they differ in one value only
+            near = (rests > np.log(np.reshape(size, (-1, 1)))).sum(axis=1).astype(float)
+            found += [triples.sum(axis=1), rests.sum(axis=1), near, np.log1p(others)]
         return np.stack(found, axis=1)
 
 

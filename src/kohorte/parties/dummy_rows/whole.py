@@ -3,11 +3,13 @@
 A dummy row must not be told from a real one by how rare it is, or by how unlike all others. Therefore a combination of
 many rows gets copies, in the same proportion as all others; combinations of few rows are joined by new combinations of
 as many rows, which are as rare as they are (imitation.py), or get copies if there are no others. A value that only one
-combination has is replaced by an invented one, which belongs to the same groups of the hierarchy; nobody ever sees it.
+combination has is kept, or replaced by an invented one, as often as values of two rows and of one row occur. An
+invented value belongs to the same groups of the hierarchy; nobody ever sees it.
 
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
-    Universität München, 2015, section 4.4.5, asks for dummy rows and leaves open how to make them.
+    Universität München, 2015, section 4.4.5, asks for dummy rows that mask how often real rows occur, and leaves open
+    how to make them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kohorte.kernels.arrays import Codes, Counts
+from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.parties.dummy_rows.imitation import imitated
 from kohorte.parties.integration import random_order
 from kohorte.parties.own_table import LabelledColumn, OwnTable
@@ -45,14 +47,13 @@ def with_local_dummies(own: OwnTable, share: float) -> OwnTable:
     few = np.flatnonzero(sizes * share < MANY)
     wanted = math.floor(share * float(sizes[few].sum()) + draw.random())
     sources = _of_as_many_rows(few, sizes, wanted, draw)
-    made, repeated = imitated(combinations, sizes, sources, draw)
+    made = imitated(combinations, sizes, sources, draw)
     each = np.full(len(sizes), share)
-    each[few] = max(0, wanted - repeated.sum()) / max(1, sizes[few].sum())
+    each[few] = max(0, wanted - made.repeated.sum()) / max(1, sizes[few].sum())
     copies = np.floor(sizes * each + draw.random(len(sizes))).astype(np.int64)
     table = Inventing(own, combinations)
-    dummies = np.concatenate(
-        [np.repeat(combinations, copies, axis=0), np.repeat(table.invented(made), repeated, axis=0)]
-    )
+    fresh = table.invented(made.rows, made.invented)
+    dummies = np.concatenate([np.repeat(combinations, copies, axis=0), np.repeat(fresh, made.repeated, axis=0)])
     return table.with_rows(dummies)
 
 
@@ -75,12 +76,13 @@ class Inventing:
             np.bincount(rows[:, place], minlength=len(column.levels)) == 1 for place, column in enumerate(self._columns)
         ]
 
-    def invented(self, made: Rows) -> Rows:
-        """These rows with an invented value wherever only one of the given rows has the value."""
+    def invented(self, made: Rows, which: Bools | None = None) -> Rows:
+        """These rows with invented values: in `which` cells, or wherever only one of the given rows has the value."""
         found = made.copy()
         for place, column in enumerate(self._columns):
             values = made[:, place]
-            mine = np.flatnonzero(self._private[place][values] & (column.levels[values, 0] != MISSING))
+            chosen = self._private[place][values] if which is None else which[:, place]
+            mine = np.flatnonzero(chosen & (column.levels[values, 0] != MISSING))
             start = len(column.levels) + len(self._sources[place])
             found[mine, place] = np.arange(start, start + len(mine))
             self._sources[place] += values[mine].tolist()
