@@ -193,14 +193,10 @@ def checked_source(options: argparse.Namespace, folder: TrustFolder, wanted: Seq
     if options.key_version is not None:
         raise InputError("--key-version is for domains", code="way-back-pseudonyms")
     from kohorte.patients.libraries import refuse_missing_libraries
-    from kohorte.trust.pid import number_of
+    from kohorte.trust.pid import refuse_wrong
 
     refuse_missing_libraries()
-    for place, pid in enumerate(wanted, start=1):
-        try:
-            number_of(pid)
-        except InputError as error:
-            raise InputError(f"PID {place}: {error.message}", code=error.code) from None
+    refuse_wrong(wanted)
     return PATIENTS
 
 

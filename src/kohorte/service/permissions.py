@@ -180,7 +180,14 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "approve_way_back": Permission.APPROVE_WAY_BACK,
         "decline_way_back": Permission.SIGN_IN,  # one's own; all with APPROVE_WAY_BACK
         "reveal_way_back": Permission.ASK_WAY_BACK,
-        "read_notices": Permission.READ_NOTICES,
+        "read_way_back_notices": Permission.READ_NOTICES,
+        "ask_people": Permission.ASK_WAY_BACK,
+        "list_people": Permission.SIGN_IN,  # as for pseudonyms
+        "show_people": Permission.SIGN_IN,
+        "approve_people": Permission.APPROVE_WAY_BACK,
+        "decline_people": Permission.SIGN_IN,
+        "reveal_people": Permission.ASK_WAY_BACK,
+        "read_people_notices": Permission.READ_NOTICES,
         "list_audit": Permission.READ_AUDIT,
         "verify_audit": Permission.READ_AUDIT,
         "show_health": Permission.ANYONE,

@@ -12,6 +12,7 @@ Source
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 
 from kohorte.errors import InputError
 
@@ -63,6 +64,15 @@ def number_of(pid: str) -> int:
     for value in values[:CARRIERS]:
         number = number << 5 | value
     return number
+
+
+def refuse_wrong(pids: Iterable[str]) -> None:
+    """Refuse texts that are no PIDs; the error says which one, counted from 1, and where."""
+    for place, pid in enumerate(pids, start=1):
+        try:
+            number_of(pid)
+        except InputError as error:
+            raise InputError(f"PID {place}: {error.message}", code=error.code) from None
 
 
 def is_pid(text: str) -> bool:

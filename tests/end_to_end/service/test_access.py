@@ -21,9 +21,14 @@ FOR_ANYONE = {
 }  # fmt: skip
 FOR_ALL_ROLES = {
     "logout", "show_me", "show_user", "change_user", "list_approvals", "show_approval", "decline_approval",
-    "show_rules", "list_way_back", "show_way_back", "decline_way_back",
+    "show_rules", "list_way_back", "show_way_back", "decline_way_back", "list_people", "show_people", "decline_people",
 }  # fmt: skip
-ASKING = {"ask_way_back", "reveal_way_back", "gpas_de_pseudonymize", "old_gpas_de_pseudonymize"}
+ASKING = {
+    "ask_way_back", "reveal_way_back", "ask_people", "reveal_people", "gpas_de_pseudonymize",
+    "old_gpas_de_pseudonymize",
+}  # fmt: skip
+NOTICES = {"read_way_back_notices", "read_people_notices"}
+APPROVING = {"approve_way_back", "approve_people"}
 FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_create", "vfps_create_pseudonym"}
 OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", "resolve_temp_ids", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
@@ -31,7 +36,7 @@ OF_TRUSTEES = OF_SOURCES | {
     "forget_patient", "create_domain", "rotate_domain_key", "gpas_pseudonymize", "give_consent", "withdraw_consent",
     "show_consents", "list_released", "export_patients", "confirm_export", "issue_temp_ids",
 }  # fmt: skip
-NOT_FOR_STEWARDS = OF_TRUSTEES | {"approve_way_back", "read_notices"}
+NOT_FOR_STEWARDS = OF_TRUSTEES | APPROVING | NOTICES
 ALONE = {
     Role.RESEARCHER: {
         "list_projects", "show_project", "download_csv", "preview_release", "show_certificate", "show_report",
@@ -41,11 +46,11 @@ ALONE = {
     Role.DATA_PROTECTION_OFFICER: {
         "list_users", "list_datasets", "show_dataset", "analyze_risk", "calculate_weighted_risk",
         "show_dataset_budget", "list_projects", "show_project", "show_certificate", "show_report", "show_budget",
-        "list_jobs", "show_job", "list_audit", "verify_audit", "read_notices",
+        "list_jobs", "show_job", "list_audit", "verify_audit", *NOTICES,
     },
     Role.APPROVER: {
         "list_datasets", "show_dataset", "list_projects", "show_project", "show_certificate", "show_report",
-        "confirm_approval", "approve_way_back",
+        "confirm_approval", *APPROVING,
     },
     Role.OPERATOR: {"list_jobs", "show_job", "cancel_job", "show_metrics"},
     Role.TRUSTEE: OF_TRUSTEES | ASKING,

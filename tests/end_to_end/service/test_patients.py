@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -113,6 +114,29 @@ def test_forgetting_waits_for_a_second_person_without_a_pid_in_the_database(
         gone = house.post("trustee", "/patients/history", {"pid": anna["pid"]}, status=404)
         assert gone["code"] == "patients-pid-forgotten"
         assert request["values"]["patient"] in (house.folder / "patients" / "log.jsonl").read_text()
+
+
+def test_who_a_pid_is_needs_two_approvers_and_is_shown_once(house: House) -> None:
+    (anna,) = register(house, ANNA)
+    until = (datetime.now(UTC) + timedelta(days=3)).isoformat()
+    body = {"pids": [anna["pid"], "00000000"], "purpose": "incidental finding, call the patient", "until": until}
+    asked = house.post("trustee", "/patients/way-back", body, status=201)
+    assert (asked["pseudonyms"], asked["approvals_missing"]) == (2, 2)
+    request = f"/patients/way-back/{asked['request']}"
+    assert house.post("trustee", f"{request}/show", status=403)["code"] == "way-back-open"
+    assert house.get("researcher", request, status=404)["code"] == "not-found"
+    for name in ("approver", "approver 2"):
+        house.post(name, f"{request}/approve")
+    shown = house.post("trustee", f"{request}/show")["found"]
+    assert [one["pid"] for one in shown] == body["pids"]
+    assert {name: shown[0]["person"][name] for name in ANNA} == ANNA
+    assert shown[1]["person"] is None
+    assert house.post("trustee", f"{request}/show", status=403)["code"] == "way-back-shown"
+    notices = house.post("data-protection-officer", "/patients/way-back/notices")["notices"]
+    assert "show way back" in {one["action"] for one in notices}
+    assert house.get("approver", "/way-back")["total"] == 0  # the pseudonyms have requests of their own
+    wrong = house.post("trustee", "/patients/way-back", body | {"pids": [anna["pid"], "Anna"]}, status=400)
+    assert (wrong["code"], wrong["detail"][:6]) == ("trust-pid-wrong", "PID 2:")
 
 
 def test_only_trustees_see_the_list_and_the_database_of_the_service_has_counts_only(house: House) -> None:

@@ -59,7 +59,7 @@ def case(service: Service, actor: Actor, number: int) -> dict[str, Any]:
         shown = patients.case(number).to_dict()
         mine, others = patients.identities(number)
     note(service, actor, "show-case", f"case {number}")
-    return shown | {"this_record": _fields(mine), "other_records": [_fields(other) for other in others]}
+    return shown | {"this_record": fields_of(mine), "other_records": [fields_of(other) for other in others]}
 
 
 def decide(service: Service, actor: Actor, number: int, *, same: bool) -> tuple[str, str]:
@@ -98,5 +98,6 @@ def _told(outcome: Outcome, *, tells: bool) -> str:
     return str(outcome.value) if tells or outcome is Outcome.INSUFFICIENT else REGISTERED
 
 
-def _fields(identity: Identity) -> dict[str, str]:
+def fields_of(identity: Identity) -> dict[str, str]:
+    """Return identity data by the names of its fields."""
     return dict(zip(FIELDS, identity.values, strict=True))

@@ -107,7 +107,19 @@ class PseudonymsAnswer(BaseModel):
     pseudonyms: list[str | None] = Field(repr=False)
 
 
-class WayBackQuestion(Body):
+class _Question(Body):
+    """What every request for the way back says: for what purpose, and until when."""
+
+    purpose: Annotated[str, StringConstraints(max_length=2_000)]
+    until: AwareDatetime | date = Field(description="When the request expires; a date counts to its end in UTC.")
+
+    @property
+    def end(self) -> datetime:
+        """The moment at which the request expires."""
+        return self.until if isinstance(self.until, datetime) else datetime.combine(self.until, time.max, tzinfo=UTC)
+
+
+class WayBackQuestion(_Question):
     """A request for the way back of some pseudonyms."""
 
     model_config = ConfigDict(
@@ -126,16 +138,22 @@ class WayBackQuestion(Body):
     pseudonyms: Annotated[list[Pseudonym], Field(fail_fast=True, min_length=1, max_length=MOST_ITEMS)] = Field(
         repr=False
     )
-    purpose: Annotated[str, StringConstraints(max_length=2_000)]
-    until: AwareDatetime | date = Field(description="When the request expires; a date counts to its end in UTC.")
     key_version: Version | None = Field(
         default=None, description="The version of the key that made the pseudonyms, if it must be said."
     )
 
-    @property
-    def end(self) -> datetime:
-        """The moment at which the request expires."""
-        return self.until if isinstance(self.until, datetime) else datetime.combine(self.until, time.max, tzinfo=UTC)
+
+class PeopleQuestion(_Question):
+    """A request to learn who some PIDs are."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"pids": ["A1C2D3E4"], "purpose": "incidental finding, call the patient", "until": "2026-12-24"}
+            ]
+        }
+    )
+    pids: Annotated[list[Word], Field(fail_fast=True, min_length=1, max_length=MOST_ITEMS)] = Field(repr=False)
 
 
 class WayBackAnswer(BaseModel):
@@ -145,7 +163,7 @@ class WayBackAnswer(BaseModel):
     request: int
     state: str = Field(description="`open`, `approved`, `declined`, `shown` or `expired`.")
     source: str
-    pseudonyms: int = Field(description="How many pseudonyms the request is about.")
+    pseudonyms: int = Field(description="How many pseudonyms or PIDs the request is about.")
     purpose: str
     until: str
     asked_by: str
@@ -177,6 +195,20 @@ class WayBackResult(BaseModel):
 
     request: int
     found: list[Revealed]
+
+
+class RevealedPerson(BaseModel):
+    """A PID and the latest description of the person; null if no person of the list has it."""
+
+    pid: str = Field(repr=False)
+    person: dict[str, str] | None = Field(repr=False)
+
+
+class PeopleResult(BaseModel):
+    """The people of a request; they are shown once."""
+
+    request: int
+    found: list[RevealedPerson]
 
 
 class Notices(BaseModel):

@@ -22,8 +22,10 @@ from kohorte.service.web.models.patients import (
     TwoPids,
 )
 from kohorte.service.web.routes.approvals import MAY_WAIT, waiting
+from kohorte.service.web.routes.way_back import people_router
 
 router = APIRouter(tags=["patients"], prefix="/patients")
+router.include_router(people_router)
 
 
 @router.post("/registrations", summary="Register people")
