@@ -176,8 +176,10 @@ def test_set_up_4_long_term_database_and_consent_decides_what_a_project_gets(hou
     anna, otto, rosa = pids = collect(houses)
     refuse_joins(houses, pids)
     houses.keys("project", "research")
-    for pid, purpose in ((anna, "diabetes-research"), (otto, "diabetes-research"), (rosa, "teaching")):
-        houses.run("list", f"patients consent give {pid} --purpose {purpose} {TRUST}")
+    pl.DataFrame({"pid": [anna, otto]}).write_csv(houses.at("list") / "agreed.csv")
+    houses.run("list", f"patients consent give --file agreed.csv --purpose diabetes-research {TRUST}")
+    if houses.is_fast:
+        houses.run("list", f"patients consent give {rosa} --purpose teaching {TRUST}")
     assert export_to_project(houses, 1) == [INFARCT, DIABETES]
     withdrawn = houses.json("list", f"patients consent withdraw {anna} {TRUST}")
     assert [(one["export"], one["project"]) for one in withdrawn["exports"]] == [(1, "p1")]
@@ -202,7 +204,8 @@ def test_set_up_5_central_database_under_pids_with_temp_ids(houses: Houses) -> N
     houses.run("list", f"{tokens} {TRUST}")
     houses.send("to-clinic.csv", "list", "clinic")
     resolve = f"patients temp-id resolve to-clinic.csv --for database --output to-database.csv {TRUST}"
-    assert "temp-id-refused" in houses.run("list", resolve.replace("for database", "for biobank"), code=1)
+    if houses.is_fast:
+        assert "temp-id-refused" in houses.run("list", resolve.replace("for database", "for biobank"), code=1)
     houses.run("list", resolve)
     assert "temp-id-refused" in houses.run("list", resolve + " --force", code=1)
     houses.send("to-database.csv", "list", "database")
@@ -217,7 +220,8 @@ def test_set_up_5_central_database_under_pids_with_temp_ids(houses: Houses) -> N
     look = f"patients temp-id resolve --for database {TRUST}"
     pid = houses.run("list", look, entered=token + "\n").strip()
     assert stored.filter(pl.col("pid") == pid)["diagnosis"].to_list() == [DIABETES]
-    houses.run("list", look, entered=token + "\n", code=1)
+    if houses.is_fast:
+        houses.run("list", look, entered=token + "\n", code=1)
 
     # samples have labels of their own, and a project gets pseudonyms of its own
     houses.run("database", f"domain create samples --kind list --prefix S- {TRUST}")
@@ -225,8 +229,8 @@ def test_set_up_5_central_database_under_pids_with_temp_ids(houses: Houses) -> N
     houses.run("database", f"{label} {TRUST}")
     assert not set(read(houses, "database", "samples.csv")["pid"]) & set(pids)
     houses.keys("project", "database")
-    for agreed in (anna, rosa):
-        houses.run("list", f"patients consent give {agreed} --purpose asthma-research {TRUST}")
+    pl.DataFrame({"pid": [anna, rosa]}).write_csv(houses.at("list") / "signed.csv")
+    houses.run("list", f"patients consent give --file signed.csv --purpose asthma-research {TRUST}")
     houses.run("database", "envelope seal database.csv --keep pid --for project.pub --output sealed.csv")
     houses.send("sealed.csv", "database", "list")
     wish = "--purpose asthma-research --project p7 --output agreed.csv"

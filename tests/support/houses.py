@@ -89,7 +89,7 @@ class Houses:
 
     def keys(self, house: str, *others: str) -> None:
         """Make the envelope keys of a house, and send the public one to others."""
-        self.run(house, f"envelope keys {house}")
+        in_this_process(self.at(house), ["envelope", "keys", house], "")
         for other in others:
             self.send(f"{house}.pub", house, other)
 

@@ -118,8 +118,10 @@ class RowOpener:
             number: object
             values: list[str | None]
             number, *values = json.loads(bindings.sodium_unpad(padded, STEP))
-        except (exceptions.CryptoError, exceptions.ValueError, exceptions.TypeError, ValueError, TypeError):
+        except (exceptions.CryptoError, exceptions.ValueError, ValueError, TypeError, RecursionError):
             raise damaged() from None
+        if not all(value is None or isinstance(value, str) for value in values):
+            raise damaged()
         table.note(number, len(values))
         return values
 
@@ -142,23 +144,26 @@ class _Table:
 
     def __init__(self, head: Head) -> None:
         self.head = head
+        self._come: set[int] = set()
         try:
             facts: dict[str, Any] = json.loads(head.facts)
-            self.columns = [str(name) for name in facts["columns"]]
-            self._come = bytearray(int(facts["rows"]))
-        except (ValueError, TypeError, KeyError, OverflowError, MemoryError):
+            self.columns, self._rows = list(facts["columns"]), int(facts["rows"])
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise damaged() from None
+        named = all(isinstance(name, str) and name for name in self.columns)
+        if not self.columns or not named or len(set(self.columns)) < len(self.columns):
+            raise damaged()
 
     @property
     def missing(self) -> int:
-        return self._come.count(0)
+        return self._rows - len(self._come)
 
     def note(self, number: object, values: int) -> None:
-        if not isinstance(number, int) or not 1 <= number <= len(self._come) or values != len(self.columns):
+        if not isinstance(number, int) or not 1 <= number <= self._rows or values != len(self.columns):
             raise damaged()
-        if self._come[number - 1]:
+        if number in self._come:
             raise InputError("this row of the sealed table has come before", code="envelope-row-twice")
-        self._come[number - 1] = 1
+        self._come.add(number)
 
 
 def _decoded(text: str) -> bytes:

@@ -68,7 +68,7 @@ class TempIds:
                     "token_index": (index := sealing.token_index(token)),
                     "person": known[pid][0],
                     "expires": expires,
-                    "details": sealing.seal_details({"target": target}, SEALED, index.hex()),
+                    "details": sealing.seal_details({"target": target, "person": known[pid][0]}, SEALED, index.hex()),
                 }
                 for pid, token in zip(pids, tokens, strict=True)
                 if pid is not None and token is not None
@@ -119,7 +119,7 @@ class TempIds:
         if row.expires <= now:
             return None, "expired"
         connection.execute(update(TEMP_IDS).where(TEMP_IDS.c.token_index == index).values(used=now))
-        return int(row.person), ""
+        return int(details["person"]), ""
 
     @staticmethod
     def _refuse_unknown(pids: Sequence[str | None], known: dict[str, tuple[int, int]]) -> None:

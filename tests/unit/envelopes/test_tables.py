@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +173,36 @@ def test_parquet_is_sealed_and_opened_too(tmp_path: Path, recipient: Pair, stran
         open_table(table, tmp_path / "other.parquet", stranger.private)
     assert refused.value.code == "envelope-other-key"
     assert not (tmp_path / "other.parquet").exists()
+
+
+def forged(recipient: Pair, facts: object, content: object) -> pl.DataFrame:
+    """A row that somebody with the public key makes by hand; whatever is in it must not break the program."""
+    secret = bytes(32)
+    box = bindings.crypto_box_seal(secret + bytes(32) + json.dumps(facts).encode(), recipient.public.raw)
+    info = b"kohorte envelope 1" + recipient.public.raw + box
+    key = HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret)
+    padded = bindings.sodium_pad(json.dumps(content).encode() if content != "deep" else b"[" * 100_000, 128)
+    sealed = bindings.crypto_aead_xchacha20poly1305_ietf_encrypt(padded, box, bytes(24), key)
+    parts = (urlsafe_b64encode(part).decode() for part in (box, bytes(24) + sealed))
+    return pl.DataFrame({"pid": ["A"], "sealed": [".".join(("kse1", *parts))]})
+
+
+FACTS = {"columns": ["a"], "rows": 1}
+
+
+@pytest.mark.parametrize(("facts", "content"), [
+    (FACTS, [1, 7]), (FACTS, [1, ["x"]]), (FACTS, [1]), (FACTS, [1, "x", "y"]), (FACTS, [0, "x"]), (FACTS, [2, "x"]),
+    (FACTS, ["1", "x"]), (FACTS, {}), (FACTS, None), (FACTS, "deep"), ({"columns": [], "rows": 1}, [1]),
+    ({"columns": ["a", "a"], "rows": 1}, [1, "x", "y"]), ({"columns": [""], "rows": 1}, [1, "x"]),
+    ({"columns": [5], "rows": 1}, [1, "x"]), ({"rows": 1}, [1, "x"]), ([], [1, "x"]),
+    ({"columns": ["a"], "rows": "?"}, [1]),
+])  # fmt: skip
+def test_a_row_that_was_made_by_hand_and_makes_no_sense_is_refused(
+    tmp_path: Path, recipient: Pair, facts: object, content: object
+) -> None:
+    assert code_of(tmp_path, recipient, forged(recipient, facts, content)) == "envelope-damaged"
+
+
+def test_a_head_that_promises_many_rows_takes_no_memory(tmp_path: Path, recipient: Pair) -> None:
+    _, done = open_(tmp_path, recipient, forged(recipient, {"columns": ["a"], "rows": 10**15}, [1, "x"]))
+    assert done.missing == 10**15 - 1

@@ -173,6 +173,17 @@ def test_wrong_options_are_refused(
     assert refused.value.code == code
 
 
+def test_an_administrator_cannot_lead_a_token_to_another_person(listed: PatientList, people: list[str]) -> None:
+    from sqlalchemy import update
+
+    from kohorte.patients.list.tables import TEMP_IDS
+
+    (token,) = TempIds(listed).issue(people[:1], target="database")
+    with listed.storage.writing() as connection:
+        connection.execute(update(TEMP_IDS).values(person=2))
+    assert TempIds(listed).resolve([str(token)], target="database") == people[:1]
+
+
 def test_a_pid_that_nobody_has_gets_no_temp_id(listed: PatientList, people: list[str]) -> None:
     from kohorte.trust.pid import random_pid
 

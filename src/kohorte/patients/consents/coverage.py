@@ -8,13 +8,15 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
+from kohorte.errors import EngineError
 from kohorte.patients.consents.consent import Consent, Kind
-from kohorte.patients.consents.events import Held, all_pids_of, consents_of, held_by, withdrawals
+from kohorte.patients.consents.events import Facts, Held, all_pids_of, consents_of, facts_of, held_by, marks_of
 from kohorte.patients.list.database import found, holders_of
 from kohorte.patients.list.registration import OPEN
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import CASES, PEOPLE
 from kohorte.trust.log import Log
+from kohorte.trust.pid import number_of, pid_of
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,22 @@ def covered(
     people = {person for _, person in holders.values()}
     rivals = _rivals(connection, people)
     everybody = all_pids_of(connection, people | {other for others in rivals.values() for other in others})
-    held = held_by(connection, secrets, log, withdrawals(log), {pid for pids in everybody.values() for pid in pids})
-    of_person = {person: [held[pid] for pid in everybody[person]] for person in everybody}
+    facts = facts_of(log)
+    marks = marks_of(connection, secrets, log, {pid for pids in everybody.values() for pid in pids})
+    for pid, (holder, _) in holders.items():
+        _refuse_exchanged(log.fingerprint(pid_of(number_of(pid))), marks.get(holder))
+    held = held_by(connection, secrets, facts, marks)
+    of_person = {person: [held[pid] for pid in pids if pid in held] for person, pids in everybody.items()}
+    contradicted = frozenset(
+        person
+        for person in people
+        if any(one.lost for one in of_person[person]) or not _agree(facts, marks, person, everybody[person])
+    )
     found_people: dict[int, frozenset[str] | None] = {}
     for person in people:
-        doubtful = any(_has_withdrawn(of_person[other], purpose) for other in rivals.get(person, ()))
+        doubtful = person in contradicted or any(
+            _has_withdrawn(of_person[other], purpose) for other in rivals.get(person, ())
+        )
         consents = [] if doubtful else [one for one in consents_of(of_person[person]) if one.covers(purpose, now)]
         if consents:
             found_people[person] = _categories(consents)
@@ -62,8 +75,23 @@ def covered(
             for pid, (holder, person) in holders.items()
             if person in found_people
         },
-        frozenset(person for person in people if any(one.lost for one in of_person[person])),
+        contradicted,
     )
+
+
+def _agree(facts: Facts, marks: Mapping[int, str], person: int, pids: Iterable[int]) -> bool:
+    """Whether the PIDs of a person in the database are those of the log."""
+    everybody = [marks.get(pid, "") for pid in pids]
+    return person in marks and facts.agree(marks[person], [mark for mark in everybody if mark != marks[person]])
+
+
+def _refuse_exchanged(asked: str, found_mark: str | None) -> None:
+    """Refuse a row that was found by the blind index of another PID."""
+    if found_mark is not None and asked != found_mark:
+        raise EngineError(
+            "an index of the database was changed: it leads to another person; restore the database from a copy",
+            code="trust-damaged",
+        )
 
 
 def every_pid(connection: Connection, secrets: Secrets) -> list[str]:

@@ -1,15 +1,18 @@
 """The stored events of consents: sealed rows, compared with the log.
 
-A database administrator cannot read, change or move a row, but could delete the row of a withdrawal, or put back an
-older copy of the database. Therefore every withdrawal is an entry of the log, which is not in the database, with its
-number. A person whose rows lack a number is taken for somebody who has withdrawn everything.
+A database administrator cannot read, change or move a row, but could delete the row of a withdrawal, put back an older
+copy of the database, or let a PID stand for somebody else who agreed. Therefore every withdrawal is an entry of the
+log, which is not in the database, with its number, and so is every joining and splitting of people. A person whose rows
+lack a number is taken for somebody who has withdrawn everything; one whose PIDs are others than those of the log, too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -44,27 +47,61 @@ class Held:
         return [number for number in range(1, self.last + 1) if number not in have]
 
 
-def withdrawals(log: Log) -> dict[str, int]:
-    """The number of the last withdrawal of each PID, by fingerprint; the log is verified."""
-    last: dict[str, int] = {}
+@dataclass
+class Facts:
+    """What the log says, by fingerprints of PIDs: the last withdrawal of each, and which PID stands for which."""
+
+    withdrawals: dict[str, int] = field(default_factory=dict)
+    joined: dict[str, str] = field(default_factory=dict)
+
+    def agree(self, kept: str, others: Iterable[str]) -> bool:
+        """Whether exactly these other PIDs stand for the same person as a PID, by the log."""
+        return kept not in self.joined and self._others.get(kept, set()) == set(others)
+
+    @cached_property
+    def _others(self) -> dict[str, set[str]]:
+        others: defaultdict[str, set[str]] = defaultdict(set)
+        for one, kept in self.joined.items():
+            others[kept].add(one)
+        return others
+
+    def _join(self, kept: str, gone: str) -> None:
+        for one in [gone, *(one for one, to in self.joined.items() if to == gone)]:
+            self.joined[one] = kept
+
+    def note(self, action: str, details: Mapping[str, Any]) -> None:
+        """Add what an entry of the log says."""
+        if action == WITHDRAW:
+            last = self.withdrawals.get(details["pid"], 0)
+            self.withdrawals[details["pid"]] = max(last, details["number"])
+        elif action == "merge" or (action == "decide" and details["same"]):
+            self._join(details["pid"], details["other"])
+        elif action == "split":
+            self.joined.pop(details["other"], None)
+
+
+def facts_of(log: Log) -> Facts:
+    """Read the log, which is verified."""
+    facts = Facts()
     for entry in log.verified_entries():
-        if entry["action"] == WITHDRAW:
-            details = entry["details"]
-            last[details["pid"]] = max(last.get(details["pid"], 0), details["number"])
-    return last
+        facts.note(entry["action"], entry["details"])
+    return facts
 
 
-def held_by(
-    connection: Connection, secrets: Secrets, log: Log, noted: Mapping[str, int], people: Iterable[int]
-) -> dict[int, Held]:
+def marks_of(connection: Connection, secrets: Secrets, log: Log, people: Iterable[int]) -> dict[int, str]:
+    """The fingerprints of PIDs in the log, by their numbers."""
+    return {person: log.fingerprint(pid) for person, pid in pids_of(connection, secrets, people).items()}
+
+
+def held_by(connection: Connection, secrets: Secrets, facts: Facts, marks: Mapping[int, str]) -> dict[int, Held]:
     """The events of PIDs, by their numbers."""
-    wanted = set(people)
     events: defaultdict[int, list[tuple[int, Event]]] = defaultdict(list)
-    for row in found(connection, CONSENTS.c.person, wanted, CONSENTS.c.id, CONSENTS.c.person, CONSENTS.c.details):
+    for row in found(connection, CONSENTS.c.person, marks, CONSENTS.c.id, CONSENTS.c.person, CONSENTS.c.details):
         details = secrets.details(row.details, sealed.CONSENTS, consent_row(row.id, row.person))
         events[row.person].append((row.id, Event.from_dict(details)))
-    marks = {person: log.fingerprint(pid) for person, pid in pids_of(connection, secrets, wanted).items()}
-    return {person: Held(tuple(sorted(events[person])), noted.get(marks.get(person, ""), 0)) for person in wanted}
+    return {
+        person: Held(tuple(sorted(events[person])), facts.withdrawals.get(mark, 0)) for person, mark in marks.items()
+    }
 
 
 def all_pids_of(connection: Connection, people: Iterable[int]) -> dict[int, list[int]]:
@@ -85,11 +122,6 @@ def consents_of(held: Iterable[Held]) -> list[Consent]:
 
 def _place(entry: tuple[int, Event]) -> int:
     return entry[0]
-
-
-def add_event(connection: Connection, secrets: Secrets, person: int, event: Event) -> None:
-    """Store an event of a PID."""
-    add_events(connection, secrets, [(person, event)])
 
 
 def add_events(connection: Connection, secrets: Secrets, events: Iterable[tuple[int, Event]]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from kohorte.errors import InputError
+from kohorte.errors import EngineError, InputError
 from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import found, write_many
+from kohorte.patients.list.history import people_of
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import EXPORTED, EXPORTS
 from kohorte.trust.log import Log
@@ -31,6 +33,8 @@ class Export:
     people: int
     columns: tuple[str, ...]
     sha256: str
+    digest: str
+    """What shows whether the database still has exactly the people of the export."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the export as plain data."""
@@ -101,7 +105,7 @@ def note_export(
         people=len(holders),
         rows=details["rows"],
     )
-    content = secrets.seal_details({**details, "people": len(holders)}, sealed.EXPORTS, str(number))
+    content = secrets.seal_details({**details, **people_of(holders)}, sealed.EXPORTS, str(number))
     connection.execute(insert(EXPORTS), {"id": number, "details": content})
     write_many(connection, EXPORTED, [(number, holder) for holder in holders], "export", "person")
     return number
@@ -110,11 +114,10 @@ def note_export(
 def released_to(connection: Connection, secrets: Secrets, log: Log, holders: Iterable[int]) -> Released:
     """The exports that somebody with these PIDs was in, and those of which nobody can say it, the oldest first."""
     every = [export_of(row.id, row.details, secrets) for row in connection.execute(select(EXPORTS)).all()]
-    counted = {
-        row[0]: row[1]
-        for row in connection.execute(select(EXPORTED.c.export, func.count()).group_by(EXPORTED.c.export))
-    }
-    whole = {export.number for export in every if counted.get(export.number, 0) == export.people}
+    people: defaultdict[int, list[int]] = defaultdict(list)
+    for row in connection.execute(select(EXPORTED.c.export, EXPORTED.c.person)):
+        people[row.export].append(row.person)
+    whole = {one.number for one in every if people_of(people[one.number])["digest"] == one.digest}
     own = {row.export for row in found(connection, EXPORTED.c.person, holders, EXPORTED.c.export)}
     return Released(
         tuple(export for export in sorted(every, key=lambda one: one.number) if export.number in own),
@@ -127,8 +130,14 @@ def exported_people(connection: Connection, secrets: Secrets, number: int) -> tu
     row = connection.execute(select(EXPORTS).where(EXPORTS.c.id == number)).first()
     if row is None:
         raise InputError(f"there is no export {number}", code="consent-export-unknown")
-    people = connection.execute(select(EXPORTED.c.person).where(EXPORTED.c.export == number)).scalars().all()
-    return export_of(row.id, row.details, secrets), [int(person) for person in people]
+    export = export_of(row.id, row.details, secrets)
+    people = [int(one) for one in connection.scalars(select(EXPORTED.c.person).where(EXPORTED.c.export == number))]
+    if people_of(people)["digest"] != export.digest:
+        raise EngineError(
+            f"the database does not have the people of export {number} as they were noted; make the export again",
+            code="trust-damaged",
+        )
+    return export, people
 
 
 def export_of(number: int, details: bytes, secrets: Secrets) -> Export:

@@ -21,13 +21,13 @@ from kohorte.patients.consents.consent import Consent, Event, Kind, checked_day,
 from kohorte.patients.consents.coverage import Covered, covered, every_pid
 from kohorte.patients.consents.events import (
     WITHDRAW,
-    add_event,
     add_events,
     all_pids_of,
     consents_of,
+    facts_of,
     held_by,
+    marks_of,
     repairs,
-    withdrawals,
 )
 from kohorte.patients.consents.exports import Released, exported_people, note_export, released_to
 from kohorte.patients.list.database import holders_of, person_of, pids_of
@@ -88,7 +88,8 @@ class Consents:
             )
         with self._storage.writing() as connection:
             people = self._people(connection, pids)
-            held = held_by(connection, self._storage.secrets, self._log, withdrawals(self._log), people)
+            secrets = self._storage.secrets
+            held = held_by(connection, secrets, facts_of(self._log), marks_of(connection, secrets, self._log, people))
             events: list[tuple[int, Event]] = []
             for person in people:
                 events += [(person, event) for event in repairs(held[person])]
@@ -106,15 +107,14 @@ class Consents:
         words, secrets = checked_words(purposes, "--purpose"), self._storage.secrets
         with self._storage.writing() as connection:
             person = person_of(connection, secrets, pid)
-            held = held_by(connection, secrets, self._log, withdrawals(self._log), [person])[person]
-            mark = self._log.fingerprint(pids_of(connection, secrets, [person])[person])
-            number = held.last + 1
-            self._note(WITHDRAW, pid=mark, number=number, purposes=", ".join(words) or "all")
-            for event in repairs(held):
-                add_event(connection, secrets, person, event)
-            add_event(
-                connection, secrets, person, Event(number, Kind.WITHDRAWN, self._at(), self._actor, purposes=words)
-            )
+            everybody = all_pids_of(connection, [person])[person]
+            marks = marks_of(connection, secrets, self._log, everybody)
+            held = held_by(connection, secrets, facts_of(self._log), marks)
+            for one in everybody:  # each PID remembers it, also if people are split later
+                number = held[one].last + 1
+                self._note(WITHDRAW, pid=marks[one], number=number, purposes=", ".join(words) or "all")
+                event = Event(number, Kind.WITHDRAWN, self._at(), self._actor, purposes=words)
+                add_events(connection, secrets, [(one, lost) for lost in repairs(held[one])] + [(one, event)])
         return self.released(pid)
 
     def show(self, pid: str) -> Standing:
@@ -123,7 +123,8 @@ class Consents:
         with self._storage.reading() as connection:
             person = person_of(connection, secrets, pid)
             everybody = all_pids_of(connection, [person])[person]
-            held = held_by(connection, secrets, self._log, withdrawals(self._log), everybody)
+            marks = marks_of(connection, secrets, self._log, everybody)
+            held = held_by(connection, secrets, facts_of(self._log), marks)
             shown = pids_of(connection, secrets, [person])[person]
         events = sorted((entry for one in held.values() for entry in one.events), key=lambda entry: entry[0])
         return Standing(

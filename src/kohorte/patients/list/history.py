@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import now, pids_of
@@ -107,11 +109,18 @@ def forget(connection: Connection, secrets: Secrets, person: int) -> int:
 def _leave_exports(connection: Connection, secrets: Secrets, people: list[int]) -> None:
     """Remove people from the lists of exports; each export notes how many are left, so that no other is missed."""
     own = EXPORTED.c.person.in_(people)
-    counted = select(EXPORTED.c.export, func.count()).where(own).group_by(EXPORTED.c.export)
-    for export, gone in connection.execute(counted).all():
-        stored = connection.execute(select(EXPORTS.c.details).where(EXPORTS.c.id == export)).scalar_one()
-        details = secrets.details(stored, sealed.EXPORTS, str(export))
-        details["people"] -= gone
-        again = secrets.seal_details(details, sealed.EXPORTS, str(export))
-        connection.execute(update(EXPORTS).where(EXPORTS.c.id == export).values(details=again))
+    for export in set(connection.scalars(select(EXPORTED.c.export).where(own))):
+        stored = connection.execute(select(EXPORTS.c.details).where(EXPORTS.c.id == export)).scalar()
+        holders = connection.scalars(select(EXPORTED.c.person).where(EXPORTED.c.export == export)).all()
+        details = {} if stored is None else secrets.details(stored, sealed.EXPORTS, str(export))
+        if details.get("digest") == people_of(holders)["digest"]:  # otherwise it stays what it is: not whole
+            details |= people_of(holder for holder in holders if holder not in people)
+            again = secrets.seal_details(details, sealed.EXPORTS, str(export))
+            connection.execute(update(EXPORTS).where(EXPORTS.c.id == export).values(details=again))
     connection.execute(delete(EXPORTED).where(own))
+
+
+def people_of(holders: Iterable[int]) -> dict[str, Any]:
+    """What an export notes about the people in it: how many, and a digest of their numbers."""
+    numbers = sorted(holders)
+    return {"people": len(numbers), "digest": hashlib.sha256(" ".join(map(str, numbers)).encode()).hexdigest()}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from sqlalchemy import delete, select, update
 
 from kohorte.errors import EngineError, InputError, PrivacyViolation
+from kohorte.patients.consents.coverage import Covered
 from kohorte.patients.consents.register import Consents
-from kohorte.patients.list.tables import CONSENTS, EXPORTED, EXPORTS
+from kohorte.patients.list.tables import CONSENTS, EXPORTED, EXPORTS, PEOPLE
 from kohorte.patients.patient_list import PatientList
 from kohorte.trust.pid import random_pid
 from support.clock import Clock
@@ -316,6 +319,66 @@ def test_the_consent_of_one_person_cannot_be_moved_to_another(
     assert refused.value.code == "trust-damaged"
 
 
+def test_a_pid_cannot_be_made_to_stand_for_somebody_who_agreed(
+    listed: PatientList, consents: Consents, people: list[str]
+) -> None:
+    consents.give(people[:1], ["research"])
+    with listed.storage.writing() as connection:
+        connection.execute(update(PEOPLE).where(PEOPLE.c.id == 2).values(joined=1))
+    found = consents.covered(people, "research")
+    assert (set(found.people), len(found.contradicted)) == (set(), 1)
+
+
+def test_a_withdrawal_counts_also_if_pids_are_taken_apart_in_the_database(
+    listed: PatientList, consents: Consents
+) -> None:
+    anna, married = (str(pid) for pid in pids(register(listed, ANNA, MARRIED)))
+    consents.give([anna], ["research"])
+    consents.withdraw(married)
+    listed.merge(anna, married)
+    with listed.storage.writing() as connection:
+        connection.execute(update(PEOPLE).values(joined=None))
+    assert covered(consents, pids=[anna, married]) == set()
+
+
+def test_exchanged_indexes_of_pids_are_an_error(listed: PatientList, consents: Consents, people: list[str]) -> None:
+    consents.give(people[:1], ["research"])
+    with listed.storage.writing() as connection:
+        rows = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid_index).order_by(PEOPLE.c.id)).all()
+        for number, index in ((1, b"x"), (2, rows[0].pid_index), (1, rows[1].pid_index)):
+            connection.execute(update(PEOPLE).where(PEOPLE.c.id == number).values(pid_index=index))
+    with pytest.raises(EngineError) as refused:
+        covered(consents, pids=[people[1]])
+    assert refused.value.code == "trust-damaged"
+
+
+def test_people_who_are_split_after_a_withdrawal_have_both_withdrawn(listed: PatientList, consents: Consents) -> None:
+    anna, married = (str(pid) for pid in pids(register(listed, ANNA, MARRIED)))
+    consents.give([married], ["research"])
+    listed.merge(anna, married)
+    assert covered(consents, pids=[anna, married]) == {anna, married}
+    consents.withdraw(married)
+    stays, back = listed.split(anna, [2])
+    assert (stays, back) == (anna, married)
+    assert covered(consents, pids=[anna, married]) == set()
+    consents.give([married], ["research"])
+    assert covered(consents, pids=[anna, married]) == {married}
+
+
+def test_another_person_in_place_of_one_who_was_exported_is_noticed(
+    listed: PatientList, consents: Consents, people: list[str]
+) -> None:
+    consents.give(people, ["research"])
+    number = noted(consents, *people[:2])
+    with listed.storage.writing() as connection:
+        connection.execute(update(EXPORTED).where(EXPORTED.c.person == 1).values(person=4))
+    assert [one.number for one in consents.released(people[0]).uncertain] == [number]
+    listed.forget(people[3])
+    assert [one.number for one in consents.released(people[0]).uncertain] == [number]
+    with pytest.raises(EngineError):
+        consents.confirm(number)
+
+
 @pytest.mark.parametrize("table", ["people", "exports"])
 def test_an_export_whose_people_are_lost_is_named_as_uncertain(
     listed: PatientList, consents: Consents, people: list[str], table: str
@@ -345,10 +408,39 @@ def test_a_withdrawal_that_only_reached_the_log_counts(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(module, "add_event", killed)
+        patched.setattr(module, "add_events", killed)
         with pytest.raises(KeyboardInterrupt):
             consents.withdraw(people[0])
     assert covered(consents) == set(people[1:])
     consents.withdraw(people[0])
     consents.give([people[0]], ["research"])
     assert covered(consents) == set(people)
+
+
+def test_exports_and_withdrawals_at_the_same_time_never_lose_each_other(
+    listed: PatientList, consents: Consents, people: list[str]
+) -> None:
+    """Whatever comes first: an export that has the person is listed, and one that was checked too late is refused."""
+    other = PatientList(listed.folder, actor="exporter")
+    for turn in range(6):
+        consents.give(people, ["research"])
+        seen = consents.covered(people, "research")
+        start = Barrier(2)
+
+        def export(turn: int = turn, seen: Covered = seen, start: Barrier = start) -> int | None:
+            start.wait()
+            try:
+                return Consents(other, clock=Clock()).note_export(
+                    seen, purpose="research", project=f"p{turn}", rows=4, columns=[], sha256=""
+                )
+            except PrivacyViolation:
+                return None
+
+        with ThreadPoolExecutor(1) as pool:
+            exported = pool.submit(export)
+            start.wait()
+            told = consents.withdraw(people[0])
+            number = exported.result()
+        assert (number in {one.number for one in told.exports}) is (number is not None)
+        assert people[0] not in covered(consents)
+    other.close()

@@ -1,0 +1,66 @@
+"""kill -9 in the middle of a withdrawal, an export, or the use of a TempID."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kohorte.trust.store import ENVIRONMENT
+
+TESTS = Path(__file__).parents[3]
+PROGRAM = TESTS / "support" / "killed_consents.py"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """What is left of each action after a kill at every moment, and at last without one."""
+    environment = {name: value for name, value in os.environ.items() if name != ENVIRONMENT}
+    ran = subprocess.run(
+        [sys.executable, PROGRAM, tmp_path_factory.mktemp("killed")],
+        env=environment | {"PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in ran.stdout.splitlines():
+        facts = json.loads(line)
+        found.setdefault(facts["action"], []).append(facts)
+    return found
+
+
+def test_a_withdrawal_that_reached_the_log_counts_and_can_be_repeated(left: dict[str, list[dict[str, Any]]]) -> None:
+    found = left["withdraw"]
+    assert len(found) >= 4
+    for facts in found:
+        anna, otto = facts["people"]
+        assert facts["covered"] == ([otto] if "withdraw consent" in facts["logged"] else sorted([anna, otto]))
+        assert facts["covered_again"] == [otto]
+    assert sum("withdraw consent" in facts["logged"] for facts in found) >= 3
+
+
+def test_an_output_that_appears_was_noted_and_none_is_half_written(left: dict[str, list[dict[str, Any]]]) -> None:
+    found = left["export"]
+    assert [facts["output"] is not None for facts in found].count(True) >= 2
+    for facts in found:
+        noted = [one["export"] for one in facts["exports"]]
+        uncertain = [one["export"] for one in facts["uncertain"]]
+        assert facts["output"] in (None, facts["people"])
+        assert noted == [1] or facts["output"] is None
+        assert uncertain == ([1] if "export" in facts["logged"] and not noted else [])
+        assert facts["again"] == facts["people"]
+        assert facts["released_again"] == len(noted) + 1
+
+
+def test_a_temp_id_is_used_or_not_and_never_twice(left: dict[str, list[dict[str, Any]]]) -> None:
+    found = left["resolve"]
+    assert [facts["resolved"] is None for facts in found].count(True) >= 2
+    assert found[-1]["resolved"] is None
+    assert found[0]["resolved"] == found[0]["people"][:1]
