@@ -72,6 +72,6 @@ def test_schemathesis_finds_nothing_for_somebody_who_keeps_patients_and_pseudony
     trustee = {"email_address": "tina@example.com", "name": "Tina", "institution": "", "roles": roles}
     with server.signed_in() as steward:
         steward.post("/users", json={**trustee, "password": PASSWORD}).raise_for_status()
-    paths = ("--include-path-regex", "^/api/v1/(patients|domains|way-back)")
+    paths = ("--include-path-regex", "^/(api/v1/(patients|domains|way-back)|ttp-fhir|v1/fhir)")
     found = found_by_schemathesis(server, tmp_path, "--max-examples", "25", *paths, address=trustee["email_address"])
     assert found.returncode == 0, found.stdout[-6000:]

@@ -239,7 +239,7 @@ class Walker:
 
     def _leaf(self, value: Any, action: Action, around: Around) -> Any:
         if action.act is Act.KEEP:
-            return value
+            return self._reference(value, around) if self._refers(value, around) else value
         if action.act is Act.REMOVE or value is None:
             return GONE
         if action.act is Act.PSEUDONYMIZE:
@@ -255,6 +255,17 @@ class Walker:
             return GONE
         self.counts.dates_shifted += 1
         return PendingDate(around.person, value, around.at())
+
+    def _refers(self, value: Any, around: Around) -> bool:
+        """Whether a text that is kept refers to a resource whose id does not stay, such as a URI in a task.
+
+        A URL counts only if it is that of an entry: those of profiles and code systems look alike.
+        """
+        if type(value) is not str or not ("/" in value or value.startswith("urn:")):
+            return False
+        target = around.urns.get(value) if value.startswith("http") else target_of(value, around.urns)
+        rules = None if target is None else self.rules.types.get(target.type)
+        return rules is not None and rules.identity.act is not Act.KEEP
 
     def _reference(self, text: str, around: Around) -> Any:
         """A reference to what the rules keep or pseudonymize; GONE if they remove it."""

@@ -126,6 +126,27 @@ def test_decimal_numbers_keep_their_digits(apply: Apply, domains: Domains, tmp_p
     assert (tmp_path / "out.ndjson").read_text() == text + "\n"
 
 
+def test_a_text_that_refers_to_a_person_follows_the_id_wherever_it_stands(apply: Apply, domains: Domains) -> None:
+    identity = by_hand(domains, "study", "canary")
+    resource = {
+        "resourceType": "Encounter",
+        "subject": ["Patient/canary"],
+        "input": [{"valueUri": "Patient/canary/_history/2"}, {"valueUri": "Practitioner/canary"}],
+        "type": [{"coding": [{"system": "http://terminology.hl7.org/CodeSystem/v2-0203", "code": "a/b"}]}],
+    }
+    assert apply(RULES, resource) == {
+        **resource,
+        "subject": [f"Patient/{identity}"],
+        "input": [{"valueUri": f"Patient/{identity}"}],
+    }
+    url = "https://hospital.example/fhir/Patient/canary"
+    task = {"resourceType": "Encounter", "input": [{"valueUri": url}, {"valueUrl": "urn:uuid:9"}]}
+    entries = [{"fullUrl": url, "resource": {**PATIENT, "id": "canary"}}, {"resource": task}]
+    last = {"fullUrl": "urn:uuid:9", "resource": {"resourceType": "Encounter", "id": "e"}}
+    found = apply(RULES, {"resourceType": "Bundle", "entry": [*entries, last]})["entry"]
+    assert found[1]["resource"]["input"] == [{"valueUri": found[0]["fullUrl"]}, {"valueUrl": found[2]["fullUrl"]}]
+
+
 def test_dates_that_belong_to_nobody_are_removed(apply: Apply) -> None:
     one = {"resourceType": "Encounter", "period": {"start": "2020-01-01"}, "status": "x"}
     of_group = {**one, "subject": {"reference": "#g"}, "contained": []}
