@@ -11,6 +11,7 @@ import kohorte as ko
 from kohorte import parties
 from kohorte.cli.main import main
 from kohorte.errors import InputError
+from kohorte.parties.transport.folder import PartyFolder
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, rows_of, written_study
 from support.party_stage import Process, Stage
 
@@ -63,6 +64,15 @@ def test_the_certificate_of_a_rehearsal_can_be_checked_and_says_what_it_is(
     text = (tmp_path / "joint.certificate.txt").read_text(encoding="utf-8")
     assert "The signatures below are not those of the institutions." in text
     assert "none of them saw a row of another" not in text
+
+
+def test_a_party_may_have_a_table_without_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written_study(tmp_path, ZIP_PLAN, parties={"clinic-a": {}, "clinic-b": {}})
+    party = PartyFolder.create(tmp_path / "clinic-b", "clinic-b")
+    (party.path / "party.yaml").write_text("name: clinic-b\ndata: table.csv\nstudies: []\n", encoding="utf-8")
+    ZIP_ROWS[:0].write_csv(party.path / "table.csv")
+    assert main(["party", "check", str(tmp_path / "study.yaml"), "--folder", str(party.path), "--quiet"]) == 0
+    assert "clinic-b brings 0 rows" in capsys.readouterr().out
 
 
 def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:

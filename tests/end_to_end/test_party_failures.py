@@ -33,19 +33,37 @@ KINDS = {
     ("C", "horizontal"): (*AGREEING, *COUNTING, "decrypt", *SIGNING),
     ("B", "vertical"): (*AGREEING, "labels", "table", "release", *SIGNING),
     ("A", "vertical"): ("layer", "parts", "release", "unknown"),
-    ("C", "vertical"): ("rows", "table", "counted", "release"),
+    ("C", "vertical"): ("rows", "pairs", "table", "counted", "release"),
 }
 SENDERS = {
     "A": {"layer": "bca", "parts": "ac", "release": "bc", "texts": "bc"},
     "B": {"table": "bca", "release": "h"},
-    "C": {"public-key": "a", "table": "cba", "domain": "h", "ask": "a", "counted": "h", "release": "h", "decrypt": "a"},
+    "C": {
+        "pairs": "ab",
+        "public-key": "a",
+        "table": "cba",
+        "domain": "h",
+        "ask": "a",
+        "counted": "h",
+        "release": "h",
+        "decrypt": "a",
+    },
 }
 """The parties that send a kind of message, by the last letter of their names; others are sent by all, or below."""
 ALWAYS = {"secret": "a", "unknown": "a", "certificate": "a", "signature": "bch", "result": "a", "signed": "a"}
 RECEIVERS = {
     "A": {"parts": "cb", "release": "ca", "texts": "a"},
     "B": {"table": "h", "release": "a", "certificate": "hbc"},
-    "C": {"public-key": "h", "table": "h", "domain": "a", "ask": "h", "counted": "a", "release": "a", "decrypt": "bc"},
+    "C": {
+        "pairs": "bc",
+        "public-key": "h",
+        "table": "h",
+        "domain": "a",
+        "ask": "h",
+        "counted": "a",
+        "release": "a",
+        "decrypt": "bc",
+    },
 }
 ALSO = {"secret": "bc", "unknown": "bc", "certificate": "bc", "signature": "a", "result": "bc", "signed": "bc"}
 
@@ -144,6 +162,19 @@ def test_the_others_end_when_a_member_freezes(protocol: str, kind: str, member: 
     stage = staged(tmp_path, protocol, "horizontal")
     assert_others_end(stage, member, ("send", kind, "SIGSTOP"))
     assert_runs(stage)
+
+
+@pytest.mark.slow
+def test_a_member_that_is_frozen_before_the_run_begins_ends_it_for_the_others(tmp_path: Path) -> None:
+    stage = staged(tmp_path, "B", "horizontal", names=("clinic-a", "clinic-b"))
+    with Process.started(stage, "clinic-b") as frozen, Process.started(stage, "helper"):
+        for name in ("clinic-b", "helper"):
+            stage.wait_until_listening(name)
+        frozen.process.send_signal(signal.SIGSTOP)
+        with Process.started(stage, "clinic-a") as starting:
+            ended = starting.ended()
+            assert ended.code == 3
+            assert "clinic-b no longer answers in the phase agree" in ended.said
 
 
 @pytest.mark.slow

@@ -33,7 +33,14 @@ class CsvTable:
     notes: tuple[str, ...] = ()
 
 
-def read_csv(data: bytes, *, source: str, separator: str | None = None, encoding: str | None = None) -> CsvTable:
+def read_csv(
+    data: bytes,
+    *,
+    source: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+    may_lack_rows: bool = False,
+) -> CsvTable:
     """Read the bytes of a CSV file whose first line names the columns; `source` is its name in messages."""
     if separator is not None:
         separator = layout.checked_separator(separator)
@@ -50,7 +57,8 @@ def read_csv(data: bytes, *, source: str, separator: str | None = None, encoding
         text = layout.without_empty_lines(text, one_column=scan.fields == 1)
     names = layout.checked_header(text, used, source=source)
     frame = _parsed(text, names, used, scan, source=source)
-    check_rows(frame, source=source)
+    if not may_lack_rows:
+        check_rows(frame, source=source)
     newline = "\r\n" if layout.first_records(text, 1).endswith(b"\r\n") else "\n"
     return CsvTable(frame, "," if used == layout.ONE_COLUMN else used, encoding, newline, notes)
 

@@ -38,22 +38,34 @@ class TableFile:
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
-    """Read a table; the suffix of its name and the first bytes determine the format."""
+def read_table(
+    path: str | Path, *, separator: str | None = None, encoding: str | None = None, may_lack_rows: bool = False
+) -> TableFile:
+    """Read a table; the suffix of its name and the first bytes determine the format.
+
+    A table without rows is refused, unless it may lack them.
+    """
     path = Path(path)
-    return parse_table(_bytes_of(path), path, separator=separator, encoding=encoding)
+    return parse_table(_bytes_of(path), path, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
 
 
-def parse_table(data: bytes, path: Path, *, separator: str | None = None, encoding: str | None = None) -> TableFile:
+def parse_table(
+    data: bytes,
+    path: Path,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    may_lack_rows: bool = False,
+) -> TableFile:
     """Read a table from the bytes of a file; `path` gives its name."""
     suffix, source = path.suffix.lower(), path.name
     refuse_foreign(data, suffix, source=source)
     digest = sha256_of(data)
     if is_parquet(data, path):
-        return TableFile(path, "parquet", read_parquet(data, source=source), digest)
+        return TableFile(path, "parquet", read_parquet(data, source=source, may_lack_rows=may_lack_rows), digest)
     if suffix == ".tsv" and separator is None:
         separator = "\t"
-    table = read_csv(data, source=source, separator=separator, encoding=encoding)
+    table = read_csv(data, source=source, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
     return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding, table.notes)
 
 

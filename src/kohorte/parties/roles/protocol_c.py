@@ -9,8 +9,10 @@ Learns
     combination that was tried the sizes of its classes, with and without dummy rows, without their values; with a
     sensitive attribute also how often its values occur in each class; with the metric loss also how much of the domain
     the labels of each class cover; and how many rows and people are about equally rare. A party learns the number of
-    rows of the others, how likely two of their rows are alike if rows are joined, how long their longest labels are,
-    and, when it helps to decrypt, sizes of classes without knowing which classes they are.
+    rows of the others, how long their longest labels are, and, when it helps to decrypt, sizes of classes without
+    knowing which classes they are. A party learns, if rows are joined, how likely two rows of each other party are
+    alike, which columns of the parties determine each other, and for two parties how many of 4,000 pairs of people
+    agree in a column of the other one, alone and together with a column of its own.
 Leaves open
     A helper that colludes with a party learns all rows. Classes that are equal at two combinations have equal
     counters, so the party that decrypts them can follow a class. The helper knows the plan: if nothing may be
@@ -18,9 +20,9 @@ Leaves open
     The certificate says how many rows this concerns; on the public tables there were none.
     Dummy rows blur how often values and combinations occur; common values remain common. A helper that counts how
     often rows, values, pairs and triples of values occur can hardly tell dummy rows from real ones if parties have
-    whole rows. If rows are joined, it can where columns of different parties depend on each other. The certificate says
-    how well any single count told dummy rows in this run. Counts together tell more to somebody who knows the answer
-    for some rows.
+    whole rows. If rows are joined, it can where columns of different parties depend on each other, unless one of them
+    determines the other and has few values. The certificate says how well any single count told dummy rows in this
+    run. Counts together tell more to somebody who knows the answer for some rows.
     With the metric loss, the shares of labels are not encrypted, and a label with a share of its own is known.
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische

@@ -15,6 +15,14 @@ AGREE = "agree"
 """The phase before a run has begun: its members are asked whether they take part."""
 
 
+REASONS = {
+    INTERRUPTED: "it was interrupted there",
+    FAILED: "an unexpected failure",
+    "no-solution": "no-solution; no release satisfies the plan, and the message there says what would help",
+}
+"""Reasons of a stop, in words; others are codes of errors, which docs/errors.md explains."""
+
+
 @dataclass(frozen=True)
 class Stop:
     """Why a run ended early: the party that ended it, the code of its reason, its phase, and a party that was lost."""
@@ -31,7 +39,7 @@ class Stop:
             return ProtocolError(
                 f"{self.by} stopped the run{where}, because it no longer reaches {self.lost}", code="party-lost"
             )
-        reason = {INTERRUPTED: "it was interrupted there", FAILED: "an unexpected failure"}.get(self.code, self.code)
+        reason = REASONS.get(self.code, self.code)
         return ProtocolError(f"{self.by} stopped the run{where}; its reason: {reason}", code="party-stopped")
 
 
