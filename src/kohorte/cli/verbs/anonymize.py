@@ -12,7 +12,6 @@ from kohorte.cli.output import add_table_options, class_sizes, print_json, read_
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
 from kohorte.cli.show_values import add_show_values, show_lost_values, showing_values
-from kohorte.cli.verbs.domain import opened_domains
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
 from kohorte.progress import Stage
@@ -120,6 +119,8 @@ def _pseudonyms(options: argparse.Namespace, plan: Plan) -> ReleasePseudonyms | 
     """What makes the pseudonyms of the plan; its domains are opened before any work is done."""
     if not plan.pseudonyms:
         return None
+    from kohorte.cli.verbs.domain import opened_domains
+
     domains = opened_domains(options.folder)
     from kohorte.pseudonyms.for_releases import ReleasePseudonyms
     from kohorte.trust.log import account
