@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import SystemRandom
+
 import polars as pl
 
 from kohorte.errors import InputError
@@ -37,6 +39,8 @@ class ReleasePseudonyms:
         if isinstance(domain.kind, ReferenceList) and not self._remembered:
             found = [f"standin{number}" for number in range(len(different))]
         else:
+            # numbers of a list would tell the order of the rows, which a release does not show
+            different = different.gather(SystemRandom().sample(range(len(different)), len(different)))
             found = self._made(domain, different.to_list())
         return written.replace_strict(different, pl.Series(found), default=None, return_dtype=pl.String)
 
