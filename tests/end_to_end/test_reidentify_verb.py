@@ -237,3 +237,19 @@ def test_options_that_do_not_fit_do_not_use_the_one_time_up(act: Run, finding: l
     assert act("show", 1, "--as", "Ada").code == 0
     wrong = ask_for_people(act, [finding[0], "12345678"])
     assert (wrong.code, "PID 2" in wrong.err, "12345678" in wrong.err) == (2, True, False)
+
+
+def test_a_result_for_one_key_is_handed_over_to_nobody_else(run: Run, act: Run, finding: list[str]) -> None:
+    run("envelope", "keys", "thief")
+    fingerprint = run("envelope", "keys", "other", "--json").json["fingerprint"]
+    assert ask_for_people(act, finding, "--for", "other.pub").code == 0
+    for person in ("Ben", "Cleo"):
+        assert act("approve", 1, "--as", person).code == 0
+    assert f"[only for the key {fingerprint}]" in act("list", "--as", "Ben").out
+    for options in ((), ("--output", "x.csv"), ("--for", "thief.pub", "--output", "x.sealed")):
+        refused = act("show", 1, "--as", "Ada", *options)
+        assert (refused.code, "way-back-recipient" in refused.err) == (1, True)
+        assert "Eichhorst" not in refused.out
+    told = act("notices", "--as", "Dora", "--json").json["notices"]
+    assert [one["details"].get("reason") for one in told].count("way-back-recipient") == 3
+    assert act("show", 1, "--as", "Ada", "--for", "other.pub", "--output", "y.sealed").code == 0

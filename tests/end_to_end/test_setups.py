@@ -51,7 +51,8 @@ def approve_and_show(houses: Houses, house: str, options: str) -> None:
     houses.sign(house, "approve 1", "Cleo")
     houses.sign(house, f"show 1 {options}", "Ada")
     if houses.is_fast:
-        assert "way-back-shown" in houses.sign(house, "show 1", "Ada", code=1)
+        assert "way-back-recipient" in houses.sign(house, "show 1", "Ada", code=1)
+        assert "way-back-shown" in houses.sign(house, f"show 1 {options}.again", "Ada", code=1)
 
 
 def test_set_up_1_one_source_anonymizes_for_single_use(houses: Houses) -> None:
@@ -133,12 +134,12 @@ def test_set_up_3_single_use_and_a_finding_goes_back_to_the_physician(houses: Ho
     found.select("pid", finding=pl.lit("BRCA1-canary")).write_csv(houses.at("research") / "finding.csv")
     houses.run("research", "envelope seal finding.csv --keep pid --for physician.pub --output sealed.csv")
     houses.send("sealed.csv", "research", "service")
-    asking = f"--file sealed.csv --column pid --purpose {PURPOSE} --until {SOON}"
+    asking = f"--file sealed.csv --column pid --for list.pub --purpose {PURPOSE} --until {SOON}"
     houses.sign("service", f"request --domain research {asking}", "Ada")
     approve_and_show(houses, "service", "--with sealed.csv --column pid --for list.pub --output to-list.sealed")
     houses.send("to-list.sealed", "service", "list")
     houses.run("list", "envelope open to-list.sealed --key list.key --output found.csv")
-    asking = f"--file found.csv --column pid --purpose {PURPOSE} --until {SOON}"
+    asking = f"--file found.csv --column pid --for physician.pub --purpose {PURPOSE} --until {SOON}"
     houses.sign("list", f"request --patients {asking}", "Ada")
     show = "--with found.csv --column pid --for physician.pub --output to-physician.sealed"
     approve_and_show(houses, "list", show)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from kohorte.errors import InputError
+from kohorte.errors import AccessDenied, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PATIENTS = "patients"
 """The source of a request for people of the patient list."""
+_ONLY_FOR = re.compile(r"\[only for the key ([0-9a-f]{16})\]$")
 PSEUDONYM, ORIGINAL, PID = "pseudonym", "original", "pid"
 
 
@@ -121,6 +123,19 @@ class ResultOptions:
             recipient = read_public(Path(options.recipient))
         return cls(folder, table, options.with_column, recipient, options.consent)
 
+    def refuse_other_recipient(self, number: int, *, actor: str) -> None:
+        """Refuse to hand a result over to another recipient than those who approved were told."""
+        from kohorte.trust.way_back import WayBack
+
+        purposes = {request.number: request.purpose for request in WayBack(self.folder).all()}
+        promised = _ONLY_FOR.search(purposes.get(number, ""))
+        if promised is not None and (self.recipient is None or self.recipient.fingerprint != promised[1]):
+            reason = "way-back-recipient"
+            self.folder.log.append("refuse way back", f"request {number}", actor=actor, reason=reason)
+            raise AccessDenied(
+                f"the result is only for the key {promised[1]}; give it with --for", code="way-back-recipient"
+            )
+
     def reveal(self, source: str, pseudonyms: Sequence[str]) -> Result:
         """Look up what the pseudonyms of a request stand for."""
         if source == PATIENTS:
@@ -166,6 +181,13 @@ class ResultOptions:
         people = {pid: described.get(pid) for pid in pids}
         found = {pid: None if one is None else tuple(one.values) for pid, one in people.items()}
         return Result(tuple(FIELDS), found, PID, " in the list, or without consent" if self.consent else " in the list")
+
+
+def only_for(purpose: str, path: Path) -> str:
+    """A purpose that also says to whom alone the result goes."""
+    from kohorte.envelopes.keys import read_public
+
+    return f"{purpose} [only for the key {read_public(path).fingerprint}]"
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:

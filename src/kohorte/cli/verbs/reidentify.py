@@ -11,7 +11,7 @@ from pathlib import Path
 from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.cli.passwords import add_password_option, known_password, new_password
-from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source
+from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source, only_for
 from kohorte.errors import InputError
 
 TYPE_CHECKING = False
@@ -50,6 +50,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     request.add_argument("--key-version", type=int, metavar="N", help="version of the key that made them, if needed")
     request.add_argument("--purpose", required=True, metavar="TEXT", help="why, in a sentence")
     request.add_argument("--until", required=True, metavar="DATE", help="last day of the request, such as 2026-12-24")
+    request.add_argument(
+        "--for", dest="recipient", metavar="PUB", help="the result is only for this key; those who approve see it"
+    )
     request.set_defaults(run=run_request)
     for name, text, run in (
         ("approve", "approve a request of another person", run_approve),
@@ -97,9 +100,8 @@ def run_request(options: argparse.Namespace) -> int:
     folder, person = _signed_in(options, "requester")
     wanted = given_pseudonyms(options)
     source = checked_source(options, folder, wanted)
-    request = _way_back(folder).ask(
-        source, wanted, purpose=options.purpose, until=_end_of(options.until), actor=person.name
-    )
+    purpose = options.purpose if options.recipient is None else only_for(options.purpose, Path(options.recipient))
+    request = _way_back(folder).ask(source, wanted, purpose=purpose, until=_end_of(options.until), actor=person.name)
     _tell(options, request)
     return 0
 
@@ -128,6 +130,7 @@ def run_show(options: argparse.Namespace) -> int:
         refuse_output(output, force=False)
     folder, person = _signed_in(options, "requester")
     result = ResultOptions.of(options, folder)  # reads keys and tables before the one time is used up
+    result.refuse_other_recipient(options.number, actor=person.name)
     found = _way_back(folder).show(options.number, result.reveal, actor=person.name)
     if output is not None:
         result.write(found, output)
