@@ -204,9 +204,12 @@ class _Export:
         keep = pl.Series([one is not None for one in coverage], dtype=pl.Boolean)
         others = [name for name in frame.columns if name != self._column]
         changed, anything = [], pl.Series([not others] * frame.height, dtype=pl.Boolean)
+        by_kind = {
+            kind: pl.Series([one is not None and one.includes(kind) for one in coverage], dtype=pl.Boolean)
+            for kind in {self._categories.get(name) for name in others}
+        }
         for name in others:
-            kind = self._categories.get(name)
-            allowed = pl.Series([one is not None and one.includes(kind) for one in coverage], dtype=pl.Boolean)
+            allowed = by_kind[self._categories.get(name)]
             self.outcome.cells_removed += int((keep & ~allowed & frame[name].is_not_null()).sum())
             changed.append(pl.select(pl.when(allowed).then(frame[name])).to_series().alias(name))
             anything |= allowed
