@@ -16,7 +16,7 @@ from typing import Any, Final
 from kohorte.errors import InputError
 from kohorte.pseudonyms.fhir.pending import Batch, Maker, Pending, PendingDate
 from kohorte.pseudonyms.fhir.references import Target, target_of
-from kohorte.pseudonyms.fhir.rules import KEEP, Act, Action, Node, Rules, TypeRules
+from kohorte.pseudonyms.fhir.rules import KEEP, REMOVE, Act, Action, Node, Rules, TypeRules
 from kohorte.pseudonyms.fhir.types import TYPES
 from kohorte.pseudonyms.texts import plain_text
 
@@ -24,6 +24,8 @@ GONE: Final = object()
 PATIENT = "Patient"
 PEOPLE = ("subject", "patient")
 META_KEPT = ("profile", "security", "tag")
+IDENTIFIER_KEPT = ("use", "type", "system")
+"""What stays beside the pseudonym of an identifier, unless a rule names more."""
 MODIFIER = "modifierExtension"
 EXTENSIONS = ("extension", MODIFIER)
 _DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9:.]{5,20}(Z|[+-][0-9]{2}:[0-9]{2})?)?)?)?")
@@ -215,6 +217,8 @@ class Walker:
                 nodes.insert(0, found)
                 action = action if found.action is None else found.action
                 break
+        if action.act is Act.PSEUDONYMIZE and type(value.get("value")) is not str:
+            raise _no_text(around)
         out: dict[str, Any] = {}
         refers = isinstance(value.get("reference"), str)
         shows = refers or ("display" in value and "code" not in value and "system" not in value)
@@ -224,7 +228,7 @@ class Walker:
                 continue
             inherited = action
             if action.act is Act.PSEUDONYMIZE and key != "value":
-                inherited = KEEP
+                inherited = KEEP if key in IDENTIFIER_KEPT else REMOVE
                 if key == "system" and action.system is not None:
                     out[key] = action.system
                     continue
@@ -244,7 +248,7 @@ class Walker:
             return GONE
         if action.act is Act.PSEUDONYMIZE:
             if type(value) is not str:
-                raise InputError(f"{around.at()}: is not a text, and so has no pseudonym", code="fhir-value")
+                raise _no_text(around)
             return self._pending(action, value, around.at())
         if not isinstance(value, str) or not _DATE.fullmatch(value):
             raise InputError(f"{around.at()}: is not a date of FHIR", code="fhir-date")
@@ -309,3 +313,7 @@ class Walker:
 
 def _shown(type_: str) -> str:
     return type_ if type_ in TYPES else "TYPE"
+
+
+def _no_text(around: Around) -> InputError:
+    return InputError(f"{around.at()}: is not a text, and so has no pseudonym", code="fhir-value")

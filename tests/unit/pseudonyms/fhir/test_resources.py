@@ -41,7 +41,13 @@ PATIENT: dict[str, Any] = {
     "text": {"status": "generated", "div": "<div>canary</div>"},
     "extension": [{"url": "x", "valueString": "canary"}],
     "identifier": [
-        {"system": MRN, "value": "canary-2", "assigner": {"display": "canary"}},
+        {
+            "system": MRN,
+            "use": "usual",
+            "value": "canary-2",
+            "assigner": {"reference": "#x"},
+            "period": {"start": "2020"},
+        },
         {"system": "https://insurance.example", "value": "canary-3"},
     ],
     "name": [{"family": "canary", "given": ["canary", None], "_given": [None, {"id": "canary"}]}],
@@ -78,7 +84,7 @@ def test_a_patient_keeps_only_what_the_rules_name(apply: Apply, domains: Domains
     }
     assert identifier["system"] == "https://study.example"
     assert domains.open("mrn").kind.originals([identifier["value"]]) == ["canary-2"]
-    assert set(identifier) == {"system", "value"}
+    assert set(identifier) == {"system", "use", "value"}
 
 
 def test_references_follow_the_ids_and_dates_move_with_the_person(apply: Apply, domains: Domains) -> None:
@@ -309,6 +315,11 @@ class TestBundles:
             "fhir-value",
             "Patient.identifier",
         ),
+        (
+            {"resourceType": "Patient", "identifier": [{"system": MRN, "given": "canary"}]},
+            "fhir-value",
+            "Patient.identifier",
+        ),
         ({"id": "canary"}, "fhir-json", "line 2"),
         (["canary"], "fhir-json", "line 2"),
     ],
@@ -322,6 +333,7 @@ class TestBundles:
         "modifier",
         "number as id",
         "number as value",
+        "no value",
         "no type",
         "list",
     ],
