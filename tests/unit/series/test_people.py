@@ -225,3 +225,25 @@ def test_a_target_steers_a_series_that_counts_people(tmp_path: Path) -> None:
     chosen = SeriesSettings.from_dict({"kohorte": 1, **settings}, folder=tmp_path)
     series = ko.Series.start(tmp_path / "series", ko.Plan.from_dict(whole), chosen)
     assert series.release(patients(300, seed=2)).people == 300 - series.history[0].held
+
+
+@pytest.mark.parametrize("one_row_each", [True, False])
+def test_what_all_rows_of_a_person_tell_is_an_open_point_of_release_and_series(
+    tmp_path: Path, one_row_each: bool
+) -> None:
+    table = stays(120, people=40, seed=7)
+    if one_row_each:
+        table = table.with_columns(pl.Series("person", [f"p{row}" for row in range(120)]))
+    series = ko.Series.start(tmp_path / "series", people_plan())
+    certified = series.release(table).certificate.verdict.reasons
+    for reasons in (certified, series.verify(table).verdict.reasons, tuple(verdict_reasons(series, table))):
+        assert (
+            any("knows all rows of a person hurts about 40 of about 40 people" in one for one in reasons)
+            != one_row_each
+        )
+
+
+def verdict_reasons(series: ko.Series, table: pl.DataFrame) -> tuple[str, ...]:
+    verdict = series.status(table).verdict
+    assert verdict is not None
+    return verdict.reasons

@@ -113,13 +113,16 @@ def repeated_people(source: TableSource, roles: Mapping[str, Role]) -> Repeated 
     return Repeated(tuple(shared), values, rows, OTHERS + 1) if 1 <= values < rows else None
 
 
-def refuse_repeated(found: Repeated | None, key: str) -> None:
-    """Refuse a table with repeated identifiers; `key` is where the person, or that rows are people, is stated."""
+def refuse_repeated(found: Repeated | None, key: str, *, rows: int = 0) -> None:
+    """Refuse a table with repeated identifiers; `key` is where the person, or that rows are people, is stated.
+
+    `rows` is given if all rows of the table must say whom they are about.
+    """
     if found is not None:
         columns = found.columns[0] if len(found.columns) == 1 else str(list(found.columns))
         raise InputError(
-            f"several rows seem to be about one person: {found.facts}; say whom a row is about ({key}: {columns}), or "
-            f"state that every row is another person ({key}: none)",
+            f"several rows seem to be about one person: {found.facts}; {found.completing(rows)}say whom a row is about "
+            f"({key}: {columns}), or state that every row is another person ({key}: none)",
             code="person-unstated",
         )
 

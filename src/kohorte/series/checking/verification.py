@@ -134,7 +134,8 @@ def _verdict(table: GrowingTable, state: State, entry: Entry, replayed: Replayed
             number, entry.shown, gone, None, replayed.finer, None, None, tuple(problems), gone_since, unit
         )
     data = replayed.data()
-    models = verify_source(FrameSource(data), definition.plan, {}, people=table.people_of(rows, data, number))
+    people = table.people_of(rows, data, number)
+    models = verify_source(FrameSource(data), definition.plan, {}, people=people, all_rows=True)
     if not models.satisfied:
         problems.append(f"release {number} does not satisfy the models")
     if content_sha256(data) != entry.content_sha256:

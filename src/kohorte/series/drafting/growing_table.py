@@ -257,7 +257,7 @@ class Draft:
 
 def verified(table: TableSource, plan: Plan, *, rows: int, people: ShownPeople | None) -> Verification:
     """Verify a release from its rows, independently of how it was made; a failure, or other rows, is a bug."""
-    verification = verify_source(table, plan, {}, people=people)
+    verification = verify_source(table, plan, {}, people=people, all_rows=True)
     refuse_failed(verification, plan, same=verification.rows == rows)
     return verification
 

@@ -9,13 +9,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, func, insert, select, update
 
-from kohorte.data import Role
+from kohorte.data import Role, without_marks
 from kohorte.errors import InputError
 from kohorte.plans import Plan
-from kohorte.plans.people.repeated_people import refuse_repeated, repeated_in_counts
+from kohorte.plans.people.repeated_people import refuse_repeated, repeated_by_content, repeated_in_counts
 from kohorte.service.access import PROJECT, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
+from kohorte.service.datasets.tables import load
 from kohorte.service.house_rules import ReleaseTerms
 from kohorte.service.integrity import marks
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
@@ -25,6 +26,7 @@ from kohorte.service.projects.query_terms import QueryTerms
 from kohorte.service.projects.summary import summary
 from kohorte.service.projects.unreadable_cells import unreadable_cells
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
+from kohorte.sources import FrameSource
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"
 LISTED = [column for column in projects.c if column.name != "sealed_config"]
@@ -62,7 +64,7 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
     service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
     warnings: tuple[str, ...] = ()
     if isinstance(terms, Plan):
-        _refuse_unstated(dataset, terms)
+        _refuse_unstated(service, dataset, terms)
     if isinstance(terms, QueryTerms):
         # Loading refuses wrong types, and the first query finds the table loaded.
         warnings = unreadable_cells(tables.typed(service, dataset, terms.metadata), dataset)
@@ -91,12 +93,18 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
     return Created(project_id, job_id, int(dataset.rows), warnings)
 
 
-def _refuse_unstated(dataset: Row[Any], plan: Plan) -> None:
-    """Refuse a plan that does not say whom a row is about, on a table with repeated identifiers."""
-    if not plan.unit.is_stated:
-        rows = int(dataset.rows)
-        counts = {column["name"]: (column["distinct"], rows - column["missing"]) for column in dataset.columns}
-        refuse_repeated(repeated_in_counts(counts, plan.names(Role.IDENTIFYING)), "person")
+def _refuse_unstated(service: Service, dataset: Row[Any], plan: Plan) -> None:
+    """Refuse a plan that does not say whom a row is about, on a table with repeated identifiers.
+
+    The table is read only if names, roles and counts do not say it: a column can number people by its content.
+    """
+    if plan.unit.is_stated:
+        return
+    rows = int(dataset.rows)
+    counts = {column["name"]: (column["distinct"], rows - column["missing"]) for column in dataset.columns}
+    refuse_repeated(repeated_in_counts(counts, plan.names(Role.IDENTIFYING)), "person", rows=rows)
+    frame = without_marks(load(service, dataset), plan.missing_values)
+    refuse_repeated(repeated_by_content(FrameSource(frame), plan.unit.roles, frame.columns), "person", rows=rows)
 
 
 def _inserted(

@@ -56,8 +56,41 @@ def test_a_project_on_repeated_identifiers_is_refused_until_the_steward_says_who
     assert refused.value.code == "person-unstated"
     assert "'patient_id' has 150 different values in 300 rows" in refused.value.message
     assert "secret" not in refused.value.message
+    assert "fill in" not in refused.value.message
     assert create(person="patient_id")
     assert create(person="none")
+
+
+def test_missing_identifiers_are_to_be_filled_in_before_a_release_counts_people(
+    service: Service, steward: Person, researcher: Person
+) -> None:
+    lacking = stays().with_columns(patient_id=pl.when(pl.int_range(300) > 3).then("patient_id"))
+    wanted = NewProject("p", "", store_dataset(service, lacking, steward.user_id), researcher.user_id, released())
+    with pytest.raises(InputError) as refused:
+        store.create(service, Actor(steward.user_id, STEWARD, ""), wanted)
+    assert "fill in the 4 missing values of 'patient_id' or remove these rows, then say" in refused.value.message
+
+
+@pytest.mark.parametrize("make", [release, interactive])
+def test_a_column_that_numbers_people_by_its_content_is_asked_about_too(
+    service: Service, steward: Person, researcher: Person, make: Any
+) -> None:
+    people = [row % 100 for row in range(300)]
+    table = patients().with_columns(
+        Nr=pl.Series([f"{at * 7919 % 10007:05}" for at in people]),
+        gender=pl.Series(["fm"[at * 7 % 3 % 2] for at in people]),
+    )
+    dataset = store_dataset(service, table, steward.user_id)
+    actor = Actor(steward.user_id, STEWARD, "")
+    number = {"attribute_name": "Nr", "attribute_type": "insensitive"}
+    config = make()
+    config |= {"attributes": [*config["attributes"], number]}
+    with pytest.raises(InputError) as refused:
+        store.create(service, actor, NewProject("p", "", dataset, researcher.user_id, config))
+    assert refused.value.code == "person-unstated"
+    assert "'Nr' has 100 different values in 300 rows" in refused.value.message
+    stated = config | {"person": "none"}
+    assert store.create(service, actor, NewProject("p", "", dataset, researcher.user_id, stated)).project_id
 
 
 def test_person_and_linked_by_are_part_of_the_plan_and_of_the_summary() -> None:
