@@ -15,28 +15,29 @@ from kohorte.sources import COUNT, TableSource
 
 SAMPLE = 10_000
 """So many different values of a column are searched; whether nearly every row has its own is counted for all."""
+STAYING = (Role.SENSITIVE, Role.INSENSITIVE)
 SEEMS = "seems to identify people"
 NAMING = (Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT)
 """Forms that must be removed; places, dates and ages may be quasi-identifiers."""
 
 
 def identifier_points(source: TableSource, plan: Plan) -> tuple[str, ...]:
-    """Say which insensitive columns seem to identify people, with their names and the reason, never a value."""
+    """Say which columns that stay as they are seem to identify people, with names and the reason, never a value."""
     return tuple(
-        f"{name!r} {SEEMS} ({why}) and stays in the release, because the plan calls it insensitive; make "
-        "it identifying unless nobody can be recognised by it"
+        f"{name!r} {SEEMS} ({why}) and stays in the release, because the plan calls it {plan.attributes[name].role}; "
+        "make it identifying unless nobody can be recognised by it"
         for name, why in seeming_identifiers(source, plan)
     )
 
 
 def seeming_identifiers(source: TableSource, plan: Plan) -> Iterator[tuple[str, str]]:
-    """The insensitive columns that look like identifiers, and why; without those that the plan says tie rows."""
+    """The columns that stay and look like identifiers, and why; without those that the plan says tie rows together."""
     source = source.without_marks(plan.missing_values)
     subset = None if plan.subset is None else plan.subset.name
     stated = {*plan.unit.links, *plan.unit.columns, subset}
     for name in source.columns:
         attribute = plan.attributes.get(name)
-        if attribute is None or attribute.role is not Role.INSENSITIVE or name in stated:
+        if attribute is None or attribute.role not in STAYING or name in stated:
             continue
         counted = source.count_shown([name])
         whole = CellTable.counted(name, counted[name], counted[COUNT])

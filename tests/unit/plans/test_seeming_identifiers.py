@@ -17,11 +17,11 @@ def table(name: str, values: list[str]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def plan(name: str) -> ko.Plan:
+def plan(name: str, role: str = "insensitive") -> ko.Plan:
     return ko.Plan.from_dict(
         {
             "kohorte": 1,
-            "attributes": {"ward": {"role": "quasi-identifying"}, name: {"role": "insensitive"}},
+            "attributes": {"ward": {"role": "quasi-identifying"}, name: {"role": role}},
             "models": [{"model": "k-anonymity", "k": 2}],
             "person": "none",
         }
@@ -65,3 +65,9 @@ def test_the_original_may_be_given_where_a_column_that_stays_seems_to_identify()
     assert any("contradicts the table" in point for point in found.open_points)
     other = frame.with_columns(pl.Series("ward", ["1", "2", "2"] * (ROWS // 3)))
     assert not ko.verify(release.data, chosen, population=other).satisfied
+
+
+def test_a_sensitive_column_stays_in_the_release_too() -> None:
+    frame, chosen = table("x", [f"person{at % 7}@example.org" for at in range(ROWS)]), plan("x", "sensitive")
+    reasons = ko.certify(ko.anonymize(frame, chosen)).verdict.reasons
+    assert any("'x' seems to identify people" in one and "the plan calls it sensitive" in one for one in reasons)
