@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kohorte.attacks.attack import Attack
 from kohorte.attacks.tables.attacked import AttackedTable
 from kohorte.attacks.tables.sensitive_values import sensitive_values
+from kohorte.data import as_text
+from kohorte.hierarchies import SUPPRESSED
 from kohorte.plans.plan import Plan
 
 
@@ -15,7 +19,7 @@ def homogeneity_attack(frame: object, plan: Plan, *, original: object = None) ->
 
     Suppressed rows look alike and are one more class: an attacker who knows that somebody is in the table, and finds no
     class that fits, knows that the row is suppressed. They are left out if the release says whom its other rows are
-    about.
+    about; then a note says what all of them share.
 
     If it is not known whom the rows are about, the rows in classes of one value. Whom they are about is said by the
     table or, for a release, by the `original` table. A class of one person has only values that everybody has.
@@ -47,4 +51,17 @@ def attack_by_homogeneity(attacked: AttackedTable) -> Attack:
             "suppressed_rows_as_class": members.shown.kept_rows - attacked.shown.kept_rows,
             "attributes": facts,
         },
+        notes=tuple(_left_out(attacked)) if whole is attacked else (),
     )
+
+
+def _left_out(attacked: AttackedTable) -> Iterator[str]:
+    """Say what suppressed rows share that do not say whom they are about."""
+    hidden = np.setdiff1d(np.arange(attacked.shown.rows), attacked.shown.kept)
+    for name in attacked.sensitive_names if len(hidden) else ():
+        values = as_text(attacked.table[name])[hidden].unique().to_list()
+        if len(values) == 1 and values[0] not in (None, SUPPRESSED):
+            yield (
+                f"all suppressed rows share a value of {name!r}; whom they are about is not known, so they are not "
+                "among those hurt"
+            )

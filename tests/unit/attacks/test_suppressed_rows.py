@@ -7,10 +7,12 @@ import random
 import polars as pl
 import pytest
 
+import kohorte as ko
 from kohorte.attacks import homogeneity_attack, run_attacks
 from support.wards import frame, plan
 
 Row = tuple[str, str, str, str]
+STAYING = {"patient": {"role": "insensitive"}}
 
 
 def hurt_in(rows: list[Row], gone: set[int], *, by_people: bool) -> tuple[int, int]:
@@ -65,3 +67,15 @@ def test_a_raw_table_without_person_is_not_asked_for_its_original() -> None:
     assert skipped.give.startswith("person in the plan")
     [stated] = [one for one in run_attacks(rows, plan()).skipped if "rows of" in one.name]
     assert "--original" in stated.give
+
+
+@pytest.mark.parametrize(("second", "noted"), [("flu", True), ("ulcer", False)])
+def test_what_suppressed_rows_share_is_noted_where_they_name_nobody(second: str, noted: bool) -> None:
+    stays = {"column": "patient", "stays_because": "a pseudonym"}
+    tied = ko.Plan.from_dict(
+        {**plan().to_dict(), "person": stays, "attributes": {**plan().to_dict()["attributes"], **STAYING}}
+    )
+    rows = [("p1", "1", "m", "flu"), ("p2", "1", "m", "ulcer"), ("*", "*", "*", "flu"), ("*", "*", "*", second)]
+    attack = homogeneity_attack(frame(rows), tied)
+    assert (attack.hurt, attack.rows_tried, attack.facts["suppressed_rows_as_class"]) == (0, 2, 0)
+    assert any("all suppressed rows share a value of 'diagnosis'" in note for note in attack.notes) == noted
