@@ -70,10 +70,16 @@ def open_case(connection: Connection, number: int) -> Row[Any]:
 
 
 def identities_of(connection: Connection, secrets: Secrets, row: Row[Any]) -> tuple[Identity, list[Identity]]:
-    """The data of a case for the person who decides: the record in question, and all records of the other person."""
+    """The data of a case for the person who decides: the record in question, and records of the other person.
+
+    Of the other person only those records are shown that came with the PID of the record that it was compared with.
+    Otherwise a case about two invented people would show who a PID is, after merging the PID with one of them.
+    """
     statement = select(RECORDS.c.id, RECORDS.c.identity)
     mine = connection.execute(statement.where(RECORDS.c.id == row.record)).one()
-    others = connection.execute(statement.where(RECORDS.c.person == row.other).order_by(RECORDS.c.id))
+    compared = select(RECORDS.c.home).where(RECORDS.c.id == row.other_record).scalar_subquery()
+    theirs = statement.where(RECORDS.c.person == row.other, RECORDS.c.home == compared)
+    others = connection.execute(theirs.order_by(RECORDS.c.id))
     return secrets.identity(mine.identity, mine.id), [secrets.identity(other.identity, other.id) for other in others]
 
 
@@ -118,7 +124,9 @@ def split(connection: Connection, secrets: Secrets, person: int, chosen: Sequenc
     ids = [row.id for row in moved]
     connection.execute(update(RECORDS).where(RECORDS.c.id.in_(ids)).values(person=target))
     connection.execute(update(CASES).where(CASES.c.record.in_(ids), CASES.c.state == OPEN).values(person=target))
-    apart = {"record": ids[0], "person": target, "other": person, "weight": 0.0, "levels": "{}", "state": DIFFERENT}
+    stays = next(row.id for row in rows if row.id not in ids)
+    pair = {"record": ids[0], "person": target, "other": person, "other_record": stays}
+    apart = pair | {"weight": 0.0, "levels": "{}", "state": DIFFERENT}
     connection.execute(delete(CASES).where(between(target, person)))
     write(connection, CASES, [apart | {"opened": now(), "decided": now(), "actor": actor}])
     write_event(connection, person, actor, "records split off", other=target)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from kohorte.patients.identity import Identity
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
-from kohorte.patients.linkage.weights import Comparison, Weighing
+from kohorte.patients.linkage.weights import Weighing
 from kohorte.patients.list.database import (
     Numbers,
     between,
@@ -193,7 +193,7 @@ class _Batch:
         self._changes.events.append((person, f"registered as {judgement.outcome}", record, weight))
         for match in judgement.doubtful:
             if best is None or not self._was_asked(person, match.person):
-                self._changes.cases.append(self._case(record, person, match.person, match.comparison))
+                self._changes.cases.append(self._case(record, person, match))
         return person, record
 
     def _was_asked(self, person: int, other: int) -> bool:
@@ -208,13 +208,14 @@ class _Batch:
         self._changes.people.append(person)
         return person
 
-    def _case(self, record: int, person: int, other: int, comparison: Comparison) -> dict[str, Any]:
+    def _case(self, record: int, person: int, match: Match) -> dict[str, Any]:
         return {
             "record": record,
             "person": person,
-            "other": other,
-            "weight": comparison.weight,
-            "levels": json.dumps(comparison.agreement.levels),
+            "other": match.person,
+            "other_record": match.record,
+            "weight": match.comparison.weight,
+            "levels": json.dumps(match.comparison.agreement.levels),
             "state": OPEN,
             "opened": self._at,
         }

@@ -63,6 +63,7 @@ CASES = Table(
     Column("record", Integer, nullable=False, index=True),
     Column("person", Integer, nullable=False, index=True),
     Column("other", Integer, nullable=False, index=True),
+    Column("other_record", Integer, nullable=False),
     Column("weight", Float, nullable=False),
     Column("levels", Text, nullable=False),
     Column("state", String(12), nullable=False, index=True),
@@ -70,7 +71,7 @@ CASES = Table(
     Column("decided", String(32)),
     Column("actor", String(200)),
 )
-"""Two people who may be one: `record` belongs to `person`, and resembles a record of `other`."""
+"""Two people who may be one: `record` belongs to `person`, and resembles `other_record` of `other`."""
 
 EVENTS = Table(
     "patients_events",

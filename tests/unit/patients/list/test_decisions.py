@@ -152,6 +152,18 @@ def test_nothing_of_a_forgotten_person_stays_in_the_file(listed: PatientList, tr
     assert not any(secret in left for secret in sealed)
 
 
+@pytest.mark.parametrize("first", [True, False], ids=["into the invented one", "into the victim"])
+def test_a_case_about_invented_people_does_not_show_who_was_merged_with_one(listed: PatientList, first: bool) -> None:
+    (victim,) = pids(register(listed, OTTO))
+    invented, _, _ = two(listed)
+    listed.merge(*((invented, str(victim)) if first else (str(victim), invented)))
+    register(listed, MARRIED | {"nachname": "Zacher"})
+    shown = [identity for case in listed.cases() for identity in listed.identities(case.number)[1]]
+    assert len(listed.cases()) > 1
+    assert any(ANNA["nachname"] in one.values for one in shown)
+    assert not any(OTTO["nachname"] in one.values for one in shown)
+
+
 def test_the_log_has_no_pid_and_no_name(listed: PatientList, trust: str) -> None:
     anna, married, case = two(listed)
     listed.identities(case)
