@@ -24,7 +24,7 @@ def refuse_taken_names(frame: pl.DataFrame, columns: Mapping[str, str]) -> None:
 
 def table_with_pids(frame: pl.DataFrame, columns: Mapping[str, str], rows: Sequence[Registered]) -> pl.DataFrame:
     """Return the table with PID and outcome first, and without the columns that say who a person is."""
-    return table_under(PID, [row.pid for row in rows], frame, columns, rows)
+    return table_under(PID, [row.pid for row in rows], frame, columns, [row.outcome.value for row in rows])
 
 
 def table_under(
@@ -32,12 +32,12 @@ def table_under(
     identifiers: Sequence[str | None],
     frame: pl.DataFrame,
     columns: Mapping[str, str],
-    rows: Sequence[Registered],
+    outcomes: Sequence[str],
 ) -> pl.DataFrame:
-    """Return the table with any identifiers in place of identity data, under a name."""
+    """Return the table with any identifiers in place of identity data, under a name, and what became of each row."""
     added = [
         pl.Series(name, identifiers, dtype=pl.String),
-        pl.Series(OUTCOME, [row.outcome.value for row in rows], dtype=pl.String),
+        pl.Series(OUTCOME, outcomes, dtype=pl.String),
     ]
     others = [name for name in frame.columns if name not in columns.values()]
     return pl.DataFrame([*added, *frame.select(others).get_columns()])

@@ -28,6 +28,7 @@ from sqlalchemy import Connection, delete, select, update
 from kohorte.data import as_text
 from kohorte.errors import AccessDenied, InputError, nearest
 from kohorte.patients.list.database import found, holders_of, pids_of, write
+from kohorte.patients.list.judging import told
 from kohorte.patients.list.registration import Registered
 from kohorte.patients.list.secrets import TEMP_IDS as SEALED
 from kohorte.patients.list.tables import PEOPLE, TEMP_IDS
@@ -139,9 +140,12 @@ def table_with_temp_ids(
     patients: PatientList,
     target: str,
 ) -> pl.DataFrame:
-    """Return a registered table with TempIDs in place of identity data; no PID is in it."""
+    """Return a registered table with TempIDs in place of identity data.
+
+    No PID is in it, and nothing that says who was in the list already: the table goes back to the clinic.
+    """
     tokens = TempIds(patients).issue([row.pid for row in rows], target=target)
-    return table_under(TEMP_ID, tokens, frame, columns, rows)
+    return table_under(TEMP_ID, tokens, frame, columns, [told(row.outcome) for row in rows])
 
 
 def resolved_table(frame: pl.DataFrame, column: str, patients: PatientList, target: str) -> pl.DataFrame:

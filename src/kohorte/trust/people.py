@@ -62,7 +62,8 @@ class People:
         return sorted(self._read().values(), key=lambda person: person.name)
 
     def add(self, name: str, tasks: Iterable[Task], password: str, *, actor: str) -> Person:
-        """Add a person, with a password that only they know."""
+        """Add a person, with a password that only they know; names that look alike are one."""
+        name = " ".join(part for part in name.split(" ") if part)
         if not _NAME.fullmatch(name):
             raise InputError(
                 "the name of a person has at most 63 letters, digits, blanks and . @ ' -", code="trust-person-name"
@@ -74,7 +75,7 @@ class People:
         person = Person(name, chosen, passwords.hashed(password))
         with locked(self._folder.path):
             people = self._read()
-            if name in people:
+            if name.casefold() in map(str.casefold, people):
                 raise InputError(f"there is a person {name!r} already", code="trust-person-exists")
             self._write({**people, name: person})
         self._folder.log.append("add person", f"person {name}", actor=actor, roles=", ".join(chosen))

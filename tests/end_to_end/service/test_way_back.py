@@ -50,6 +50,16 @@ def test_two_others_approve_and_the_person_who_asked_sees_it_once(house: House) 
     assert house.get("researcher", request)["state"] == "shown"
 
 
+def test_what_people_approved_who_may_no_longer_approve_is_not_shown(house: House) -> None:
+    request, former = asked(house), house.person("approver 9").user_id
+    for name in ("approver", "approver 9"):
+        house.post(name, f"{request}/approve")
+    answer = house.ask("steward", "PATCH", f"/users/{former}", json={"disabled": True})
+    assert answer.status_code == 200, answer.text
+    assert house.post("researcher", f"{request}/show", status=403)["code"] == "way-back-approver"
+    assert house.get("researcher", request)["state"] == "approved"
+
+
 def test_a_failure_of_the_audit_log_does_not_use_up_the_one_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     request = asked(house)
     for name in ("approver", "approver 2"):

@@ -216,6 +216,7 @@ def registered(listed: PatientList) -> pl.DataFrame:
 
 def test_a_registered_table_has_temp_ids_and_no_pids(listed: PatientList, registered: pl.DataFrame) -> None:
     assert registered.columns == ["temp_id", "registered", "diagnosis"]
+    assert set(registered["registered"]) == {"registered"}
     known = {str(pid) for pid in pids(register(listed, ANNA, OTTO))}
     assert not known & set(registered["temp_id"])
     resolved = resolved_table(registered, "temp_id", listed, "database")

@@ -85,6 +85,7 @@ def test_wrong_passwords_of_unknown_names_lock_these_names_and_nobody_else(
     ("name", "tasks", "password", "code"),
     [
         ("Ada", [Task.APPROVER], PASSWORD, "trust-person-exists"),
+        ("ada  ", [Task.APPROVER], PASSWORD, "trust-person-exists"),
         ("", [Task.APPROVER], PASSWORD, "trust-person-name"),
         ("a\nb", [Task.APPROVER], PASSWORD, "trust-person-name"),
         ("Ben", [], PASSWORD, "trust-person-role"),

@@ -21,6 +21,14 @@ class Outcome(StrEnum):
     INSUFFICIENT = "insufficient"
 
 
+REGISTERED = "registered"
+
+
+def told(outcome: Outcome) -> str:
+    """What a source is told of an outcome: it must not learn who was in the list already."""
+    return outcome.value if outcome is Outcome.INSUFFICIENT else REGISTERED
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A record of the list that resembles the new one; `equal` if nothing that is compared differs."""

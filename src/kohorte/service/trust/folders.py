@@ -50,6 +50,11 @@ def name_of(actor: Actor) -> str:
     return f"user {actor.user_id}"
 
 
+def number_of(name: str) -> int:
+    """The number of the user whom `name_of` named."""
+    return int(name.removeprefix("user "))
+
+
 def note(service: Service, actor: Actor, action: str, about: str, **counts: int) -> None:
     """Record an operation in the audit log of the service: what was done and how often, never a value."""
     with service.database.writing() as connection:

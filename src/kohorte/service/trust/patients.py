@@ -10,7 +10,7 @@ import polars as pl
 
 from kohorte.patients.identity import FIELDS, Identity
 from kohorte.patients.list.cases import Case
-from kohorte.patients.list.judging import Outcome
+from kohorte.patients.list.judging import told
 from kohorte.patients.patient_list import PatientList
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
@@ -19,8 +19,6 @@ from kohorte.service.permissions import Permission
 from kohorte.service.trust.folders import name_of, note, opened
 
 ABOUT = "patient list"
-REGISTERED = "registered"
-"""What a source is told instead of new, known or grey: it must not learn who is in the list already."""
 
 
 @contextmanager
@@ -44,7 +42,7 @@ def register(service: Service, actor: Actor, people: Sequence[Mapping[str, str]]
         found = patients.register(table, dict(zip(FIELDS, FIELDS, strict=True)))
     note(service, actor, "register-patients", ABOUT, people=len(people))
     tells = actor.may(Permission.MANAGE_PATIENTS)
-    return [{"pid": row.pid, "outcome": _told(row.outcome, tells=tells)} for row in found.rows]
+    return [{"pid": row.pid, "outcome": row.outcome.value if tells else told(row.outcome)} for row in found.rows]
 
 
 def cases(service: Service, actor: Actor) -> list[Case]:
@@ -92,10 +90,6 @@ def history(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
         found = patients.history(pid).to_dict()
     note(service, actor, "read-patient-history", ABOUT)
     return found
-
-
-def _told(outcome: Outcome, *, tells: bool) -> str:
-    return str(outcome.value) if tells or outcome is Outcome.INSUFFICIENT else REGISTERED
 
 
 def fields_of(identity: Identity) -> dict[str, str]:
