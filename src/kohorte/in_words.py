@@ -59,10 +59,13 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def roughly(number: float) -> str:
-    """A number of people or values for the public, with one digit, and none if there are few: `about 800`."""
+    """A number of people or values for the public: none if there are few, up to 999 in tens, then with two digits.
+
+    `about 820`, `about 1,500`. One digit would mislead: 1,484 of 1,500 people would become 1,000 of 2,000.
+    """
     if number < FEW:
         return f"fewer than {FEW}"
-    return f"about {count(round(round(number), -math.floor(math.log10(number))))}"
+    return f"about {count(round(round(number), -max(1, math.floor(math.log10(number)) - 1)))}"
 
 
 def cost(value: float | None) -> str:

@@ -149,7 +149,7 @@ class TestRowsOfOnePerson:
         text = make(stays, plan, release=ko.anonymize(stays, plan))
         part = text.rsplit(self.TITLE, 1)[1].split("The three questions")[0]
         assert "somebody who knows all rows: k people share all their classes" in part
-        assert "It hurts none of about 100 people" in part
+        assert "It hurts none of about 130 people" in part
 
     def test_the_public_view_counts_no_small_group(self, make: Make, stays: pl.DataFrame) -> None:
         plan = plan_for()
@@ -203,7 +203,7 @@ def test_the_public_box_has_no_exact_number_of_few_people(make: Make, stays: pl.
     begin = "an attacker who knows all rows of a person hurts"
     [told] = re.findall(rf"{begin} (.*? with nobody)", public)
     assert re.fullmatch(
-        r"(about \d0|fewer than 10) of about 100 people: (about \d0|fewer than 10) share the classes of all "
+        r"(about \d0|fewer than 10) of about 130 people: (about \d0|fewer than 10) share the classes of all "
         r"their rows with fewer than 3 people, (about \d0|fewer than 10) with nobody",
         told,
     )

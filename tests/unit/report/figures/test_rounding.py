@@ -80,9 +80,16 @@ def test_bars_of_rows_are_drawn_from_rounded_shares() -> None:
 
 @pytest.mark.parametrize(
     ("number", "said"),
-    [(0, "0"), (2, "fewer than 10"), (12, "about 10"), (847, "about 800"), (96_000, "about 100,000")],
+    [
+        (0, "0"),
+        (2, "fewer than 10"),
+        (12, "about 10"),
+        (847, "about 850"),
+        (1_484, "about 1,500"),
+        (96_000, "about 96,000"),
+    ],
 )
-def test_numbers_of_people_have_one_digit_for_the_public(number: float, said: str) -> None:
+def test_numbers_of_people_have_two_digits_for_the_public(number: float, said: str) -> None:
     assert PUBLIC.number(number) == said
     assert INSIDE.number(number) == f"{number:,}"
 
