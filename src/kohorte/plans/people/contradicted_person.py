@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import polars as pl
 
 from kohorte import in_words
-from kohorte.data import Role, person_keys
-from kohorte.identifiers.people import Numbering, numbering, tells_events
+from kohorte.data import Role, person_keys, spelling_keys
+from kohorte.hierarchies import SUPPRESSED
+from kohorte.identifiers.agreement import MOSTLY, Agreement, agreement
+from kohorte.identifiers.people import Numbering, keeps_for_life, numbering, tells_events
 from kohorte.in_words import count
+from kohorte.kernels.arrays import Codes
 from kohorte.plans.people.repeated_people import (
     FEWEST,
     OTHERS,
@@ -26,6 +30,7 @@ from kohorte.plans.plan import Plan
 from kohorte.sources import TableSource
 
 VALUE = "\0value"
+MOST_KEPT = 6
 
 DOUBTED_BY: dict[int, tuple[int, ...]] = {
     Numbering.PEOPLE: (Numbering.PEOPLE,),
@@ -63,7 +68,7 @@ def _contradicts_columns(source: TableSource, plan: Plan) -> Iterator[str]:
     stated = ", ".join(map(repr, persons))
     for name in _candidates(source, plan):
         pairs = _pairs(source, persons, name)
-        if not _repeats(pairs, name) or (name in persons and not _counts_events(source, persons, name)):
+        if not _repeats(pairs, name) or (name in persons and not _counts_more(source, persons, name)):
             continue
         values, people = pairs[VALUE].n_unique(), pairs[PEOPLE].n_unique()
         yield (
@@ -99,6 +104,46 @@ def _repeats(pairs: pl.DataFrame, name: str) -> bool:
     """
     values = pairs[VALUE].n_unique()
     return values < pairs.height and (values >= FEWEST or rank_of(name, identifying=True) != OTHERS)
+
+
+def _counts_more(source: TableSource, persons: Sequence[str], name: str) -> bool:
+    """Whether the other columns of a person seem to tell more apart than people."""
+    return _counts_events(source, persons, name) or _stays_the_same(source, persons, name)
+
+
+def _stays_the_same(source: TableSource, persons: Sequence[str], name: str) -> bool:
+    """Whether those who have a number in common agree in what people keep for life, far more often than by chance.
+
+    In [clinic, patient] those with the same number are different people, unless the clinics share their numbers; in
+    [ward, patient] they are one person.
+    """
+    kept = [column for column in source.columns if keeps_for_life(column) and column not in persons][:MOST_KEPT]
+    if not kept or numbering(name) is not Numbering.PEOPLE:
+        return False
+    shown = with_people(source.count_shown([*persons, *kept]), persons).unique(
+        PEOPLE, keep="first", maintain_order=True
+    )
+    numbers = person_keys([shown[name]])
+    told = [found for column in kept if (found := _agreement(numbers, shown[column])).is_told]
+    return bool(told) and all(one.share >= MOSTLY for one in told) and any(one.holds for one in told)
+
+
+def _agreement(numbers: pl.Series, values: pl.Series) -> Agreement:
+    """How often people with the same number have the same value; each person counts once."""
+    keys = spelling_keys(values)
+    known = numbers.is_not_null() & keys.is_not_null() & (values != SUPPRESSED)
+    codes, coded = (_dense(column.filter(known)) for column in (numbers, keys))
+    once = np.ones(len(codes), dtype=np.int64)
+    return agreement(codes, coded, once, missing=(_after(codes), _after(coded)))
+
+
+def _dense(column: pl.Series) -> Codes:
+    codes: Codes = (column.rank("dense").cast(pl.UInt32) - 1).to_numpy()
+    return codes
+
+
+def _after(codes: Codes) -> int:
+    return int(codes.max(initial=0)) + 1
 
 
 def _counts_events(source: TableSource, persons: Sequence[str], name: str) -> bool:

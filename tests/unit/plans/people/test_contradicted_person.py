@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -133,6 +135,31 @@ def test_events_that_are_numbered_for_each_patient_do_not_make_more_people(event
 def test_a_clinic_that_numbers_its_own_patients_is_not_contradicted() -> None:
     frame = stays(clinic=[f"clinic {row % 3}" for row in range(len(CASES))])
     assert notes(frame.drop("case_number"), ["clinic", "patient_id"]) == ()
+
+
+@pytest.mark.parametrize("column", ["unit", "Station", "seq", "site"])
+def test_a_column_that_differs_within_a_patient_is_contradicted_by_what_patients_keep_for_life(column: str) -> None:
+    frame = several_each(column, lambda patient, _: patient)
+    [note] = notes(frame, ["patient_id", column], sex="quasi-identifying")
+    assert "'patient_id' has 60 different values, and the plan counts 180 people" in note
+
+
+def test_numbers_that_each_clinic_gives_are_not_contradicted_by_what_patients_keep_for_life() -> None:
+    frame = several_each("clinic", lambda patient, clinic: 60 * clinic + patient)
+    assert notes(frame, ["clinic", "patient_id"], sex="quasi-identifying") == ()
+
+
+def several_each(column: str, whom: Callable[[int, int], int]) -> pl.DataFrame:
+    """Sixty numbers of patients, each with three values of a column, and two rows of each; sex depends on `whom`."""
+    cells = [(patient, other) for patient in range(60) for other in range(3) for _ in range(2)]
+    return pl.DataFrame(
+        {
+            "patient_id": [f"patient-{patient}" for patient, _ in cells],
+            column: [str(other) for _, other in cells],
+            "sex": ["fm"[random.Random(whom(patient, other)).randrange(2)] for patient, other in cells],
+            "age": ["30"] * len(cells),
+        }
+    )
 
 
 @pytest.mark.parametrize("person", ["sample_id", "order_id", "row"])
