@@ -25,6 +25,7 @@ from kohorte.plans.population import Populations, flagged_rows, whole_population
 from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.common_values import common_points
 from kohorte.release.telling.one_person import rows_of_one_person
 from kohorte.release.telling.suppressed_values import suppressed_points
 from kohorte.release.telling.verified_people import OTHER_ROWS, find_people
@@ -237,7 +238,12 @@ def verify_source(
         people=None if people is None else people.people,
         people_losing_rows=losing[0],
         people_losing_all_rows=losing[1],
-        open_points=(*((whom.unknown,) if whom.unknown else ()), *of_suppressed, *_overlaid(people, plan, all_rows)),
+        open_points=(
+            *((whom.unknown,) if whom.unknown else ()),
+            *common_points(groups),
+            *of_suppressed,
+            *_overlaid(people, plan, all_rows),
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from kohorte.data import Role
 from kohorte.in_words import count, percent
 from kohorte.models.words import with_parameters
 from kohorte.plans.seeming_identifiers import SEEMS
+from kohorte.release.telling.common_values import EVERYBODY
 from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
 from kohorte.release.telling.verdict import Standing, judge
 from kohorte.report.facts import Facts
@@ -72,7 +73,7 @@ def _open_points(facts: Facts) -> tuple[str, ...]:
         found.append(f"the risk of some {facts.unit.many} is above the threshold of {percent(facts.threshold)}")
     if facts.suspected_problems > len([one for one in found if SEEMS in one]):
         found.append("a column seems to name people and is not treated as identifying")
-    if facts.known_values:
+    if facts.known_values and not any(one.startswith(EVERYBODY) for one in found):
         assert facts.homogeneity is not None
         found.append(f"a sensitive value of some {facts.homogeneity.unit} is known without finding the row")
     return tuple(found)
