@@ -80,11 +80,10 @@ def _metadata(
             columns=asked,
             budget=budget,
             private_id=given.get("private_id"),
-            max_contributions=given.get("max_contributions", 1),
             identifying=identifying,
             missing_values=given.get("missing_values", ()),
         )
-        return bare.about(as_person(given.get("person")))
+        return replace(bare.about(as_person(given.get("person"))), max_contributions=given.get("max_contributions", 1))
     except InputError as error:
         raise _wrong("config", error.message) from None
 

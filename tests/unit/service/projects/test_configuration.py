@@ -126,8 +126,9 @@ def test_half_of_the_delta_of_zcdp_is_for_questions() -> None:
     assert terms.delta == 5e-8
 
 
-def test_people_with_several_rows_are_bounded() -> None:
-    terms = read_config({**interactive(), "private_id": "disease", "max_contributions": 3}, DATASET)
+@pytest.mark.parametrize("key", ["private_id", "person"])
+def test_people_with_several_rows_are_bounded(key: str) -> None:
+    terms = read_config({**interactive(), key: "disease", "max_contributions": 3}, DATASET)
     assert isinstance(terms, QueryTerms)
     assert (terms.metadata.private_id, terms.metadata.max_contributions) == ("disease", 3)
 
