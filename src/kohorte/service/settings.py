@@ -14,7 +14,7 @@ from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest
 from kohorte.risks import RiskPolicy
 from kohorte.service.house_rules import HouseRules
-from kohorte.service.parts import Part
+from kohorte.service.parts import OF_TRUST, Part
 from kohorte.service.permissions import TWO_PEOPLE
 
 FILE = "service.yaml"
@@ -98,6 +98,13 @@ class Settings:
     def key_path(self) -> Path:
         """Where the master key is."""
         return self.key_file or self.folder / "keys" / "master.key"
+
+    @property
+    def lets_one_person_approve(self) -> bool:
+        """Whether a way back is served, and one person can create accounts for both approvers."""
+        return any(part in self.parts for part in OF_TRUST) and not {"create_user", "change_user"} <= set(
+            self.two_people
+        )
 
     def needs_two_people(self, operation: str) -> bool:
         """Whether a second person has to confirm an operation, by the settings or by a rule of the house."""

@@ -307,6 +307,21 @@ def test_tables_can_be_made_without_serving(tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
+    ("part", "two_people", "warns"),
+    [("pseudonyms", "", True), ("patients", "create_user", True), ("research", "", False), ("patients", "both", False)],
+)
+def test_a_service_in_which_one_person_could_approve_a_way_back_alone_warns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], part: str, two_people: str, warns: bool
+) -> None:
+    folder = tmp_path / "service"
+    folder.mkdir(mode=0o700)
+    named = "create_user, change_user" if two_people == "both" else two_people
+    (folder / "service.yaml").write_text(f"two_people: [{named}]\n")
+    assert main(["serve", "--folder", str(folder), "--only", part, "--migrate-only"]) == 0
+    assert ("a steward alone could create both people" in capsys.readouterr().err) is warns
+
+
+@pytest.mark.parametrize(
     ("address", "reason"),
     [
         ("postgresql://kohorte:secret@127.0.0.1:1/kohorte", "Connection refused"),

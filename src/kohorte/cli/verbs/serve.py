@@ -38,6 +38,12 @@ It works once, until the next start; then the file is removed:
 """
 
 
+ONE_PERSON = """\
+a steward alone could create both people who approve a way back; to prevent it, write
+  two_people: [create_user, change_user]
+into service.yaml"""
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the verb."""
     parser.add_argument("--folder", metavar="FOLDER", required=True, help="where the service keeps everything")
@@ -140,6 +146,8 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
         for broken in broken_rules(service):
             print(f"kohorte: {broken}; nothing of it leaves", file=sys.stderr)
         make_folders(settings)
+        if settings.lets_one_person_approve:
+            print(f"kohorte: {ONE_PERSON}", file=sys.stderr)
         token = fresh_token(service) if with_token else None
     if token is not None:
         return setup_token.write(settings, token)
