@@ -14,6 +14,7 @@ from kohorte.identifiers.agreement import MOSTLY, Agreement, agreement
 from kohorte.identifiers.people import Numbering, keeps_for_life, numbering, tells_events
 from kohorte.in_words import count
 from kohorte.kernels.arrays import Codes
+from kohorte.plans.people.numbered_by_content import MOST_KEPT
 from kohorte.plans.people.repeated_people import (
     FEWEST,
     OTHERS,
@@ -30,7 +31,6 @@ from kohorte.plans.plan import Plan
 from kohorte.sources import TableSource
 
 VALUE = "\0value"
-MOST_KEPT = 6
 
 DOUBTED_BY: dict[int, tuple[int, ...]] = {
     Numbering.PEOPLE: (Numbering.PEOPLE,),
