@@ -22,6 +22,7 @@ examples:
       --output out.csv --folder trust
   kohorte pseudonymize export.ndjson --rules rules.yaml --output study.ndjson --folder trust
   kohorte pseudonymize bundle.json --rules rules.yaml --output study.json --folder trust
+  kohorte pseudonymize bundle.json --rules rules.yaml --dry-run --folder trust            what the rules keep
 
 The same value gets the same pseudonym within a domain and key, in every table and on every machine with that key.
 Blanks around a value do not count; a row without a value has no pseudonym. All dates of a person are shifted by the
@@ -48,9 +49,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--domain", metavar="NAME", help="the domain of the pseudonyms, for a table")
     parser.add_argument("--column", metavar="C", help="the column that names people, for a table")
     parser.add_argument("--rules", metavar="FILE", help="rule file, for resources of FHIR (.json or .ndjson)")
-    parser.add_argument(
-        "--output", required=True, metavar="OUT", help="where the table (.csv, .parquet) or the resources go"
-    )
+    goal = parser.add_mutually_exclusive_group(required=True)
+    goal.add_argument("--output", metavar="OUT", help="where the table (.csv, .parquet) or the resources go")
+    goal.add_argument("--dry-run", action="store_true", help="with --rules: say what the rules keep, and write nothing")
     parser.add_argument("--folder", metavar="FOLDER", help="folder of keys and lists (default: KOHORTE_FOLDER)")
     parser.add_argument(
         "--only", metavar="TABLE", help="write only rows whose value is in the column of this name of another table"
@@ -72,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.rules is not None:
         return _run_fhir(options)
+    if options.dry_run:
+        raise InputError("--dry-run is for resources of FHIR, with --rules", code="pseudonym-column")
     if options.domain is None or options.column is None:
         raise InputError(
             "give --domain and --column for a table, or --rules for resources of FHIR", code="pseudonym-column"
@@ -117,33 +120,38 @@ def _run_fhir(options: argparse.Namespace) -> int:
             code="fhir-rules",
         )
     domains = opened_domains(options.folder)
-    from kohorte.pseudonyms.fhir.files import pseudonymize_fhir
+    from kohorte.pseudonyms.fhir.files import pseudonymize_fhir, rehearse_fhir
     from kohorte.pseudonyms.fhir.rules import Rules
     from kohorte.trust.log import account
 
     rules = Rules.from_yaml(Path(options.rules))
     is_piped = options.data == STANDARD_INPUT
+    path, content = (None, sys.stdin.buffer) if is_piped else (Path(options.data), None)
     with TerminalProgress.of(options) as progress:
         progress.reading(options.data)
-        outcome = pseudonymize_fhir(
-            None if is_piped else Path(options.data),
-            Path(options.output),
-            rules,
-            domains,
-            content=sys.stdin.buffer if is_piped else None,
-            force=options.force,
-            actor=account(),
-            progress=progress,
-        )
-    return _told(options, outcome.to_dict(), outcome.in_words)
+        if options.dry_run:
+            outcome = rehearse_fhir(path, rules, domains, content=content, progress=progress)
+        else:
+            outcome = pseudonymize_fhir(
+                path,
+                Path(options.output),
+                rules,
+                domains,
+                content=content,
+                force=options.force,
+                actor=account(),
+                progress=progress,
+            )
+    _told(options, outcome.to_dict(), outcome.in_words)
+    return 1 if outcome.kept.verdict == "red" else 0
 
 
 def _told(options: argparse.Namespace, figures: dict[str, object], lines: list[str]) -> int:
     """Tell what was done, as JSON or in sentences."""
     if options.json:
-        print_json(figures | {"output": options.output})
+        print_json(figures | ({"dry_run": True} if options.dry_run else {"output": options.output}))
         return 0
-    for line in (*lines, f"written: {options.output}"):
+    for line in (*lines, "dry run: nothing was written" if options.dry_run else f"written: {options.output}"):
         print(line)
     return 0
 

@@ -19,6 +19,7 @@ from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.pseudonyms.domains import Domains
 from kohorte.pseudonyms.fhir.bundles import BUNDLE, bundle
 from kohorte.pseudonyms.fhir.json_text import parsed, written
+from kohorte.pseudonyms.fhir.kept import Kept
 from kohorte.pseudonyms.fhir.pending import Batch, Maker
 from kohorte.pseudonyms.fhir.rules import Rules
 from kohorte.pseudonyms.fhir.walking import GONE, Counts, Walker
@@ -35,12 +36,14 @@ class FhirOutcome:
     """What was done, in numbers; never a value."""
 
     counts: Counts = field(default_factory=Counts)
+    kept: Kept = field(default_factory=Kept)
     domains: dict[str, dict[str, int]] = field(default_factory=dict)
     seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
-        return {**vars(self.counts), "domains": self.domains, "seconds": round(self.seconds, 3)}
+        figures = {**vars(self.counts), "domains": self.domains, **self.kept.to_dict()}
+        return figures | {"seconds": round(self.seconds, 3)}
 
     @property
     def in_words(self) -> list[str]:
@@ -56,7 +59,7 @@ class FhirOutcome:
         if counts.dates_shifted or counts.dates_removed:
             removed = f"; {count(counts.dates_removed)} removed, because they belong to nobody known"
             lines.append(f"{count(counts.dates_shifted, 'date')} shifted{removed if counts.dates_removed else ''}")
-        return lines
+        return [*lines, *self.kept.in_words]
 
 
 def pseudonymize_fhir(
@@ -71,12 +74,7 @@ def pseudonymize_fhir(
     progress: ProgressCallback | None = None,
 ) -> FhirOutcome:
     """Write the resources of a file as the rules say; `content` is read instead if the path is None."""
-    for one in (path, output):
-        if one is not None and one.suffix.lower() not in (*LINES, *WHOLE):
-            raise InputError(
-                f"{one.name}: files of FHIR end in .json (a Bundle or a resource) or .ndjson (one resource per line)",
-                code="fhir-file",
-            )
+    _refuse_names(path, output)
     refuse_output(output, force=force)
     if path is not None:
         refuse_same_file(path, output)
@@ -85,11 +83,9 @@ def pseudonymize_fhir(
     begun = time.monotonic()
     with atomic_write(output, force=force) as temporary:
         with temporary.open("wb") as file, _opened(path, content) as source:
-            walker = Walker(rules, makers, outcome.counts)
-            whole = path is not None and path.suffix.lower() in WHOLE
-            parts = _whole(source, walker) if whole else _lines(source, walker, path, progress)
+            walker = Walker(rules, makers, outcome.counts, outcome.kept)
             dates = None if rules.date_domain is None else (rules.date_domain, rules.within)
-            for batch, resources in parts:
+            for batch, resources in _parts(source, walker, path, progress):
                 batch.fill(makers, dates)
                 file.writelines(written(one) + b"\n" for one in resources)
         for name, maker in makers.items():
@@ -99,6 +95,42 @@ def pseudonymize_fhir(
             domains.folder.log.append("pseudonymize resources", f"domain {name}", actor=actor, **figures)
     outcome.seconds = time.monotonic() - begun
     return outcome
+
+
+def rehearse_fhir(
+    path: Path | None,
+    rules: Rules,
+    domains: Domains,
+    *,
+    content: BinaryIO | None = None,
+    progress: ProgressCallback | None = None,
+) -> FhirOutcome:
+    """Say what rules would keep of a file; nothing is written, and no list gets an entry."""
+    _refuse_names(path)
+    makers = {name: Maker(domains.open(name)) for name in rules.domains}
+    outcome = FhirOutcome(kept=Kept(only_lists=True))
+    begun = time.monotonic()
+    with _opened(path, content) as source:
+        for _ in _parts(source, Walker(rules, makers, outcome.counts, outcome.kept), path, progress):
+            pass
+    outcome.seconds = time.monotonic() - begun
+    return outcome
+
+
+def _refuse_names(*paths: Path | None) -> None:
+    for one in paths:
+        if one is not None and one.suffix.lower() not in (*LINES, *WHOLE):
+            raise InputError(
+                f"{one.name}: files of FHIR end in .json (a Bundle or a resource) or .ndjson (one resource per line)",
+                code="fhir-file",
+            )
+
+
+def _parts(
+    source: BinaryIO, walker: Walker, path: Path | None, progress: ProgressCallback | None
+) -> Iterator[tuple[Batch, list[Any]]]:
+    whole = path is not None and path.suffix.lower() in WHOLE
+    return _whole(source, walker) if whole else _lines(source, walker, path, progress)
 
 
 def _opened(path: Path | None, content: BinaryIO | None) -> BinaryIO:

@@ -3,7 +3,7 @@
 Some elements are removed although `other` keeps the rest, unless a rule names them: the narrative (`text`), extensions,
 what a reference shows besides its target (`display`, `identifier`), and when and where a resource was stored (`meta`
 without profile, security and tag). An unnamed modifierExtension is refused: without it the resource would mean
-something else.
+something else. An unnamed element that names a person is refused, too, and all that stays is looked at (`kept`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kohorte.errors import InputError
+from kohorte.pseudonyms.fhir.kept import THINGS, Kept, Kind, identifying
 from kohorte.pseudonyms.fhir.pending import Batch, Maker, Pending, PendingDate
 from kohorte.pseudonyms.fhir.references import Target, target_of
 from kohorte.pseudonyms.fhir.rules import KEEP, REMOVE, Act, Action, Node, Rules, TypeRules
@@ -55,6 +56,12 @@ class Around:
     element: str = ""
     extension: bool = False
     """Whether the element is in an extension that a rule names."""
+    path: list[str] = field(default_factory=list)
+    """The type of the resource, and the names of the elements down to this one."""
+    inside: bool = False
+    """Whether the element is in one that names a person."""
+    coded: bool = False
+    """Whether there is a code beside the element."""
 
     def at(self) -> str:
         """The place for messages, without values."""
@@ -64,8 +71,8 @@ class Around:
 class Walker:
     """Applies the rules of a file to resources; what is to be made of a whole batch is added to `batch`."""
 
-    def __init__(self, rules: Rules, makers: Mapping[str, Maker], counts: Counts) -> None:
-        self.rules, self.makers, self.counts, self.batch = rules, makers, counts, Batch()
+    def __init__(self, rules: Rules, makers: Mapping[str, Maker], counts: Counts, kept: Kept) -> None:
+        self.rules, self.makers, self.counts, self.kept, self.batch = rules, makers, counts, kept, Batch()
 
     def resource(self, resource: Any, where: str, urns: Mapping[str, Target], own: Target | None = None) -> Any:
         """A resource by the rules of its type; GONE if the rules leave it out."""
@@ -127,6 +134,7 @@ class Walker:
     ) -> dict[str, Any]:
         """The elements of a resource, or of a contained one, which has a new local id."""
         out: dict[str, Any] = {"resourceType": type_}
+        outer, around.path = around.path, [type_]
         for key, value in resource.items():
             if key == "resourceType":
                 continue
@@ -141,6 +149,7 @@ class Walker:
             else:
                 kept = self._child(key, value, node, rules.other, around)
             self._store(out, key, kept)
+        around.path = outer
         return out
 
     def _identity(self, value: Any, rules: TypeRules, around: Around) -> Any:
@@ -148,7 +157,14 @@ class Walker:
             raise InputError(f"{around.at()}: is not a text", code="fhir-json")
         if rules.identity.act is Act.PSEUDONYMIZE:
             return self._pending(rules.identity, value, around.at(), is_id=True)
-        return value if rules.identity.act is Act.KEEP else GONE
+        if rules.identity.act is Act.REMOVE:
+            return GONE
+        self._keeps_id(around.path[0], [*around.path, "id"])
+        return value
+
+    def _keeps_id(self, type_: str, path: list[str]) -> None:
+        if type_ not in THINGS:
+            self.kept.add(path, Kind.IDENTIFIER)
 
     def _local_ids(self, contained: Any, rules: TypeRules, where: str) -> dict[str, str]:
         """The contained resources that are kept: their local ids, and the new ones."""
@@ -190,7 +206,9 @@ class Walker:
             if extends or (key == "text" and isinstance(value, dict)):
                 return GONE
         before, around.extension = around.extension, around.extension or extends
+        around.path.append(key)
         kept = self._element(value, node, action, around)
+        around.path.pop()
         around.extension = before
         return kept
 
@@ -208,7 +226,15 @@ class Walker:
             return out or GONE
         if isinstance(value, dict):
             return self._object(value, node, action, around)
+        self._look(value, action, around, is_named=node is not None and node.action is not None)
         return self._leaf(value, action, around)
+
+    def _look(self, value: Any, action: Action, around: Around, *, is_named: bool) -> bool:
+        """Whether an element names a person; it is refused if it is kept and no rule names it."""
+        number = identifying(around.path, value)
+        if number is not None and action.act is Act.KEEP and not around.inside:
+            self.kept.refuse(around.path, number, around.where, is_named=is_named)
+        return number is not None
 
     def _object(self, value: Mapping[str, Any], node: Node | None, action: Action, around: Around) -> Any:
         nodes = [] if node is None else [node]
@@ -219,10 +245,13 @@ class Walker:
                 break
         if action.act is Act.PSEUDONYMIZE and type(value.get("value")) is not str:
             raise _no_text(around)
+        is_named = any(one.action is not None for one in nodes)
+        before, inside = around.inside, self._look(value, action, around, is_named=is_named) or around.inside
         out: dict[str, Any] = {}
         refers = isinstance(value.get("reference"), str)
         shows = refers or ("display" in value and "code" not in value and "system" not in value)
         for key, item in value.items():
+            around.inside, around.coded = inside, "code" in value
             child = next((one.children[key] for one in nodes if key in one.children), None)
             if child is None and (key == "identifier" or (key == "display" and shows)):
                 continue
@@ -235,15 +264,20 @@ class Walker:
             if refers and key == "reference" and child is None and inherited.act is not Act.REMOVE:
                 kept = self._reference(item, around)
                 if kept is GONE:
-                    return GONE
+                    out = {}
+                    break
             else:
                 kept = self._child(key, item, child, inherited, around)
             self._store(out, key, kept)
+        around.inside = before
         return out or GONE
 
     def _leaf(self, value: Any, action: Action, around: Around) -> Any:
         if action.act is Act.KEEP:
-            return self._reference(value, around) if self._refers(value, around) else value
+            if self._refers(value, around):
+                return self._reference(value, around)
+            self.kept.leaf(around.path, value, is_inside=around.inside, is_term=around.coded)
+            return value
         if action.act is Act.REMOVE or value is None:
             return GONE
         if action.act is Act.PSEUDONYMIZE:
@@ -289,6 +323,7 @@ class Walker:
         self.counts.references += 1
         if identity.act is Act.PSEUDONYMIZE:
             return self._pending(identity, target.original, around.at(), target)
+        self._keeps_id(target.type, around.path)
         return text if target.as_urn else target.written(target.original)
 
     def _pending(
