@@ -173,6 +173,7 @@ def test_a_body_that_says_it_is_too_large_is_not_waited_for(john: httpx.Client, 
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.slow
 def test_a_large_file_within_the_limit_needs_little_memory(john: httpx.Client, server: Running) -> None:
     used = memory_of(server)
 
