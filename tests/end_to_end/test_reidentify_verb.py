@@ -74,6 +74,18 @@ def test_from_the_request_to_the_people(folder: Path, act: Run, pseudonyms: list
     assert (again.code, "way-back-shown" in again.err) == (1, True)
 
 
+def test_a_mistyped_pseudonym_is_named_by_its_row_and_not_shown(folder: Path, act: Run, pseudonyms: list[str]) -> None:
+    mistyped = pseudonyms[2][:-1] + ("0" if pseudonyms[2][-1] != "0" else "1")
+    pl.DataFrame({"psn": [pseudonyms[0], None, mistyped], "note": ["", "x", ""]}).write_csv(folder / "found.csv")
+    refused = ask(act, "--file", "found.csv", "--column", "psn")
+    assert refused.code == 2
+    assert "found.csv, row 3: this is not a pseudonym of the domain: its check characters do not fit: " in refused.err
+    assert f"{len(mistyped)}" in refused.err
+    assert mistyped not in refused.err
+    refused = ask(act, "--pseudonym", pseudonyms[0], "--pseudonym", mistyped)
+    assert "--pseudonym 2: this is not a pseudonym" in refused.err
+
+
 def test_an_unknown_pseudonym_is_told_only_at_the_end(act: Run, pseudonyms: list[str]) -> None:
     from kohorte.pseudonyms.domains import Domains
     from kohorte.trust.folder import TrustFolder

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from kohorte.errors import InputError
+
+_NUMBERED = re.compile("(?:pseudonym|PID) ([0-9]+)(?=:)")
 
 
 def add_pseudonym_options(parser: argparse.ArgumentParser) -> None:
@@ -15,14 +20,34 @@ def add_pseudonym_options(parser: argparse.ArgumentParser) -> None:
 
 
 def given_pseudonyms(options: argparse.Namespace) -> list[str]:
-    """All pseudonyms that the options name."""
+    """All pseudonyms that the options name, in the order of their options and rows."""
+    return [text for _, text in _placed(options)]
+
+
+@contextmanager
+def named_places(options: argparse.Namespace) -> Iterator[None]:
+    """Let an error about the n-th pseudonym say where it was given: in which row of the file."""
+    try:
+        yield
+    except InputError as error:
+        found = _NUMBERED.match(error.message)
+        if found is None:
+            raise
+        place, _ = _placed(options)[int(found[1]) - 1]
+        raise InputError(place + error.message[found.end() :], code=error.code) from None
+
+
+def _placed(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Each pseudonym after its place in words."""
     if (options.file is None) != (options.column is None):
         raise InputError("--file and --column belong together", code="way-back-pseudonyms")
+    given = [(f"--pseudonym {number}", text) for number, text in enumerate(options.pseudonym, start=1)]
     if options.file is None:
-        return list(options.pseudonym)
+        return given
     from kohorte.data import read_table
 
     table = read_table(options.file)
     if options.column not in table.frame.columns:
         raise InputError(f"{options.file}: has no column {options.column!r}", code="way-back-pseudonyms")
-    return [*options.pseudonym, *(str(value) for value in table.frame[options.column].drop_nulls())]
+    rows = enumerate(table.frame[options.column], start=1)
+    return given + [(f"{options.file}, row {row}", str(value)) for row, value in rows if value is not None]

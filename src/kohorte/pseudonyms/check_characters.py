@@ -16,8 +16,10 @@ Source
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import isqrt
 
 from kohorte.pseudonyms.alphabets import Alphabet
@@ -54,6 +56,40 @@ class CheckCharacters:
     def fit(self, text: str) -> bool:
         """Whether a text of the alphabet ends with its check characters."""
         return self.alphabet.number(text) % self.modulus == 1
+
+    def suspicion(self, text: str, *, before: int = 0) -> str:
+        """Where one wrong character, or one swap of neighbours, would explain that they do not fit.
+
+        Places count from 1, with so many characters before the text. Two check characters leave several places open.
+        """
+        size, prime = self.alphabet.size, self.modulus
+        values = [self.alphabet.number(character) for character in text]
+        weights = [pow(size, len(text) - place, prime) for place in range(1, len(text) + 1)]
+        lacking = (1 - self.alphabet.number(text)) % prime
+        wrong, swapped = [], []
+        for place, (value, weight) in enumerate(zip(values, weights, strict=True)):
+            more = lacking * pow(weight, -1, prime) % prime
+            if more < size - value or prime - more <= value:
+                wrong.append(place)
+        for place, (value, other) in enumerate(pairwise(values)):
+            if (other - value) * (weights[place] - weights[place + 1]) % prime == lacking:
+                swapped.append(place)
+        return _in_words([place + before + 1 for place in wrong], [place + before + 1 for place in swapped])
+
+
+def _in_words(wrong: list[int], swapped: list[int]) -> str:
+    parts = []
+    if wrong:
+        parts.append(f"if one character is wrong, it is {_either(map(str, wrong))}")
+    if swapped:
+        parts.append(f"if two neighbours are swapped, they are {_either(f'{one} and {one + 1}' for one in swapped)}")
+    return "; ".join(parts) or "two or more characters seem to be wrong"
+
+
+def _either(places: Iterable[str]) -> str:
+    """Places as words: 1, 2 or 3."""
+    *others, last = places
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _is_prime(number: int) -> bool:

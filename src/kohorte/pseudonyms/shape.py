@@ -91,9 +91,10 @@ class Shape:
         if strange is not None:
             raise _wrong(f"character {len(self.prefix) + strange} is not one of the alphabet")
         if self.check is Check.PID:
-            pid.number_of(rest)
+            pid.number_of(rest, before=len(self.prefix))
         elif self.check is Check.TWO and not self._checks.fit(rest):
-            raise _wrong("its check characters do not fit")
+            where = self._checks.suspicion(rest, before=len(self.prefix))
+            raise _wrong(f"its check characters do not fit: {where}")
         return rest[: len(rest) - checks]
 
 

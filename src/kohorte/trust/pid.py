@@ -55,11 +55,14 @@ def random_pid() -> str:
     return pid_of(secrets.randbelow(NUMBERS))
 
 
-def number_of(pid: str) -> int:
-    """Return the number of a PID; a text that is none is refused, and the error says where it seems wrong."""
+def number_of(pid: str, *, before: int = 0) -> int:
+    """Return the number of a PID; a text that is none is refused, and the error says where it seems wrong.
+
+    Places count from 1, with so many characters before the PID, such as those of a prefix.
+    """
     values = _read(pid)
     if _syndrome(values) != (0, 0):
-        raise InputError(f"the check characters do not fit: {_suspicion(values)}", code="trust-pid-wrong")
+        raise InputError(f"the check characters do not fit: {_suspicion(values, before)}", code="trust-pid-wrong")
     number = 0
     for value in values[:CARRIERS]:
         number = number << 5 | value
@@ -109,17 +112,17 @@ def _syndrome(values: list[int]) -> tuple[int, int]:
     return first ^ values[CARRIERS], second ^ values[CARRIERS + 1]
 
 
-def _suspicion(values: list[int]) -> str:
+def _suspicion(values: list[int], before: int) -> str:
     """Where one wrong character or one swap would explain the syndrome.
 
     The ratio of both parts is t^place for a wrong character, and t^(place + 18) for a swap with the next character.
     """
     first, second = _syndrome(values)
     if not first or not second:
-        return f"character {8 if not first else 7} seems to be wrong"
+        return f"character {before + (8 if not first else 7)} seems to be wrong"
     ratio = (_EXPONENT[second] - _EXPONENT[first]) % 31
     if 1 <= ratio <= CARRIERS:
-        return f"character {ratio} seems to be wrong"
+        return f"character {before + ratio} seems to be wrong"
     if 1 <= ratio - 18 < CARRIERS:
-        return f"characters {ratio - 18} and {ratio - 17} seem to be swapped"
+        return f"characters {before + ratio - 18} and {before + ratio - 17} seem to be swapped"
     return "two or more characters seem to be wrong"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 
 import pytest
@@ -87,12 +88,64 @@ def test_a_wrong_pseudonym_is_refused_with_the_place_and_not_with_the_pseudonym(
         assert given not in caught.value.message
 
 
+def explanations(text: str) -> tuple[list[int], list[int]]:
+    """Where one other digit, or one swap, would make MOD 97-10 fit: tried out, without the package."""
+    wrong = {
+        at + 1
+        for at in range(len(text))
+        for digit in "0123456789"
+        if digit != text[at] and int(text[:at] + digit + text[at + 1 :]) % 97 == 1
+    }
+    swaps = (text[:at] + text[at + 1] + text[at] + text[at + 2 :] for at in range(len(text) - 1))
+    return sorted(wrong), [at for at, swap in enumerate(swaps, start=1) if int(swap) % 97 == 1]
+
+
+def test_an_error_says_where_one_mistake_would_explain_it() -> None:
+    shape = Shape(Alphabet.named("digits"), 6, "P-")
+    told = set()
+    for given in mistakes(shape.text(123456)[2:], "0123456789"):
+        wrong, swapped = explanations(given)
+        with pytest.raises(InputError) as caught:
+            shape.body(f"P-{given}")
+        places = re.fullmatch(
+            r".*do not fit: (?:if one character is wrong, it is (.*?))?(?:; )?"
+            r"(?:if two neighbours are swapped, they are (.*))?",
+            caught.value.message,
+        )
+        assert places is not None
+        assert [int(one) - 2 for one in re.findall(r"\d+", places[1] or "")] == wrong
+        assert [int(one) - 2 for one in re.findall(r"(\d+) and", places[2] or "")] == swapped
+        told.add((bool(wrong), bool(swapped)))
+        assert given not in caught.value.message
+    assert {(True, False), (True, True)} <= told
+
+
+def test_more_than_one_mistake_is_said_to_be_more_than_one() -> None:
+    shape = Shape(Alphabet.named("unambiguous"), 4)
+    number = next(
+        number for number in range(1, 2000) if not re.search("[1-9]", _told(shape, shape.text(number)[:4] + "00"))
+    )
+    assert _told(shape, shape.text(number)[:4] + "00").endswith("two or more characters seem to be wrong")
+
+
+def _told(shape: Shape, text: str) -> str:
+    try:
+        shape.body(text)
+    except InputError as error:
+        return error.message
+    return "1"
+
+
 def test_pids_have_their_own_alphabet_and_length() -> None:
     shape = Shape(Alphabet.named("unambiguous"), 6, "", Check.PID)
     assert shape.text(shape.alphabet.number("0003Y0")) == "0003Y0WZ"
     assert shape.body("0003Y0WZ") == "0003Y0"
     with pytest.raises(InputError, match="character 4 seems to be wrong"):
         shape.body("0004Y0WZ")
+    with pytest.raises(InputError, match="character 6 seems to be wrong"):
+        Shape(shape.alphabet, 6, "P-", Check.PID).body("P-0004Y0WZ")
+    with pytest.raises(InputError, match="characters 6 and 7 seem to be swapped"):
+        Shape(shape.alphabet, 6, "P-", Check.PID).body("P-000Y30WZ")
     for wrong in (Shape(Alphabet.named("digits"), 6), Shape(Alphabet.named("unambiguous"), 7)):
         with pytest.raises(InputError) as caught:
             Shape(wrong.alphabet, wrong.length, "", Check.PID)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms
+from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms, named_places
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.errors import InputError
 from kohorte.in_words import count
@@ -161,7 +161,8 @@ def run_forget(options: argparse.Namespace) -> int:
 
     domains.open(options.name)
     _confirm(options, f"the link of {count(len(wanted), 'pseudonym')} to people will be destroyed")
-    found = domains.forget(options.name, wanted, actor=account())
+    with named_places(options):
+        found = domains.forget(options.name, wanted, actor=account())
     if options.json:
         print_json({"domain": options.name, "asked_for": len(wanted), "entries": found})
         return 0

@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime, time
 from pathlib import Path
 
-from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms
+from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms, named_places
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.cli.passwords import add_password_option, known_password, new_password
 from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source, only_for
@@ -99,7 +99,8 @@ def run_request(options: argparse.Namespace) -> int:
     """Ask for the way back."""
     folder, person = _signed_in(options, "requester")
     wanted = given_pseudonyms(options)
-    source = checked_source(options, folder, wanted)
+    with named_places(options):
+        source = checked_source(options, folder, wanted)
     purpose = options.purpose if options.recipient is None else only_for(options.purpose, Path(options.recipient))
     request = _way_back(folder).ask(source, wanted, purpose=purpose, until=_end_of(options.until), actor=person.name)
     _tell(options, request)
