@@ -17,6 +17,7 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB")
 MINUTE, HOUR = 60, 3600
 NONE = "\u2013"
 FEW = 10
+NOBODY = "note: nobody (0 people) is in the output; it has the names of its columns only"
 """The public is told no smaller number."""
 
 

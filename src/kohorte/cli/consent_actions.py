@@ -10,7 +10,7 @@ from pathlib import Path
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, print_table, table_in_batches
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.errors import InputError
-from kohorte.in_words import count
+from kohorte.in_words import NOBODY, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -224,6 +224,8 @@ def _tell(options: argparse.Namespace, done: Outcome, words: str) -> int:
     for note in done.notes:
         print(f"note: {note}")
     print(f"{words}; noted as export {done.export}: {options.output}")
+    if not done.exported:
+        print(NOBODY)
     if done.cells_removed:
         print(f"{count(done.cells_removed, 'cell')} removed, because consents are for other kinds of data")
     if done.contradicted:

@@ -106,17 +106,20 @@ def add_table_options(
     add_quiet_option(parser)
 
 
-def read_data(options: argparse.Namespace, progress: TerminalProgress | None = None) -> TableFile:
+def read_data(
+    options: argparse.Namespace, progress: TerminalProgress | None = None, *, may_lack_rows: bool = False
+) -> TableFile:
     """Read the table as the options say; `-` is standard input. What was understood about its layout is told."""
     if progress is not None:
         progress.reading(options.data)
     from kohorte.data import parse_table, read_table
 
+    separator, encoding = options.separator, options.encoding
     if options.data == STANDARD_INPUT:
-        content = sys.stdin.buffer.read()
-        table = parse_table(content, Path("standard input"), separator=options.separator, encoding=options.encoding)
+        content, name = sys.stdin.buffer.read(), Path("standard input")
+        table = parse_table(content, name, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
     else:
-        table = read_table(options.data, separator=options.separator, encoding=options.encoding)
+        table = read_table(options.data, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
     for note in table.notes:
         print(f"note: {note}", file=sys.stderr)
     return table

@@ -114,7 +114,7 @@ class ResultOptions:
         if options.with_table is not None:
             from kohorte.data import read_table
 
-            table = read_table(options.with_table).frame
+            table = read_table(options.with_table, may_lack_rows=True).frame
             if options.with_column not in table.columns:
                 raise InputError(f"--with: the table has no column {options.with_column!r}", code="way-back-table")
         if options.recipient is not None:

@@ -84,7 +84,7 @@ def _resolve_table(options: argparse.Namespace) -> int:
 
     refuse_format(Path(options.output))
     refuse_output(Path(options.output), force=options.force)
-    table = read_data(options)
+    table = read_data(options, may_lack_rows=True)
     with opened_list(options) as patients:
         resolved = resolved_table(table.frame, options.column, patients, options.target)
     write_table(resolved, options.output, like=table, force=options.force)

@@ -93,7 +93,7 @@ class RowOpener:
                 opened.append(self._opened(text or ""))
             except KohorteError as error:
                 raise type(error)(f"row {self.rows}: {error.message}", code=error.code) from None
-        columns = next(iter(self._tables.values())).columns
+        columns = next(iter(self._tables.values())).columns if self._tables else []
         taken = [name for name in columns if name in frame.columns and name != SEALED]
         if taken:
             raise InputError(
@@ -101,7 +101,7 @@ class RowOpener:
             )
         plain = [
             pl.Series(name, values, dtype=pl.String)
-            for name, values in zip(columns, zip(*opened, strict=True), strict=True)
+            for name, values in zip(columns, zip(*opened, strict=True) if opened else [()] * len(columns), strict=True)
         ]
         return frame.drop(SEALED).with_columns(plain)
 

@@ -80,6 +80,12 @@ def open_table(
 
     with atomic_write(output, force=force, private=True) as temporary:
         fill_table_in_batches(frames(), temporary, output, separator=_separator(output, separator))
+        if complete and not opener.rows:
+            raise InputError(
+                "no row came, so that nobody can tell how many were sealed, and --complete was given; nothing was "
+                "written",
+                code="envelope-rows-missing",
+            )
         if complete and opener.missing:
             raise InputError(
                 f"{opener.missing} rows of the sealed table are missing, and --complete was given; nothing was written",

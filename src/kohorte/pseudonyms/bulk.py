@@ -19,7 +19,7 @@ from kohorte.data.columns import quoted
 from kohorte.data.files import refuse_output
 from kohorte.errors import InputError, nearest
 from kohorte.identifiers import Form, suspects
-from kohorte.in_words import count
+from kohorte.in_words import NOBODY, count
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.pseudonyms.coincidences import Coincidences
 from kohorte.pseudonyms.dates import MOST_DAYS, DateColumn, offsets
@@ -246,6 +246,8 @@ def summary(outcome: Outcome) -> list[str]:
         f"{count(outcome.rows, 'row')}: {count(outcome.pseudonymized)} pseudonymized in the domain {outcome.domain!r} "
         f"({outcome.kind}, version {outcome.key_version} of its key)"
     ]
+    if not outcome.rows:
+        lines.append(NOBODY)
     if outcome.left_out:
         lines.append(f"{count(outcome.left_out, 'row')} left out, because --only does not name them")
     if outcome.missing:

@@ -16,12 +16,12 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import isqrt
 
+from kohorte.in_words import listed
 from kohorte.pseudonyms.alphabets import Alphabet
 
 CHARACTERS = 2
@@ -80,16 +80,11 @@ class CheckCharacters:
 def _in_words(wrong: list[int], swapped: list[int]) -> str:
     parts = []
     if wrong:
-        parts.append(f"if one character is wrong, it is {_either(map(str, wrong))}")
+        parts.append(f"if one character is wrong, it is {listed([str(one) for one in wrong], 'or')}")
     if swapped:
-        parts.append(f"if two neighbours are swapped, they are {_either(f'{one} and {one + 1}' for one in swapped)}")
+        pairs = [f"{one} and {one + 1}" for one in swapped]
+        parts.append(f"if two neighbours are swapped, they are {listed(pairs, 'or')}")
     return "; ".join(parts) or "two or more characters seem to be wrong"
-
-
-def _either(places: Iterable[str]) -> str:
-    """Places as words: 1, 2 or 3."""
-    *others, last = places
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _is_prime(number: int) -> bool:

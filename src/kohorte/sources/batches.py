@@ -17,7 +17,7 @@ from typing import BinaryIO, Literal
 import polars as pl
 
 from kohorte.data import csv_layout as layout
-from kohorte.data.columns import categories_as_text, check_names, check_rows, check_types, missing_as_null
+from kohorte.data.columns import categories_as_text, check_names, check_types, missing_as_null
 from kohorte.data.csv import read_csv, write_csv
 from kohorte.data.csv_encoding import WESTERN, encoding_of, lines_beyond_ascii
 from kohorte.data.files import unreadable
@@ -60,7 +60,7 @@ class TableBatches:
             return 0  # reading the file reports what is wrong with it
 
     def __iter__(self) -> Iterator[Batch]:
-        """Read the batches, in order; a table without rows is refused."""
+        """Read the batches, in order; a table without rows is one batch without rows."""
         return self._parquet() if self.format == "parquet" else self._csv()
 
     # CSV
@@ -83,7 +83,9 @@ class TableBatches:
         for block in blocks:
             text = block if first else header + block
             try:
-                table = read_csv(text, source=self.path.name, separator=separator, encoding=encoding)
+                table = read_csv(
+                    text, source=self.path.name, separator=separator, encoding=encoding, may_lack_rows=first
+                )
                 if encoding in WESTERN:
                     kinds = self._refuse_mixed(block, kinds)
             except InputError as error:
@@ -91,7 +93,7 @@ class TableBatches:
             if first:
                 header, separator = _header_of(block), separator or _used(table.separator, table.frame)
             done += len(block)
-            for frame in table.frame.iter_slices(self.rows):
+            for frame in table.frame.iter_slices(self.rows) if table.frame.height else (table.frame,):
                 yield Batch(frame, done, table.separator, table.notes if first else ())
                 first = False
         if first:
@@ -111,7 +113,7 @@ class TableBatches:
         with self._opened() as file:
             data = file.read()
         try:
-            parse_table(data, self.path, separator=self.separator, encoding=self.encoding)
+            parse_table(data, self.path, separator=self.separator, encoding=self.encoding, may_lack_rows=True)
         except InputError as exact:
             return exact
         return error
@@ -120,6 +122,7 @@ class TableBatches:
 
     def _parquet(self) -> Iterator[Batch]:
         name, done = self.path.name, 0
+        frame: pl.DataFrame | None = None
         try:
             for frame in pl.scan_parquet(self._source).collect_batches(chunk_size=self.rows, maintain_order=True):
                 if not done:
@@ -128,12 +131,15 @@ class TableBatches:
                 done += frame.height
                 if frame.height:
                     yield Batch(missing_as_null(categories_as_text(frame)), done, None)
+            if not done:
+                frame = pl.read_parquet(self._source, n_rows=0) if frame is None else frame
+                check_names(frame.columns, source=name)
+                check_types(frame, source=name)
+                yield Batch(missing_as_null(categories_as_text(frame)), 0, None)
         except pl.exceptions.DuplicateError:
             raise duplicate_columns(name) from None
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise damaged_parquet(name) from None
-        if not done:
-            check_rows(pl.DataFrame(), source=name)
 
     @property
     def _source(self) -> Path | io.BytesIO:

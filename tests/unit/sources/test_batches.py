@@ -63,7 +63,6 @@ def test_a_mark_of_the_encoding_is_enough(tmp_path: Path) -> None:
 WRONG = {
     "empty": b"",
     "only line ends": b"\n\n\n",
-    "no rows": b"a,b\n",
     "ragged at the end": b"a,b\n" + b"1,2\n" * 30 + b"1,2,3\n",
     "ragged at the beginning": b"a,b\n1\n" + b"1,2\n" * 30,
     "open quote": b"a,b\n" + b"1,2\n" * 30 + b'1,"2\n' + b"1,2\n" * 5,
@@ -143,13 +142,29 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path, content: bytes) -> No
     assert TableBatches(path).total == 0
 
 
-def test_a_parquet_file_without_rows_or_with_lists_is_refused(tmp_path: Path, frame: pl.DataFrame) -> None:
+def test_a_parquet_file_with_lists_is_refused_also_without_rows(tmp_path: Path) -> None:
     path = tmp_path / "table.parquet"
-    for content, code in ((frame.clear(), "table-no-rows"), (pl.DataFrame({"a": [[1]]}), "table-column-type")):
+    for content in (pl.DataFrame({"a": [[1]]}), pl.DataFrame({"a": [[1]]}).clear()):
         content.write_parquet(path)
         with pytest.raises(InputError) as caught:
             batches(path)
-        assert caught.value.code == code
+        assert caught.value.code == "table-column-type"
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
+def test_a_table_without_rows_is_one_batch_with_its_columns(tmp_path: Path, frame: pl.DataFrame, name: str) -> None:
+    path = tmp_path / name
+    frame.clear().write_csv(path) if name.endswith("csv") else frame.clear().write_parquet(path)
+    [batch] = TableBatches(path)
+    assert (batch.frame.height, batch.frame.columns) == (0, frame.columns)
+
+
+@pytest.mark.parametrize("content", ["pid\n", "pid", "\ufeffpid;value\r\n"])
+def test_a_header_alone_is_a_table_without_rows(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(content.encode())
+    [batch] = TableBatches(path)
+    assert (batch.frame.height, batch.frame.columns[0]) == (0, "pid")
 
 
 def test_bytes_are_read_like_a_file(tmp_path: Path, frame: pl.DataFrame) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, table_in_batches
 from kohorte.errors import InputError
-from kohorte.in_words import count
+from kohorte.in_words import NOBODY, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ def _open_table(options: argparse.Namespace, key: PrivateKey, senders: list[Publ
         print_json(done.to_dict() | {"output": options.output})
         return 0
     print(f"{count(done.rows, 'row')} opened, {count(done.columns, 'column')} each: {options.output}")
+    if not done.rows:
+        print(f"{NOBODY}; the names of the sealed columns are in the rows, so that it has only the others")
     if done.missing:
         print(f"note: {count(done.missing, 'row')} of what was sealed did not come")
     _tell_senders(done.senders, checked=bool(senders))

@@ -162,7 +162,7 @@ def run_register(options: argparse.Namespace) -> int:
             raise InputError("--temp-ids-for: needs --output", code="temp-id-target")
         if options.output is not None:
             refuse_output(Path(options.output), force=options.force)
-        table = read_data(options, progress)
+        table = read_data(options, progress, may_lack_rows=True)
         columns = columns_of(table.frame.columns, fields_given(options.field))
         refuse_taken_names(table.frame, columns)
         if options.temp_ids_for is not None:
@@ -328,7 +328,7 @@ def run_compare(options: argparse.Namespace) -> int:
     from kohorte.patients.encodings.exchange import compared
 
     refuse_output(Path(options.output), force=options.force)
-    tables = [read_table(path) for path in (options.one, options.other)]
+    tables = [read_table(path, may_lack_rows=True) for path in (options.one, options.other)]
     pairs = compared(tables[0].frame, tables[1].frame)
     columns: dict[str, list[object]] = {
         "id": [pair.id for pair in pairs],

@@ -160,7 +160,7 @@ def _only(options: argparse.Namespace) -> pl.Series:
     from kohorte.data import read_table
     from kohorte.errors import InputError
 
-    frame = read_table(options.only).frame
+    frame = read_table(options.only, may_lack_rows=True).frame
     if options.column not in frame.columns:
         raise InputError(f"{options.only}: has no column {options.column!r}", code="pseudonym-column")
     chosen: pl.Series = frame[options.column]
