@@ -248,7 +248,7 @@ def test_options_that_do_not_fit_do_not_use_the_one_time_up(act: Run, finding: l
         assert act("show", 1, "--as", "Ada", *options).code == 2
     assert act("show", 1, "--as", "Ada").code == 0
     wrong = ask_for_people(act, [finding[0], "12345678"])
-    assert (wrong.code, "PID 2" in wrong.err, "12345678" in wrong.err) == (2, True, False)
+    assert (wrong.code, "--pseudonym 2: " in wrong.err, "12345678" in wrong.err) == (2, True, False)
 
 
 def test_a_result_for_one_key_is_handed_over_to_nobody_else(run: Run, act: Run, finding: list[str]) -> None:
