@@ -198,6 +198,9 @@ RULES: Mapping[str, Permission] = MappingProxyType(
     }
 )
 
+GRANTED_BY_TWO = frozenset({_STEWARD, _APPROVER, _TRUSTEE})
+"""Roles that nobody grants alone where a way back is served: they approve it, keep its keys, or grant roles."""
+
 TWO_PEOPLE = (
     "create_user",
     "change_user",
@@ -210,5 +213,6 @@ TWO_PEOPLE = (
 """Operations for which the settings may require a second person: they cannot be undone, or let data leave.
 
 A person who may create users, or set their passwords, could act as the second person, too. If two people are to control
-each other, the settings must therefore include `create_user` and `change_user`.
+each other, the settings must therefore include `create_user` and `change_user`. Where a way back is served, these two
+need a second person for the roles of `GRANTED_BY_TWO` in any case.
 """

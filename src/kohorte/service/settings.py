@@ -100,11 +100,9 @@ class Settings:
         return self.key_file or self.folder / "keys" / "master.key"
 
     @property
-    def lets_one_person_approve(self) -> bool:
-        """Whether a way back is served, and one person can create accounts for both approvers."""
-        return any(part in self.parts for part in OF_TRUST) and not {"create_user", "change_user"} <= set(
-            self.two_people
-        )
+    def serves_way_back(self) -> bool:
+        """Whether a way back is served; then nobody grants roles alone that approve it."""
+        return any(part in self.parts for part in OF_TRUST)
 
     def needs_two_people(self, operation: str) -> bool:
         """Whether a second person has to confirm an operation, by the settings or by a rule of the house."""

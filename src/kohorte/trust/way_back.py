@@ -122,8 +122,8 @@ class WayBack:
             self._note(ASKED, number, actor, source=source, items=len(wanted), until=until.isoformat())
             return self._request(number)
 
-    def approve(self, number: int, *, actor: str) -> Request:
-        """Approve a request of somebody else."""
+    def approve(self, number: int, *, actor: str, check: Callable[[Request], None] | None = None) -> Request:
+        """Approve a request of somebody else; `check(request)` may refuse the approver."""
         with self._alone():
             request = self._waiting(number, actor)
             if actor == request.asked_by:
@@ -132,6 +132,8 @@ class WayBack:
                 raise self._refused(
                     number, actor, "another person must be the second to approve", code="way-back-twice"
                 )
+            if check is not None:
+                self._checked(check, request, actor)
             self._note(APPROVED, number, actor)
             return self._request(number)
 
@@ -145,8 +147,18 @@ class WayBack:
             self._seal(number, {**self._sealed(number), "items": []})
             return self._request(number)
 
-    def show(self, number: int, reveal: Callable[[str, Sequence[str]], Result], *, actor: str) -> Result:
-        """Show the result of `reveal(source, pseudonyms)` to the person who asked, once."""
+    def show(
+        self,
+        number: int,
+        reveal: Callable[[str, Sequence[str]], Result],
+        *,
+        actor: str,
+        check: Callable[[Request], None] | None = None,
+    ) -> Result:
+        """Show the result of `reveal(source, pseudonyms)` to the person who asked, once.
+
+        `check(request)` may refuse the approvers.
+        """
         with self._alone():
             request = self._waiting(number, actor)
             if actor != request.asked_by:
@@ -158,6 +170,8 @@ class WayBack:
                 raise self._refused(
                     number, actor, f"approvals are missing: {missing} of {APPROVALS}", code="way-back-open"
                 )
+            if check is not None:
+                self._checked(check, request, actor)
             content = self._sealed(number)
             found = reveal(request.source, content["items"])  # fails before the one time is used up
             self._note(SHOWN, number, actor)
@@ -239,6 +253,12 @@ class WayBack:
         if state is State.DECLINED:
             return self._refused(number, actor, "the request was declined; ask again", code="way-back-declined")
         return self._refused(number, actor, "the request has expired; ask again", code="way-back-expired")
+
+    def _checked(self, check: Callable[[Request], None], request: Request, actor: str) -> None:
+        try:
+            check(request)
+        except AccessDenied as error:
+            raise self._refused(request.number, actor, error.message, code=error.code) from None
 
     def _refused(self, number: int, actor: str, words: str, *, code: str) -> AccessDenied:
         self._note(REFUSED, number, actor, reason=code)

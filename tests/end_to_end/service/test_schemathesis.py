@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from kohorte.service.accounts import users
+from kohorte.service.permissions import Role
+from kohorte.service.processes.opening import opened
 from testbed import patients, story
 from testbed.running import PASSWORD, STEWARD, Running, running
 
@@ -76,10 +79,10 @@ def test_schemathesis_finds_nothing_where_users_change(tmp_path: Path) -> None:
 def test_schemathesis_finds_nothing_for_somebody_who_keeps_patients_and_pseudonyms(
     server: Running, tmp_path: Path
 ) -> None:
-    roles = ["trustee", "approver", "data-protection-officer"]
-    trustee = {"email_address": "tina@example.com", "name": "Tina", "institution": "", "roles": roles}
-    with server.signed_in() as steward:
-        steward.post("/users", json={**trustee, "password": PASSWORD}).raise_for_status()
+    roles = (Role.TRUSTEE, Role.APPROVER, Role.DATA_PROTECTION_OFFICER)
+    trustee = {"email_address": "tina@example.com", "name": "Tina", "institution": ""}
+    with opened(server.folder) as service:  # over HTTP two people would have to
+        users.create(service, **trustee, password=PASSWORD, roles=roles, by=None)
     paths = ("--include-path-regex", "^/(api/v1/(patients|domains|way-back)|ttp-fhir|v1/fhir)")
     found = found_by_schemathesis(server, tmp_path, "--max-examples", "25", *paths, address=trustee["email_address"])
     assert found.returncode == 0, found.stdout[-6000:]

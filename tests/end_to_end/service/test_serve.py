@@ -23,9 +23,13 @@ import httpx
 import pytest
 
 from kohorte.cli.main import main
+from kohorte.service.accounts import users
+from kohorte.service.permissions import Role
 from kohorte.service.processes.only_server import only_server
+from kohorte.service.processes.opening import opened
 from kohorte.service.settings import Settings
 from support.postgres import cluster
+from support.service import new_user_with
 from support.serving import Served, alive, children, family, serving
 
 OTHER = ("127.0.0.2", 0)
@@ -306,19 +310,26 @@ def test_tables_can_be_made_without_serving(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().out.endswith("up to date\n")
 
 
-@pytest.mark.parametrize(
-    ("part", "two_people", "warns"),
-    [("pseudonyms", "", True), ("patients", "create_user", True), ("research", "", False), ("patients", "both", False)],
-)
-def test_a_service_in_which_one_person_could_approve_a_way_back_alone_warns(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], part: str, two_people: str, warns: bool
+def test_a_service_whose_approvers_one_person_set_up_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """As an older version allowed it: the accounts of both approvers were made by one steward alone."""
     folder = tmp_path / "service"
-    folder.mkdir(mode=0o700)
-    named = "create_user, change_user" if two_people == "both" else two_people
-    (folder / "service.yaml").write_text(f"two_people: [{named}]\n")
-    assert main(["serve", "--folder", str(folder), "--only", part, "--migrate-only"]) == 0
-    assert ("a steward alone could create both people" in capsys.readouterr().err) is warns
+    start = ["serve", "--folder", str(folder), "--migrate-only"]
+    assert main([*start, "--only", "patients"]) == 0
+    with opened(folder) as service:
+        steward = new_user_with(service, Role.STEWARD).id
+        for number in range(2):
+            address = f"approver{number}@example.org"
+            whole = {"email_address": address, "name": "x", "institution": "", "password": PASSWORD}
+            users.create(service, **whole, roles=[Role.APPROVER], by=steward)
+    capsys.readouterr()
+    assert main([*start, "--only", "patients"]) == 0
+    warned = capsys.readouterr().err
+    assert "no way back can be approved" in warned
+    assert "kohorte user password" in warned
+    assert main([*start, "--only", "research"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,9 @@ It works once, until the next start; then the file is removed:
 
 
 ONE_PERSON = """\
-a steward alone could create both people who approve a way back; to prevent it, write
-  two_people: [create_user, change_user]
-into service.yaml"""
+no way back can be approved: one person set up the accounts of all approvers (users {numbers}) and could
+act as any of them. Let one of them type a new password on this machine:
+  kohorte user password ADDRESS --folder {folder}"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -128,6 +128,7 @@ def run(options: argparse.Namespace) -> int:
 def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
     """Make or update folder, key and tables; return the file with a set-up token when there is no steward yet."""
     from kohorte.service import setup_token
+    from kohorte.service.accounts import origins
     from kohorte.service.accounts.setup import fresh_token
     from kohorte.service.context import Service
     from kohorte.service.integrity.verification import wrong_rows
@@ -146,8 +147,10 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
         for broken in broken_rules(service):
             print(f"kohorte: {broken}; nothing of it leaves", file=sys.stderr)
         make_folders(settings)
-        if settings.lets_one_person_approve:
-            print(f"kohorte: {ONE_PERSON}", file=sys.stderr)
+        origins.fill_in(service)
+        if settings.serves_way_back and (numbers := origins.approvers_who_depend_on_one_person(service)):
+            words = ONE_PERSON.format(numbers=", ".join(map(str, numbers)), folder=shlex.quote(str(settings.folder)))
+            print(f"kohorte: {words}", file=sys.stderr)
         token = fresh_token(service) if with_token else None
     if token is not None:
         return setup_token.write(settings, token)

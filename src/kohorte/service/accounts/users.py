@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, found_or_refused, roles_of, user_for
-from kohorte.service.accounts import certificates, sessions
+from kohorte.service.accounts import certificates, origins, sessions
 from kohorte.service.accounts.addresses import folded, valid
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import USER, USERS
@@ -135,10 +135,16 @@ def prepared(wanted: Changes, password: str | None, *, strong: bool) -> dict[str
 
 
 def add(
-    service: Service, connection: Connection, values: Mapping[str, Any], *, by: int | None, action: str = "create-user"
+    service: Service,
+    connection: Connection,
+    values: Mapping[str, Any],
+    *,
+    by: int | None,
+    second: int | None = None,
+    action: str = "create-user",
 ) -> Row[Any]:
-    """Insert a user, with an entry in the audit log."""
-    columns, roles = dict(values), values["roles"]
+    """Insert a user, with an entry in the audit log; `second` is the person who confirmed it."""
+    columns, roles = {**values, **origins.of_new(by, second)}, values["roles"]
     del columns["roles"]
     with _one_per_address():
         statement = insert(users).values(**columns, created_at=now()).returning(users.c.id)
@@ -229,11 +235,19 @@ def can_act() -> ColumnElement[bool]:
 
 
 def apply(
-    service: Service, connection: Connection, user_id: int, values: Mapping[str, Any], *, by: Actor | None
+    service: Service,
+    connection: Connection,
+    user_id: int,
+    values: Mapping[str, Any],
+    *,
+    by: Actor | None,
+    second: int | None = None,
 ) -> Row[Any]:
     """Change the row and the roles of a user; a new password or a disabled account ends sessions."""
+    actor = None if by is None else by.user_id
     _keep_a_steward(connection, user_id, values)
     columns = {name: value for name, value in values.items() if name != "roles"}
+    columns |= origins.of_change(user_id, values, actor, second)
     with service.guard.changing(connection, USER, user_id):
         if columns:
             with _one_per_address():
@@ -247,7 +261,6 @@ def apply(
         sessions.revoke_all(connection, user_id, but=by.session_id if by is not None and own else None)
     action = "delete-user" if "deleted_at" in values else "change-user"
     changed = ", ".join(sorted(name.removesuffix("_hash").removesuffix("_at") for name in values))
-    actor = None if by is None else by.user_id
     service.log.append(connection, action, f"user {user_id}", actor=actor, changed=changed)
     return row
 

@@ -15,13 +15,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from kohorte.service.access import Actor
+from kohorte.service.access import Actor, found_or_refused, roles_of
 from kohorte.service.accounts import users
 from kohorte.service.context import Service
 from kohorte.service.datasets import records
-from kohorte.service.permissions import Permission
+from kohorte.service.integrity.marks import USERS
+from kohorte.service.permissions import GRANTED_BY_TWO, Permission, Role
 from kohorte.service.projects import released_files, store
 from kohorte.service.projects.ruled_projects import refuse_broken
+from kohorte.service.storage.schema import users as accounts
 from kohorte.service.trust import forgetting
 
 
@@ -29,7 +31,7 @@ from kohorte.service.trust import forgetting
 class Call:
     """An action requested by an actor; `values` are its prepared arguments, such as the hash of a new password.
 
-    `subject_id` is 0 if the action creates the object.
+    `subject_id` is 0 if the action creates the object; `second` is the person who confirmed the action, if any.
     """
 
     service: Service
@@ -37,6 +39,7 @@ class Call:
     operation: str
     subject_id: int = 0
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    second: int | None = None
 
     @property
     def action(self) -> Action:
@@ -61,21 +64,46 @@ class Action:
     """One action: the kind of its object, and how it is carried out.
 
     An action that `opens` changes nothing. Once a second person has confirmed it, everyone who has the permission may
-    perform it on this object.
+    perform it on this object. `guarded` tells whether a call needs two people who are independent of each other,
+    whatever the settings say.
     """
 
     subject_kind: str
     carry_out: Callable[[Call, Connection], Outcome]
     opens: bool = False
+    guarded: Callable[[Call, Connection], bool] = lambda *_: False
 
 
 def _create_user(call: Call, connection: Connection) -> Outcome:
-    return Outcome(users.add(call.service, connection, call.values, by=call.actor.user_id))
+    return Outcome(users.add(call.service, connection, call.values, by=call.actor.user_id, second=call.second))
+
+
+def _creates_power(call: Call, connection: Connection) -> bool:
+    """Whether a new user would get a role that nobody grants alone."""
+    del connection
+    return call.service.settings.serves_way_back and not GRANTED_BY_TWO.isdisjoint(map(Role, call.values["roles"]))
+
+
+def _changes_power(call: Call, connection: Connection) -> bool:
+    """Whether a change grants such a role, or would let the caller act as somebody who has one."""
+    if not call.service.settings.serves_way_back:
+        return False
+    row = found_or_refused(connection.execute(USERS.where(accounts.c.id == call.subject_id)).one_or_none(), "user")
+    before = roles_of(row) & GRANTED_BY_TWO
+    after = frozenset(map(Role, call.values["roles"])) & GRANTED_BY_TWO if "roles" in call.values else before
+    enables = "disabled_at" in call.values and call.values["disabled_at"] is None
+    proves = not call.values.keys().isdisjoint(("password_hash", "certificate_fingerprint", "email_address"))
+    own = call.subject_id == call.actor.user_id
+    return bool(after - before) or (bool(before | after) and not own and (enables or proves))
 
 
 def _change_user(call: Call, connection: Connection) -> Outcome:
     call.actor.refuse_without(Permission.MANAGE_USERS)
-    return Outcome(users.apply(call.service, connection, call.subject_id, call.values, by=call.actor))
+    return Outcome(_changed(call, connection))
+
+
+def _changed(call: Call, connection: Connection) -> Any:
+    return users.apply(call.service, connection, call.subject_id, call.values, by=call.actor, second=call.second)
 
 
 def _delete_user(call: Call, connection: Connection) -> Outcome:
@@ -106,8 +134,8 @@ def _forget_patient(call: Call, connection: Connection) -> Outcome:
 
 ACTIONS: Mapping[str, Action] = MappingProxyType(
     {
-        "create_user": Action("user", _create_user),
-        "change_user": Action("user", _change_user),
+        "create_user": Action("user", _create_user, guarded=_creates_power),
+        "change_user": Action("user", _change_user, guarded=_changes_power),
         "delete_user": Action("user", _delete_user),
         "delete_dataset": Action("dataset", _delete_dataset),
         "delete_project": Action("project", _delete_project),

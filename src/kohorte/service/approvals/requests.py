@@ -3,7 +3,8 @@
 A request is carried out once, in the transaction in which a second person confirms it. At that moment the requester
 must have the permission for the action, and the second person `Permission.APPROVE`. A request without a decision
 expires. If a rule of the house requires a second approver for releases, the second person is neither the one who asked,
-nor the one who created the project, nor its researcher.
+nor the one who created the project, nor its researcher. Roles that a way back depends on are granted by two people
+neither of whom could act as the other (`accounts.origins`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, selec
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, found_or_refused, permit, project_for, roles_of
+from kohorte.service.accounts import origins
 from kohorte.service.approvals.actions import Call, Outcome
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import APPROVAL, PROJECT, USER, USERS
@@ -46,11 +48,12 @@ def perform(
     Repeated requests of the same person are stored once.
     """
     call = Call(service, actor, operation, subject_id, values)
-    required = service.settings.needs_two_people(operation)
+    guarded = _is_guarded(call)
+    required = guarded or service.settings.needs_two_people(operation)
     if call.action.opens and (not required or _is_open(service, operation, subject_id)):
         return Outcome()
     if required:
-        return Outcome(approval=_requested(call))
+        return Outcome(approval=_requested(call, guarded=guarded))
     with service.database.writing() as connection:
         outcome = call.action.carry_out(call, connection)
     return _finished(outcome)
@@ -67,7 +70,8 @@ def confirm(service: Service, actor: Actor, approval_id: int) -> dict[str, Any]:
         _refuse_involved(service, connection, actor, row)
         _refuse_decided(row)
         requester = _entitled(service, connection, actor, row)
-        call = Call(service, requester, row.operation, row.subject_id, _unsealed(service, row))
+        call = Call(service, requester, row.operation, row.subject_id, _unsealed(service, row), actor.user_id)
+        _refuse_dependent(call, connection)
         outcome = call.action.carry_out(call, connection)
         row = _decided(service, connection, row, ApprovalState.CONFIRMED, actor)
     _finished(outcome)
@@ -143,9 +147,39 @@ def to_dict(service: Service, row: Row[Any]) -> dict[str, Any]:
     }
 
 
-def _requested(call: Call) -> dict[str, Any]:
+def _is_guarded(call: Call) -> bool:
+    with call.service.database.reading() as connection:
+        return call.action.guarded(call, connection)
+
+
+def _refuse_dependent(call: Call, connection: Connection) -> None:
+    """Refuse a second person whose account the requester could use, or the other way round, for guarded actions."""
+    if call.second is None or not call.action.guarded(call, connection):
+        return
+    if not origins.are_independent(call.service, connection, call.actor.user_id, call.second):
+        raise AccessDenied(
+            "somebody else must confirm this: one person set up your account and that of the requester, or one of "
+            "you the other's",
+            code="approval-dependent",
+        )
+
+
+def _refuse_nobody(call: Call, connection: Connection) -> None:
+    """Refuse a guarded action that nobody could confirm."""
+    others = [row.id for row in origins.usable_with(connection, Permission.APPROVE) if row.id != call.actor.user_id]
+    if not any(origins.are_independent(call.service, connection, call.actor.user_id, other) for other in others):
+        raise InputError(
+            "two people grant this role or change this account, and there is nobody else who could confirm it: let the "
+            "operator make a second steward on the machine of the service (kohorte user create --role steward)",
+            code="approval-nobody-conflict",
+        )
+
+
+def _requested(call: Call, *, guarded: bool) -> dict[str, Any]:
     """Store a call as a request; it is first tried and rolled back, so that an invalid request is refused now."""
     with call.service.database.writing() as connection:
+        if guarded:
+            _refuse_nobody(call, connection)
         with call.service.database.trial(connection):
             call.action.carry_out(call, connection)
         row = _same(call, connection)

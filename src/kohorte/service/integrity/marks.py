@@ -29,7 +29,7 @@ ROLES = (
     .label("roles")
 )
 """The roles of a user as one text; `access.roles_of` reads it."""
-LATER = frozenset({"certificate_fingerprint"})
+LATER = frozenset({"certificate_fingerprint", "password_by", "roles_by", "roles_second"})
 """Columns that tables got after their rows were marked: a mark covers them if they are filled.
 
 So marks from before stay valid, and still nobody can fill or empty such a column without the key.

@@ -82,6 +82,9 @@ users = _table(
     Column("created_at", Moment, nullable=False),
     Column("version", BigInteger),
     Column("mark", String(64)),
+    Column("password_by", Integer),
+    Column("roles_by", Integer),
+    Column("roles_second", Integer),
 )
 
 user_roles = _table(

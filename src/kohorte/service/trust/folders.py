@@ -51,8 +51,9 @@ def name_of(actor: Actor) -> str:
 
 
 def number_of(name: str) -> int:
-    """The number of the user whom `name_of` named."""
-    return int(name.removeprefix("user "))
+    """The number of the user whom `name_of` named; 0, which no user has, for people of the command line."""
+    kind, _, number = name.partition(" ")
+    return int(number) if kind == "user" and number.isdecimal() else 0
 
 
 def note(service: Service, actor: Actor, action: str, about: str, **counts: int) -> None:

@@ -12,18 +12,17 @@ from typing import Any, TypeVar
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.pseudonyms.resolving import Source
-from kohorte.service.access import Actor, roles_of
+from kohorte.service.access import Actor
 from kohorte.service.context import Service
-from kohorte.service.integrity.marks import USER, USERS
 from kohorte.service.parts import Part
 from kohorte.service.permissions import Permission
-from kohorte.service.storage.schema import users
+from kohorte.service.trust import approvers
 from kohorte.service.trust.domains import known_domains, refuse_version
-from kohorte.service.trust.folders import name_of, note, number_of, opened
+from kohorte.service.trust.folders import name_of, note, opened
 from kohorte.service.trust.patients import fields_of, patient_list
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.pid import refuse_wrong
-from kohorte.trust.way_back import REFUSED, Request, WayBack
+from kohorte.trust.way_back import Request, WayBack
 
 PEOPLE = "patients"
 """The source of a request for people of the patient list, as on the command line."""
@@ -68,10 +67,14 @@ def shown(service: Service, actor: Actor, number: int, *, part: Part = Part.PSEU
 
 def approve(service: Service, actor: Actor, number: int, *, part: Part = Part.PSEUDONYMS) -> dict[str, Any]:
     """Approve a request of somebody else."""
+
+    def independent(request: Request) -> None:
+        approvers.refuse(service, request, (*request.approved_by, name_of(actor)))
+
     with opened(service, part) as folder:
         way_back = WayBack(folder)
         _visible(way_back, actor, number)
-        request = way_back.approve(number, actor=name_of(actor))
+        request = way_back.approve(number, actor=name_of(actor), check=independent)
     note(service, actor, "approve-way-back", _about(number, part))
     return _shown(request)
 
@@ -127,16 +130,19 @@ def _revealed(
     """
     with opened(service, part) as folder:
         way_back = WayBack(folder)
-        request = way_back.find(number)
 
         def found(source: str, items: Sequence[str]) -> list[tuple[str, Result | None]]:
-            _refuse_former_approvers(service, folder, request)
             pairs = list(zip(items, look_up(folder, source, items), strict=True))
             note(service, actor, "reveal-way-back", _about(number, part), shown=len(pairs))
             return pairs  # only now is the one time used up
 
         try:
-            return way_back.show(number, found, actor=name_of(actor))
+            return way_back.show(
+                number,
+                found,
+                actor=name_of(actor),
+                check=lambda request: approvers.refuse(service, request, request.approved_by),
+            )
         except (AccessDenied, InputError):
             _visible(way_back, actor, number)
             raise
@@ -148,23 +154,6 @@ def notices(service: Service, actor: Actor, *, part: Part = Part.PSEUDONYMS) -> 
         found = WayBack(folder).notices(actor=name_of(actor))
     note(service, actor, "read-notices", str(part), notices=len(found))
     return found
-
-
-def _refuse_former_approvers(service: Service, folder: TrustFolder, request: Request | None) -> None:
-    """Refuse to show what people approved who may not approve any more."""
-    if request is None:
-        return
-    with service.database.reading() as connection:
-        for name in request.approved_by:
-            usable = (users.c.disabled_at.is_(None), users.c.deleted_at.is_(None))
-            row = connection.execute(USERS.where(users.c.id == number_of(name), *usable)).one_or_none()
-            if row is None or not Actor(row.id, roles_of(row)).may(Permission.APPROVE_WAY_BACK):
-                about = f"request {request.number}"
-                folder.log.append(REFUSED, about, actor=request.asked_by, reason="way-back-approver")
-                raise AccessDenied(
-                    "somebody who approved may not approve any more; ask again", code="way-back-approver"
-                )
-            service.guard.checked(connection, USER, row)
 
 
 def _visible(way_back: WayBack, actor: Actor, number: int) -> Request:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kohorte.service.integrity.marks import MARKED, USER, Marked
+from kohorte.service.integrity.marks import LATER, MARKED, USER, Marked
 from kohorte.service.keyring import MasterKey
 from kohorte.service.storage.schema import metadata, now
 
@@ -54,7 +54,7 @@ def test_text_cannot_move_from_one_column_to_the_next() -> None:
     assert not USER.is_genuine([KEY], row._replace(name='ab","institution":"c'))
 
 
-def test_a_mark_from_before_users_had_certificates_stays_valid_until_one_is_put_in() -> None:
+def test_a_mark_from_before_users_had_certificates_and_origins_stays_valid_until_one_is_put_in() -> None:
     before = {
         "id": 1, "email_address": "a@example.org", "name": "A", "institution": "", "password_hash": "h",
         "password_expires_at": None, "disabled_at": None, "deleted_at": None, "created_at": "2026-01-01", "version": 5,
@@ -62,10 +62,11 @@ def test_a_mark_from_before_users_had_certificates_stays_valid_until_one_is_put_
     }  # fmt: skip
     text = json.dumps(["users", before], sort_keys=True, separators=(",", ":"))
     mark = hmac.new(KEY.marking, text.encode(), "sha256").hexdigest()
-    row = row_of(USER, **{**before, "roles": "researcher", "certificate_fingerprint": None, "mark": mark})
+    row = row_of(USER, **{**before, **dict.fromkeys(LATER), "roles": "researcher", "mark": mark})
     assert USER.is_genuine([KEY], row)
     assert not USER.is_genuine([KEY], row._replace(certificate_fingerprint="f" * 64))
     assert not USER.is_genuine([KEY], row._replace(certificate_fingerprint=""))
+    assert not any(USER.is_genuine([KEY], row._replace(**{name: 0})) for name in LATER)
 
 
 def test_another_key_makes_another_mark_and_the_order_of_roles_does_not_matter() -> None:

@@ -227,6 +227,7 @@ def test_entries_of_the_audit_log_do_not_make_the_file_longer(service: Service, 
 def test_a_trial_that_is_rolled_back_leaves_no_trace(service: Service, steward: Actor) -> None:
     careful = replace(service, settings=replace(service.settings, two_people=("change_user",)))
     other = new_user(service, privileged=False)
+    new_user(service, privileged=True)  # who could confirm it
     before = service.guard.state_log.floors.all()
     requests.perform(careful, steward, "change_user", other.id, {"roles": ["steward"]})
     after = service.guard.state_log.floors.all()
