@@ -144,3 +144,18 @@ def test_help_shows_examples(run: Run) -> None:
     assert ran.code == 0
     assert "metadata.yaml" in ran.out
     assert "SELECT sex, AVG(age)" in ran.out
+
+
+def test_a_patient_who_counts_once_in_each_ward_is_warned_of(folder: Path, run: Run) -> None:
+    (folder / "metadata.yaml").write_text(METADATA.replace("private_id: patient_id\n", "max_contributions: 2\n"))
+    (folder / "plan.yaml").write_text(PLAN.replace("diagnosis:", "patient_id:") + "person: [patient_id, ward]\n")
+    rows = [f"secret-{row % 50},w{row // 50},{row % 90},true,d{row % 5}" for row in range(150)]
+    (folder / "data.csv").write_text("\n".join(["patient_id,ward,age,married,diagnosis", *rows]))
+    found = ask(run, "SELECT AVG(age) FROM PRIORI", "--plan", "plan.yaml")
+    assert found.code == 0, found.err
+    [line] = [line for line in found.out.splitlines() if line.startswith("warning: people may be counted")]
+    assert "'ward' hardly numbers people of its own" in line
+    assert "secret" not in line
+    asked = ask(run, "SELECT AVG(age) FROM PRIORI", "--plan", "plan.yaml", "--json").json
+    assert [f"warning: {one}" for one in asked["warnings"]] == [line]
+    assert ask(run, AVERAGE).code == 2, "without the plan nobody says whom a row is about"

@@ -35,6 +35,11 @@ _THING = re.compile(
     r"|year|jahr|month|monat|week|woche|hour|stunde|price|preis|cost|kosten|amount|betrag|dose|dosis|weight|gewicht"
     r"|height|groesse|size|length|dauer|duration|score|value|wert|income|region|state|country|land)\b|diag|medi[ck]|therap"
 )
+_WITHIN = re.compile(
+    r"\b(?:wards?|stations?|dept|departments?|abteilung|fachabteilung|room|zimmer|bed|bett|seq|sequence|lfd|line|zeile"
+    r"|icd|ops|atc|drg|loinc|drug|procedure|prozedur|item|test|analyte)\b|diag|medi[ck]ation|medikament"
+)
+"""What one patient has several of: places within a house, diagnoses, drugs, tests, lines."""
 
 
 class Numbering(IntEnum):
@@ -74,3 +79,8 @@ def keeps_for_life(name: str) -> bool:
 def names_a_thing(name: str) -> bool:
     """Whether a column is about a thing, a place, a time or an amount by its name, and does not number people."""
     return bool(_THING.search(words_of(name)))
+
+
+def within_a_house(name: str) -> bool:
+    """Whether a column tells wards, rooms, diagnoses, drugs or lines apart, by its name: these number no people."""
+    return bool(_WITHIN.search(words_of(name)))

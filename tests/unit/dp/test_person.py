@@ -129,3 +129,48 @@ def test_no_column_of_the_person_can_be_queried_and_distinct_needs_a_single_one(
         with pytest.raises(InputError):
             query(stays(), sql, both, epsilon=1)
     assert set(dummy_table(both, 10).columns) == {"clinic", "patient", "age"}
+
+
+def wards() -> pl.DataFrame:
+    """Sixty patients with one number in three wards each."""
+    cells = [(patient, ward) for patient in range(60) for ward in range(3)]
+    return pl.DataFrame(
+        {
+            "patient": [f"secret-{patient}" for patient, _ in cells],
+            "ward": [f"w{ward}" for _, ward in cells],
+            "age": [50 for _ in cells],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("private_id", "said"),
+    [
+        (["patient", "ward"], "people may be counted several times: private_id ('patient', 'ward')"),
+        ("none", "rows are counted, not people: private_id states that every row is another person"),
+        ("case_number", "people may be counted several times: private_id ('case_number')"),
+    ],
+)
+def test_a_private_id_that_the_table_contradicts_is_warned_of_without_figures(private_id: object, said: str) -> None:
+    frame = wards().with_columns(case_number=pl.int_range(180).cast(pl.String))
+    [warning] = query(frame, "SELECT COUNT(*) FROM T", metadata(private_id=private_id), epsilon=50).warnings
+    assert warning.startswith(said)
+    assert warning.endswith("write 'private_id: patient' if it says whom a row is about")
+    assert "secret" not in warning
+    assert not any(letter.isdigit() for letter in warning), "a figure would be an answer without noise"
+
+
+@pytest.mark.parametrize(("frame", "private_id"), [(wards(), "patient"), (stays(), ["clinic", "patient"])])
+def test_a_private_id_that_nothing_contradicts_gets_no_warning(frame: pl.DataFrame, private_id: object) -> None:
+    answer = query(frame, "SELECT COUNT(*) FROM T", metadata(private_id=private_id), epsilon=50)
+    assert answer.warnings == ()
+    assert "warnings" not in answer.to_dict()
+
+
+def test_rows_of_a_person_can_be_bounded_if_only_the_plan_says_who_it_is() -> None:
+    given = {"table": "T", "columns": COLUMNS, "budget": BUDGET, "max_contributions": 3}
+    found = QueryMetadata.from_dict(given, person=Person(("patient",)))
+    assert found == metadata(private_id="patient", max_contributions=3)
+    for person in (None, Person()):
+        with pytest.raises(InputError, match="needs a private_id, or a plan with person"):
+            QueryMetadata.from_dict(given, person=person)

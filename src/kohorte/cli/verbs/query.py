@@ -62,6 +62,11 @@ def _action(
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text, epilog=EPILOG)
     parser.add_argument("--metadata", metavar="M", required=True, help="metadata file (YAML): columns, bounds, budget")
+    parser.add_argument(
+        "--plan",
+        metavar="PLAN",
+        help="plan file (YAML); its identifying attributes cannot be asked about, its person is the private id",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     return parser
 
@@ -71,11 +76,6 @@ def _add_query(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epsilon", metavar="E", type=float, required=True, help="what the query may cost")
     parser.add_argument(
         "--delta", metavar="D", type=float, default=0.0, help="for GROUP BY with keys that are not public"
-    )
-    parser.add_argument(
-        "--plan",
-        metavar="PLAN",
-        help="plan file (YAML); its identifying attributes cannot be asked about, its person is the private id",
     )
 
 
@@ -167,15 +167,15 @@ def run_budget(options: argparse.Namespace) -> int:
 def _metadata(options: argparse.Namespace) -> QueryMetadata:
     from kohorte.dp import QueryMetadata
 
-    metadata = QueryMetadata.from_yaml(options.metadata)
-    if getattr(options, "plan", None) is None:
-        return metadata
+    if options.plan is None:
+        return QueryMetadata.from_yaml(options.metadata)
     from kohorte.data import Role
     from kohorte.plans import Plan
 
     plan = Plan.from_yaml(options.plan)
+    metadata = QueryMetadata.from_yaml(options.metadata, person=plan.person)
     marks = (*metadata.missing_values, *plan.missing_values)
-    return replace(metadata.about(plan.person).protecting(plan.names(Role.IDENTIFYING)), missing_values=marks)
+    return replace(metadata.protecting(plan.names(Role.IDENTIFYING)), missing_values=marks)
 
 
 def _ledger(options: argparse.Namespace) -> Path:
@@ -207,7 +207,7 @@ def _print_answer(answer: QueryAnswer) -> None:
             print(f"{column.name}: {note}")
         if column.rank_error is not None:
             print(f"{column.name}: off by at most {number(column.rank_error)} ranks with 95 % confidence")
-    for note in answer.notes:
+    for note in (*answer.notes, *(f"warning: {warning}" for warning in answer.warnings)):
         print(note)
     print("+/-: how far the noise may have moved a value, with 95 % confidence")
     price = "nothing: the same query was answered before" if answer.from_record else answer.budget.in_words(answer.cost)

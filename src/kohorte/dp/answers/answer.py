@@ -45,6 +45,8 @@ class QueryAnswer:
     remaining: Cost
     from_record: bool
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What contradicts the private id: the noise may hide less than a person."""
 
     @property
     def query_result(self) -> dict[str, dict[str, Cell]]:
@@ -64,6 +66,7 @@ class QueryAnswer:
             **_columns_and_costs(self),
             "from_record": self.from_record,
             "notes": list(self.notes),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
 

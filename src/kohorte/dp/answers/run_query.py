@@ -58,6 +58,7 @@ def query(
         remaining=described.budget.limit - account.spent(),
         from_record=from_record,
         notes=_notes(ready),
+        warnings=typed.doubts,
     )
 
 

@@ -74,7 +74,10 @@ class QueryMetadata:
         if not is_whole(most) or not 1 <= most <= MOST_CONTRIBUTIONS:
             raise _wrong(f"max_contributions is a whole number from 1 to {MOST_CONTRIBUTIONS:,}")
         if not names and most != 1:
-            raise _wrong("max_contributions needs a private_id: without it every row counts as a different person")
+            raise _wrong(
+                "max_contributions needs a private_id, or a plan with person: without it every row counts as a "
+                "different person"
+            )
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -97,7 +100,7 @@ class QueryMetadata:
         """Whether the metadata state that every row is another person."""
         return self.private_id == NONE
 
-    def about(self, person: Person | None) -> QueryMetadata:
+    def about(self, person: Person | None) -> Self:
         """Return metadata with the person of a plan as the private id; metadata that say something else are refused."""
         if person is None:
             return self
@@ -121,26 +124,29 @@ class QueryMetadata:
         return hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest()
 
     @classmethod
-    def from_yaml(cls, path: str | Path) -> Self:
-        """Read a metadata file."""
+    def from_yaml(cls, path: str | Path, *, person: Person | None = None) -> Self:
+        """Read a metadata file; the `person` of a plan is the private id."""
         path = Path(path)
         text = read_text(path, what="metadata file", code="query-metadata")
         data = strict_yaml.load(text, source=str(path), code="query-metadata")
         try:
-            return cls.from_dict(data)
+            return cls.from_dict(data, person=person)
         except InputError as error:
             raise InputError(f"{path}: {error.message}", code=error.code) from None
 
     @classmethod
-    def from_dict(cls, data: object) -> Self:
-        """Read metadata from plain data, as loaded from a metadata file."""
+    def from_dict(cls, data: object, *, person: Person | None = None) -> Self:
+        """Read metadata from plain data, as loaded from a metadata file; the `person` of a plan is the private id."""
         given = mapping(data, KEYS, what="the metadata")
         if given.pop("kohorte", FORMAT) != FORMAT:
             raise _wrong(f"kohorte: the format of metadata is {FORMAT}")
         for key in ("table", "columns", "budget"):
             if key not in given:
                 raise _wrong(f"the key {key!r} is missing")
-        return cls(**given)
+        if person is None:
+            return cls(**given)
+        most = given.pop("max_contributions", 1)
+        return replace(cls(**given).about(person), max_contributions=most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metadata as plain data, as a metadata file writes them."""

@@ -15,7 +15,10 @@ from kohorte.dp.schema.columns import Column, Datatype
 from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
 from kohorte.identifiers.people import numbering
+from kohorte.plans.people.contradicted_person import Contradiction, contradictions
 from kohorte.plans.people.repeated_people import refuse_repeated, repeated_by_content, repeated_in_counts
+from kohorte.plans.person import Person
+from kohorte.plans.unit import Unit
 from kohorte.sources import FrameSource
 
 PERSON = "person"
@@ -31,6 +34,8 @@ class TypedTable:
     person_columns: tuple[str, ...]
     sha256: str
     missing_values: Sequence[str] = ()
+    doubts: tuple[str, ...] = ()
+    """What contradicts the private id, without figures."""
 
     @cached_property
     def aliases(self) -> dict[str, str]:
@@ -55,13 +60,24 @@ def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:
             raise InputError(f"the table has no column {name!r}, which the metadata name", code="query-table")
     _refuse_unstated(frame, metadata)
     check_types(frame.select(names), source="the table")
+    doubts = tuple(found.without_figures for found in contradicted_id(frame, metadata))
     frame = without_marks(frame.select(names), metadata.missing_values)
     aliases = _aliases(metadata.columns)
     columns = [_typed(frame[name], column).alias(aliases[name]) for name, column in metadata.columns.items()]
     if metadata.person_columns:
         columns.append(person_keys([as_text(frame[name]) for name in metadata.person_columns]).alias(PERSON))
     typed = pl.DataFrame(columns)
-    return TypedTable(typed, metadata.columns, metadata.person_columns, _hash(typed), metadata.missing_values)
+    persons = metadata.person_columns
+    return TypedTable(typed, metadata.columns, persons, _hash(typed), metadata.missing_values, doubts)
+
+
+def contradicted_id(frame: pl.DataFrame, metadata: QueryMetadata) -> tuple[Contradiction, ...]:
+    """Find what contradicts the private id, as it contradicts the person of a plan."""
+    persons = metadata.person_columns
+    person = Person(persons) if persons or metadata.rows_are_people else None
+    roles = dict.fromkeys((*metadata.identifying, *persons), Role.IDENTIFYING)
+    whole = FrameSource(without_marks(frame, metadata.missing_values))
+    return contradictions(whole, Unit(person, None, roles))
 
 
 def _refuse_unstated(frame: pl.DataFrame, metadata: QueryMetadata) -> None:

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from kohorte import in_words
-from kohorte.data import Role, person_keys, spelling_keys
-from kohorte.hierarchies import SUPPRESSED
-from kohorte.identifiers.agreement import MOSTLY, Agreement, agreement
-from kohorte.identifiers.people import Numbering, keeps_for_life, numbering, tells_events
+from kohorte.data import Role, person_keys
+from kohorte.identifiers.people import Numbering, numbering, tells_events
 from kohorte.in_words import count
-from kohorte.kernels.arrays import Codes
-from kohorte.plans.people.numbered_by_content import MOST_KEPT
 from kohorte.plans.people.repeated_people import (
     FEWEST,
     OTHERS,
     PEOPLE,
-    Repeated,
     absent,
     present,
     rank_of,
     repeated_column,
     with_people,
 )
+from kohorte.plans.people.shared_numbers import one_person
 from kohorte.plans.person import Person
-from kohorte.plans.plan import Plan
+from kohorte.plans.unit import Unit
 from kohorte.sources import TableSource
 
 VALUE = "\0value"
@@ -42,40 +38,90 @@ OTHERWISE = DOUBTED_BY[Numbering.CASES]
 """A column whose name says neither may number cases, samples or orders."""
 
 
-def contradictions(source: TableSource, plan: Plan) -> tuple[str, ...]:
-    """Say which columns contradict the person of a plan, with names and counts, never a value."""
-    if not plan.unit.is_stated:
+@dataclass(frozen=True)
+class Contradiction:
+    """Columns of a table that repeat where people are stated to differ.
+
+    `stated` are the columns that are stated to say whom a row is about; none if every row is another person.
+    """
+
+    stated: tuple[str, ...]
+    columns: tuple[str, ...]
+    facts: str
+    """What the table says, with counts, never a value."""
+    before: str = ""
+    """What is to be done before people can be counted."""
+    reason: str = ""
+    """Why the repeated values of a column of the person are taken for one person."""
+
+    @property
+    def note(self) -> str:
+        """The contradiction to a plan, with counts."""
+        line = Person(self.columns).line
+        if not self.stated:
+            return (
+                "rows are counted, not people: the plan states that every row is another person (person: none), which "
+                f"contradicts the table: {self.facts}, so that several rows seem to be about one person; {self.before}"
+                f"write '{line}' in the plan if it says whom a row is about"
+            )
+        return (
+            f"people may be counted several times: {self.facts}; write '{line}' in the plan if {self._named} says whom "
+            "a row is about"
+        )
+
+    @property
+    def without_figures(self) -> str:
+        """The contradiction to the private id of queries; exact figures would be answers without noise."""
+        line = Person(self.columns).line.replace("person", "private_id", 1)
+        write = f"write '{line}' if it says whom a row is about"
+        if not self.stated:
+            return (
+                "rows are counted, not people: private_id states that every row is another person, which contradicts "
+                f"the table: {self._named} has repeated values, so that several rows seem to be about one person, whom "
+                f"the noise does not hide; {self.before and 'fill in its missing values, then '}{write}"
+            )
+        because = f" ({self.reason})" if self.reason else ""
+        return (
+            f"people may be counted several times: private_id ({_names(self.stated)}) tells people apart who have the "
+            f"same {self._named}{because}; the noise may hide only a part of a person; {write}"
+        )
+
+    @property
+    def _named(self) -> str:
+        return _names(self.columns)
+
+
+def contradictions(source: TableSource, unit: Unit) -> tuple[Contradiction, ...]:
+    """Find the columns that contradict the person of a plan or of queries."""
+    if not unit.is_stated:
         return ()
-    if not plan.unit.counts_people:
-        found = repeated_column(source, plan.unit.roles)
-        return () if found is None else (_contradicts_none(found, source.rows),)
-    if not set(plan.unit.columns) <= set(source.columns):
+    if not unit.counts_people:
+        found = repeated_column(source, unit.roles)
+        return () if found is None else (Contradiction((), found.columns, found.facts, found.completing(source.rows)),)
+    if not set(unit.columns) <= set(source.columns):
         return ()
-    return tuple(_contradicts_columns(source, plan))
+    return tuple(_of_columns(source, unit))
 
 
-def _contradicts_none(found: Repeated, rows: int) -> str:
-    first = found.completing(rows)
-    return (
-        "rows are counted, not people: the plan states that every row is another person (person: none), which "
-        f"contradicts the table: {found.facts}, so that several rows seem to be about one person; {first}write "
-        f"'{found.line}' in the plan if it says whom a row is about"
-    )
-
-
-def _contradicts_columns(source: TableSource, plan: Plan) -> Iterator[str]:
-    persons = plan.unit.columns
-    stated = ", ".join(map(repr, persons))
-    for name in _candidates(source, plan):
+def _of_columns(source: TableSource, unit: Unit) -> Iterator[Contradiction]:
+    persons = unit.columns
+    for name in _candidates(source, unit):
         pairs = _pairs(source, persons, name)
-        if not _repeats(pairs, name) or (name in persons and not _counts_more(source, persons, name)):
+        if not _repeats(pairs, name):
+            continue
+        reason = _counts_more(source, persons, name) if name in persons else ""
+        if name in persons and not reason:
             continue
         values, people = pairs[VALUE].n_unique(), pairs[PEOPLE].n_unique()
-        yield (
-            f"people may be counted several times: {name!r} has {count(values, 'different value')}, and the plan "
-            f"counts {in_words.PEOPLE.count(people)} there (person: {stated}), several of them with the same value; "
-            f"write '{Person((name,)).line}' in the plan if {name!r} says whom a row is about"
+        facts = (
+            f"{name!r} has {count(values, 'different value')}, and the plan counts {in_words.PEOPLE.count(people)} "
+            f"there (person: {_names(persons)}), several of them with the same value"
         )
+        yield Contradiction(persons, (name,), f"{facts}: {reason}" if reason else facts, reason=reason)
+
+
+def _names(columns: Sequence[str]) -> str:
+    return ", ".join(map(repr, columns))
 
 
 def _pairs(source: TableSource, persons: Sequence[str], name: str) -> pl.DataFrame:
@@ -85,15 +131,15 @@ def _pairs(source: TableSource, persons: Sequence[str], name: str) -> pl.DataFra
     return keys.select(PEOPLE, person_keys([keys[name]]).alias(VALUE)).drop_nulls().unique()
 
 
-def _candidates(source: TableSource, plan: Plan) -> Iterator[str]:
-    """The columns whose repeated values would contradict the person of the plan."""
-    roles = plan.unit.roles
+def _candidates(source: TableSource, unit: Unit) -> Iterator[str]:
+    """The columns whose repeated values would contradict the person."""
+    roles = unit.roles
     ranks = {name: rank_of(name, roles.get(name) is Role.IDENTIFYING) for name in source.columns}
-    own = min((rank for name in plan.unit.columns if (rank := ranks[name]) is not None), default=OTHERS)
+    own = min((rank for name in unit.columns if (rank := ranks[name]) is not None), default=OTHERS)
     doubted_by = DOUBTED_BY.get(own, OTHERWISE)
-    alone = len(plan.unit.columns) == 1
+    alone = len(unit.columns) == 1
     for name, rank in ranks.items():
-        if rank in doubted_by and not (alone and name in plan.unit.columns):
+        if rank in doubted_by and not (alone and name in unit.columns):
             yield name
 
 
@@ -106,51 +152,15 @@ def _repeats(pairs: pl.DataFrame, name: str) -> bool:
     return values < pairs.height and (values >= FEWEST or rank_of(name, identifying=True) != OTHERS)
 
 
-def _counts_more(source: TableSource, persons: Sequence[str], name: str) -> bool:
-    """Whether the other columns of a person seem to tell more apart than people."""
-    return _counts_events(source, persons, name) or _stays_the_same(source, persons, name)
-
-
-def _stays_the_same(source: TableSource, persons: Sequence[str], name: str) -> bool:
-    """Whether those who have a number in common agree in what people keep for life, far more often than by chance.
-
-    In [clinic, patient] those with the same number are different people, unless the clinics share their numbers; in
-    [ward, patient] they are one person.
-    """
-    kept = [column for column in source.columns if keeps_for_life(column) and column not in persons][:MOST_KEPT]
-    if not kept or numbering(name) is not Numbering.PEOPLE:
-        return False
-    shown = with_people(source.count_shown([*persons, *kept]), persons).unique(
-        PEOPLE, keep="first", maintain_order=True
-    )
-    numbers = person_keys([shown[name]])
-    told = [found for column in kept if (found := _agreement(numbers, shown[column])).is_told]
-    return bool(told) and all(one.share >= MOSTLY for one in told) and any(one.holds for one in told)
-
-
-def _agreement(numbers: pl.Series, values: pl.Series) -> Agreement:
-    """How often people with the same number have the same value; each person counts once."""
-    keys = spelling_keys(values)
-    known = numbers.is_not_null() & keys.is_not_null() & (values != SUPPRESSED)
-    codes, coded = (_dense(column.filter(known)) for column in (numbers, keys))
-    once = np.ones(len(codes), dtype=np.int64)
-    return agreement(codes, coded, once, missing=(_after(codes), _after(coded)))
-
-
-def _dense(column: pl.Series) -> Codes:
-    codes: Codes = (column.rank("dense").cast(pl.UInt32) - 1).to_numpy()
-    return codes
-
-
-def _after(codes: Codes) -> int:
-    return int(codes.max(initial=0)) + 1
-
-
-def _counts_events(source: TableSource, persons: Sequence[str], name: str) -> bool:
-    """Whether the other columns of a person seem to tell cases, stays or dates apart, not people."""
+def _counts_more(source: TableSource, persons: Sequence[str], name: str) -> str:
+    """Why the other columns of a person seem to tell more apart than people; empty if they do not."""
     others = [other for other in persons if other != name]
     numbers_people = numbering(name) is Numbering.PEOPLE
-    return (numbers_people and any(map(tells_events, others))) or _adds_nothing(source, persons, name)
+    if numbers_people and (events := list(filter(tells_events, others))):
+        return f"{events[0]!r} tells cases, stays or dates apart, by its name"
+    if _adds_nothing(source, persons, name):
+        return f"{_names(others)} alone already tells them apart"
+    return one_person(source, persons, name)
 
 
 def _adds_nothing(source: TableSource, persons: Sequence[str], name: str) -> bool:

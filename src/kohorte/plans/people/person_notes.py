@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
+from kohorte.algorithm_names import RECODER_NAMES
 from kohorte.data import Role, loose_keys, one_text, spelling_keys
+from kohorte.errors import InputError
 from kohorte.in_words import count, listed
 from kohorte.plans.people.contradicted_person import contradictions
 from kohorte.plans.people.repeated_people import PEOPLE, absent, present, repeated_people, with_people
@@ -86,19 +88,22 @@ def _owned(source: TableSource, persons: People, name: str) -> tuple[int, int]:
     return int((repeated[PEOPLE] == 1).sum()), repeated.height
 
 
-def person_notes(source: TableSource, plan: Plan, *, original: TableSource | None = None) -> tuple[str, ...]:
+def person_notes(
+    source: TableSource, plan: Plan, *, original: TableSource | None = None, may_link: bool = True
+) -> tuple[str, ...]:
     """Say where rows are counted although several may be about one person, where people may be counted several times,
     and which columns tie rows together.
 
     A release does not have the columns that say it; the `original` table from which it was made does. Without it, what
-    the release does not show is an open point. The notes contain names and counts, never a value.
+    the release does not show is an open point. Where `linked_by` is refused, `may_link` is false. The notes contain
+    names and counts, never a value.
     """
     wanted = identifiers(plan)
     whole = source if original is None or set(wanted) <= set(source.columns) else original
     whole = whole.without_marks(plan.missing_values)
     if not plan.unit.is_stated:
         return _unstated(whole, plan, wanted)
-    return (*contradictions(whole, plan), *_tied(whole, plan))
+    return (*(found.note for found in contradictions(whole, plan.unit)), *_tied(whole, plan, may_link))
 
 
 def identifiers(plan: Plan) -> tuple[str, ...]:
@@ -107,7 +112,7 @@ def identifiers(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name in plan.removed_columns if name != subset)
 
 
-def _tied(source: TableSource, plan: Plan) -> Iterator[str]:
+def _tied(source: TableSource, plan: Plan, may_link: bool) -> Iterator[str]:
     """Say which spellings count as one person, and which columns tie rows together without being stated."""
     unit, columns = plan.unit, set(source.columns)
     if not unit.counts_people or not columns.issuperset(unit.columns):
@@ -122,11 +127,23 @@ def _tied(source: TableSource, plan: Plan) -> Iterator[str]:
     yield from _joined_spellings(persons)
     yield from _nearly_alike(persons)
     for tying in tying_columns(source, persons, staying):
+        link = f"add 'linked_by: {tying.column}' to the plan, or " if may_link and _links(plan, tying.column) else ""
         yield (
             f"{tying.column!r} stays in the release and ties rows of one person together: of its {tying.repeated:,} "
-            f"values that occur in several rows, {tying.own:,} belong to one person each; add 'linked_by: "
-            f"{tying.column}' to the plan, or make the column identifying"
+            f"values that occur in several rows, {tying.own:,} belong to one person each; {link}make the column "
+            "identifying"
         )
+
+
+def _links(plan: Plan, name: str) -> bool:
+    """Whether the plan could state that a column ties rows together."""
+    if plan.unit.links or plan.search.algorithm in RECODER_NAMES:
+        return False
+    try:
+        replace(plan, linked_by=name)
+    except InputError:
+        return False
+    return True
 
 
 def _joined_spellings(persons: People) -> Iterator[str]:

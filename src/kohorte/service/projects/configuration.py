@@ -32,10 +32,11 @@ KEYS = (
     "table_name",
     "private_id",
     "max_contributions",
+    "person_because",
 )
 ATTRIBUTE_KEYS = ("attribute_name", "attribute_type", "attribute_hierarchy", "hierarchy", "metadata")
 MODEL_KEYS = ("model_name", "attribute_name", "model_params")
-INTERACTIVE_ONLY = ("table_name", "private_id", "max_contributions")
+INTERACTIVE_ONLY = ("table_name", "private_id", "max_contributions", "person_because")
 RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing", "linked_by", *ABOUT)
 
 

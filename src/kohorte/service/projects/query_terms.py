@@ -30,6 +30,8 @@ class QueryTerms:
     metadata: QueryMetadata
     epsilon: float
     delta: float
+    person_because: str = ""
+    """Why people are counted rightly although the table contradicts the person."""
 
     def __post_init__(self) -> None:
         checked_epsilon(self.epsilon, what="query_epsilon", code="project-config")
@@ -39,6 +41,19 @@ class QueryTerms:
     def budget(self) -> Budget:
         """What each researcher may spend in all."""
         return self.metadata.budget
+
+    def refuse_doubted(self, doubts: Sequence[str]) -> tuple[str, ...]:
+        """Refuse a person whom the table contradicts, unless the config says why it is right; return what to warn of.
+
+        That every row is another person is a statement of its own.
+        """
+        if doubts and not self.metadata.rows_are_people and not self.person_because:
+            raise InputError(
+                f"config.person: {doubts[0]}; or say in config.person_because why people are counted rightly",
+                code="person-doubted",
+                field="config.person",
+            )
+        return tuple(doubts)
 
     def of_project(self, project_id: int) -> QueryMetadata:
         """Return the metadata under the name of a project."""
@@ -68,7 +83,10 @@ def to_query_terms(
     metadata = _metadata(given, asked, _budget(parameters), _identifying(attributes))
     if any(name not in columns for name in metadata.person_columns):
         raise _wrong("config.person", "the dataset has no such column")
-    return _priced(metadata, parameters)
+    because = given.get("person_because", "")
+    if not isinstance(because, str):
+        raise _wrong("config.person_because", "is a text")
+    return replace(_priced(metadata, parameters), person_because=because.strip())
 
 
 def _metadata(

@@ -67,7 +67,8 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
         _refuse_unstated(service, dataset, terms)
     if isinstance(terms, QueryTerms):
         # Loading refuses wrong types, and the first query finds the table loaded.
-        warnings = unreadable_cells(tables.typed(service, dataset, terms.metadata), dataset)
+        table = tables.typed(service, dataset, terms.metadata)
+        warnings = (*terms.refuse_doubted(table.doubts), *unreadable_cells(table, dataset))
     with service.database.writing() as connection:
         _ready_dataset(service, connection, wanted.dataset_id, stays=True)
         project_id = _inserted(service, connection, actor, wanted, terms)

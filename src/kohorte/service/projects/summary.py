@@ -19,7 +19,7 @@ def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:
         "attributes": [_only(entry, SHOWN) for entry in config["attributes"]],
         "privacy_models": [_only(entry, tuple(entry)) for entry in config["privacy_models"]],
         "suppression_limit": config.get("suppression_limit"),
-        **_only(config, (*SHOWN_AS_GIVEN, "table_name", "private_id", "max_contributions")),
+        **_only(config, (*SHOWN_AS_GIVEN, "table_name", "private_id", "max_contributions", "person_because")),
     }
 
 

@@ -14,6 +14,7 @@ from kohorte.service.context import Service
 from kohorte.service.datasets.proposal import proposal
 from kohorte.service.projects import store
 from kohorte.service.projects.configuration import Dataset, read_config
+from kohorte.service.projects.queries import Query, answer_query
 from kohorte.service.projects.query_terms import QueryTerms
 from kohorte.service.projects.store import NewProject
 from kohorte.service.projects.summary import summary
@@ -144,3 +145,39 @@ def test_the_proposal_of_the_service_names_the_person_with_the_reason() -> None:
     assert any("150 different values in 300 rows" in reason for reason in found["reasons"])
     assert isinstance(read_config(found["config"], DATASET), Plan)
     assert "person" not in proposal(patients(), set())["config"]
+
+
+def test_a_project_that_counts_a_patient_in_every_ward_is_refused_until_the_steward_says_why(
+    service: Service, steward: Person, researcher: Person
+) -> None:
+    table = stays().with_columns(ward=pl.Series([f"w{row // 150}" for row in range(300)]))
+    dataset, actor = store_dataset(service, table, steward.user_id), Actor(steward.user_id, STEWARD, "")
+    ward = {"attribute_name": "ward", "attribute_type": "insensitive"}
+
+    def create(**changes: Any) -> store.Created:
+        config = asked(**changes)
+        config["attributes"] = [*config["attributes"], ward]
+        return store.create(service, actor, NewProject("p", "", dataset, researcher.user_id, config))
+
+    both = ["patient_id", "ward"]
+    with pytest.raises(InputError) as refused:
+        create(person=both)
+    assert refused.value.code == "person-doubted"
+    assert "'patient_id'" in refused.value.message
+    assert "config.person_because" in refused.value.message
+    assert "secret" not in refused.value.message
+    because = "each ward numbers its own patients"
+    made = create(person=both, person_because=because)
+    assert len([one for one in made.warnings if "counted several times" in one]) == 1
+    assert summary(asked(person=both, person_because=because))["person_because"] == because
+    assert create(person="patient_id").warnings == ()
+    [warning] = create(person="none").warnings
+    assert warning.startswith("rows are counted, not people")
+    answer = answer_query(service, actor, made.project_id, Query("SELECT COUNT(*) FROM PRIORI", epsilon=0.1))
+    assert "warnings" not in answer, "researchers learn nothing that depends on the rows"
+
+
+@pytest.mark.parametrize("config", [asked(person_because=7), released(person_because="no queries")])
+def test_why_a_person_is_right_is_a_text_for_queries(config: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="person_because"):
+        read_config(config, DATASET)

@@ -138,6 +138,10 @@ class Config(Body):
         default=None, description="The column that identifies the person of a row; for queries the same as person."
     )
     max_contributions: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
+    person_because: Line | None = Field(
+        default=None,
+        description="For queries: why people are counted rightly although the table contradicts the person.",
+    )
     plan: JsonObject | None = Field(default=None, description="A whole plan instead of all other fields.")
 
     def plain(self) -> dict[str, Any]:
@@ -218,6 +222,7 @@ class ProjectAnswer(BaseModel):
     recipient: str | None = None
     private_id: str | None = None
     max_contributions: int | None = None
+    person_because: str | None = None
     job: dict[str, Any] | None = None
     warnings: list[str] | None = Field(default=None, description="Points to consider; only for a new project.")
 
