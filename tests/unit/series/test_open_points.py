@@ -133,3 +133,14 @@ def test_without_a_table_nothing_is_verified_but_the_points_of_the_plan_are_know
     assert status.verdict is None
     assert status.to_dict()["verdict"] is None
     assert len(status.open_points) == points
+
+
+def test_a_note_of_a_series_proposes_nothing_that_a_series_refuses(tmp_path: Path) -> None:
+    people = [f"p{number // 2}" for number in range(150)]
+    table = patients(150).with_columns(id=pl.Series(people), case=pl.Series(people))
+    attributes = {**plan().attributes, "case": {"role": "insensitive"}}
+    verdict = start(tmp_path, person="id", suppression_limit=1.0, attributes=attributes).status(table).verdict
+    assert verdict is not None
+    [tied] = [reason for reason in verdict.reasons if "ties rows of one person together" in reason]
+    assert "linked_by" not in tied
+    assert tied.endswith("make the column identifying")

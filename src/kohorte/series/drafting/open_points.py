@@ -16,7 +16,7 @@ def points_of_table(table: GrowingTable) -> list[str]:
     """The points of every release of a table: those of the plan, and what the table says about people."""
     plan = table.definition.plan
     source = FrameSource(table.frame)
-    return [*plan_warnings(plan), *person_notes(source, plan), *identifier_points(source, plan)]
+    return [*plan_warnings(plan), *person_notes(source, plan, may_link=False), *identifier_points(source, plan)]
 
 
 def points_of_arrival(definition: Definition, smallest: int) -> list[str]:

@@ -190,3 +190,23 @@ def test_a_table_of_many_columns_is_not_asked_for_its_columns_more_often() -> No
         assert person_notes(Counted(wide), plan) == ()
         assert person_notes(Counted(wide.select("id 0")), replace(plan, person="none")) == ()  # type: ignore[arg-type]
         assert len(asked) < 10
+
+
+def test_linked_by_is_proposed_only_where_the_plan_can_have_it() -> None:
+    frame = stays(pseudo=[f"secret-{person}" for person in PEOPLE], case=[f"case-{person}" for person in PEOPLE])
+    plan = replace(plan_of(frame), person="patient_id")  # type: ignore[arg-type]
+    recoded = replace(plan, search=replace(plan.search, algorithm="mondrian"))
+    stated = replace(plan, linked_by="case")
+    average = replace(plan, models=({"model": "average-risk", "threshold": 0.5},))  # type: ignore[arg-type]
+    for chosen, may_link, proposed in (
+        (plan, True, 2),
+        (plan, False, 0),
+        (recoded, True, 0),
+        (stated, True, 0),
+        (average, True, 0),
+    ):
+        notes = person_notes(FrameSource(frame), chosen, may_link=may_link)
+        ties = [note for note in notes if "ties rows of one person together" in note]
+        assert ties
+        assert sum("linked_by" in note for note in ties) == proposed
+        assert all(note.endswith("make the column identifying") for note in ties)
