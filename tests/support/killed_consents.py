@@ -11,10 +11,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +26,8 @@ from kohorte.patients.patient_list import PatientList
 from kohorte.patients.temp_ids import TempIds
 from kohorte.sources.batches import TableBatches
 from kohorte.trust.log import Head, Log
-from kohorte.trust.store import Store
 from support.identities import ANNA, OTTO, register
+from support.killing import Countdown
 
 WISH = Purpose("research", "p1")
 
@@ -114,34 +112,21 @@ def _tell(action: str, here: Path) -> None:
 
 def _end_at(number: int) -> None:
     """Kill this process at a moment."""
-    left, writing, append, publish = [number], Store.writing, Log.append, files._publish
-
-    @contextmanager
-    def counted(store: Store) -> Iterator[Any]:
-        with writing(store) as connection:
-            yield connection
-            _count(left)
-        _count(left)
+    moments, append, publish = Countdown(number), Log.append, files._publish
 
     def noted(log: Log, *words: Any, **details: Any) -> Head:
         head = append(log, *words, **details)
-        _count(left)
+        moments.count()
         return head
 
     def named(*paths: Any, **options: Any) -> None:
-        _count(left)
+        moments.count()
         publish(*paths, **options)
-        _count(left)
+        moments.count()
 
-    Store.writing = counted  # type: ignore[method-assign]
+    moments.count_transactions()
     Log.append = noted  # type: ignore[method-assign]
     files._publish = named
-
-
-def _count(left: list[int]) -> None:
-    left[0] -= 1
-    if left[0] == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -11,19 +11,15 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from kohorte.patients import patient_list
 from kohorte.patients.identity import columns_of
 from kohorte.patients.patient_list import PatientList, Registrations
-from kohorte.trust.store import Store
+from support.killing import Countdown
 
 BATCH = 20
 
@@ -45,7 +41,7 @@ def _in_a_child(table: Path, folder: Path, number: int) -> int:
     child = os.fork()
     if child == 0:
         if number:
-            _end_at(number)
+            Countdown(number).count_transactions()
         found = register(folder, table)
         if not number:
             facts = {"before": found.before, "people": found.people, "cases": found.cases}
@@ -62,26 +58,6 @@ def register(folder: Path, table: Path) -> Registrations:
         return listed.register(frame, columns_of(frame.columns), source=str(table))
     finally:
         listed.close()
-
-
-def _end_at(number: int) -> None:
-    """Kill this process at a moment of a transaction that writes."""
-    left, writing = [number], Store.writing
-
-    @contextmanager
-    def counted(store: Store) -> Iterator[Any]:
-        with writing(store) as connection:
-            yield connection
-            _count(left)
-        _count(left)
-
-    Store.writing = counted  # type: ignore[method-assign]
-
-
-def _count(left: list[int]) -> None:
-    left[0] -= 1
-    if left[0] == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":
