@@ -62,6 +62,7 @@ def _continue(domain: Domain, here: Path) -> None:
     assert len(before) == found.count()
     print(len(before))
     _run(domain, here)
+    assert not [path for folder in (here, here / "trust") for path in folder.glob(".*.tmp")]
     frame = read_table(here / "out.csv").frame
     after = dict(zip(PEOPLE, frame["patient"], strict=True))
     assert before.items() <= after.items()

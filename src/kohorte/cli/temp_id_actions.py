@@ -87,7 +87,7 @@ def _resolve_table(options: argparse.Namespace) -> int:
     table = read_data(options, may_lack_rows=True)
     with opened_list(options) as patients:
         resolved = resolved_table(table.frame, options.column, patients, options.target)
-    write_table(resolved, options.output, like=table, force=options.force)
+    write_table(resolved, options.output, like=table, force=options.force, private=True)
     if options.json:
         print_json({"rows": resolved.height, "output": options.output})
     else:

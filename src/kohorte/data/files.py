@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ import polars as pl
 
 from kohorte.errors import EngineError, InputError, KohorteError
 
+_LONGEST = 100
+_TEMPORARY = re.compile(r"\.(.{1,100})\.[0-9a-f]{16}\.tmp", re.DOTALL)
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 
@@ -23,16 +27,17 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 def atomic_write(path: Path, *, force: bool, private: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path`; if the block succeeds, the file gets its final name.
 
-    Only the owner can read the file until then, and with `private` also afterwards. If the block raises, the temporary
-    file is removed and `path` is unchanged. Without `force` an existing `path` is refused, first at the start and
-    again, atomically, at the end.
+    Only the owner can read the file until then, and with `private` also afterwards; what a killed process left of a
+    private file is removed first. If the block raises, the temporary file is removed and `path` is unchanged. Without
+    `force` an existing `path` is refused, first at the start and again, atomically, at the end.
     """
     with _write_failures(path):
         target = _checked_target(path, force=force)
-    temporary = target.parent / f".{target.name[:100]}.{secrets.token_hex(8)}.tmp"
+        if private:  # others may still be needed: a series gives the files of a killed release their names
+            remove_left_over(target.parent, target.name)
+        temporary, descriptor = _locked_temporary(target)
     try:
         with _write_failures(path):
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             yield temporary
             _flush(temporary)
             if not private:
@@ -41,6 +46,29 @@ def atomic_write(path: Path, *, force: bool, private: bool = False) -> Iterator[
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def remove_left_over(folder: Path, name: str | None = None) -> None:
+    """Remove the temporary files that killed processes left, of one name or of all; running processes lock theirs."""
+    for path in folder.iterdir():
+        found = _TEMPORARY.fullmatch(path.name)
+        if found is not None and (name is None or found[1] == name[:_LONGEST]):
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+
+
+def _locked_temporary(target: Path) -> tuple[Path, int]:
+    """A new file beside the target, with a lock that ends with the process."""
+    while True:
+        temporary = target.parent / f".{target.name[:_LONGEST]}.{secrets.token_hex(8)}.tmp"
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with contextlib.suppress(OSError):  # not every file system has locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return temporary, descriptor
+        os.close(descriptor)  # another process took it for one that was left, before it was locked
 
 
 def refuse_output(path: Path, *, force: bool) -> None:

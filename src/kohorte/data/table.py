@@ -85,13 +85,18 @@ def is_parquet(data: bytes, path: Path) -> bool:
     return path.suffix.lower() in PARQUET or _is_parquet(data)
 
 
-def write_table(frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool) -> None:
-    """Write a table completely or not at all: Parquet by suffix, otherwise CSV in UTF-8 with the layout of `like`."""
+def write_table(
+    frame: pl.DataFrame, path: str | Path, *, like: TableFile | None, force: bool, private: bool = False
+) -> None:
+    """Write a table completely or not at all: Parquet by suffix, otherwise CSV in UTF-8 with the layout of `like`.
+
+    Only the owner can read a `private` one.
+    """
     path = Path(path)
     refuse_format(path)
     if like is not None:
         refuse_same_file(like.path, path)
-    with atomic_write(path, force=force) as temporary:
+    with atomic_write(path, force=force, private=private) as temporary:
         fill_table(frame, temporary, path, separator=output_separator(path, like))
 
 

@@ -51,7 +51,7 @@ def seal_file(
         source = path.open("rb")
     except OSError as error:
         raise unreadable(path, error) from None
-    with source, atomic_write(output, force=force) as temporary, temporary.open("wb") as target:
+    with source, atomic_write(output, force=force, private=True) as temporary, temporary.open("wb") as target:
         return write_sealed(_chunks(source, CHUNK), target, recipient, sender=sender)
 
 
@@ -60,7 +60,7 @@ def seal_bytes(
 ) -> None:
     """Seal some bytes, which are never on disk in plain."""
     chunks = (content[start : start + CHUNK] for start in range(0, len(content), CHUNK))
-    with atomic_write(output, force=force) as temporary, temporary.open("wb") as target:
+    with atomic_write(output, force=force, private=True) as temporary, temporary.open("wb") as target:
         write_sealed(chunks, target, recipient, sender=sender)
 
 

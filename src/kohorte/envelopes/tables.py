@@ -49,7 +49,7 @@ def seal_table(
     outcome.columns = len(names)
     sealer = RowSealer(names, outcome.rows, recipient, sender)
     frames = (batch.frame.select(keep).with_columns(sealer.seal(batch.frame)) for batch in table)
-    with atomic_write(output, force=force) as temporary:
+    with atomic_write(output, force=force, private=True) as temporary:
         fill_table_in_batches(frames, temporary, output, separator=_separator(output, first.separator))
         if sealer.done != outcome.rows:
             raise InputError("the table was changed while it was read; seal it again", code="envelope-table")

@@ -107,7 +107,7 @@ def pseudonymize(
         refuse_same_file(table.path, output)
     bulk = _Bulk(table, domain, wish, progress)
     begun = time.monotonic()
-    with atomic_write(output, force=force) as temporary:
+    with atomic_write(output, force=force, private=True) as temporary:
         frames = bulk.frames()
         first = next(frames)  # says which separator the file has
         separator = "\t" if output.suffix.lower() == ".tsv" else bulk.separator or ","

@@ -235,6 +235,7 @@ class Entries:
                     "sealed": current.sealed(original, pseudonym, index),
                 }
             )
+        secrets.SystemRandom().shuffle(rows)  # their order in the database says nothing about numbers or tables
         connection.execute(insert(entries), rows)
         connection.execute(update(lists).where(lists.c.id == self._list).values(taken=taken + len(rows)))
         return {

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from kohorte.data.files import remove_left_over
 from kohorte.errors import InputError
 from kohorte.trust.keys import KeyFile
 from kohorte.trust.log import Log
@@ -89,6 +90,7 @@ class TrustFolder:
                 code="trust-folder-missing",
             )
         refuse_open_to_others(self.path, what="folder", mode="700")
+        remove_left_over(self.path)
         if not self._own_key.exists:
             raise InputError(
                 f"{self.path}: is not a folder of keys and lists ({OWN_KEY} is missing); choose an empty or new "

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import subprocess
@@ -53,6 +54,42 @@ def test_the_file_gets_the_usual_rights_in_the_end(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
+
+
+def test_what_a_killed_process_left_of_a_private_file_is_removed_when_it_is_written_again(tmp_path: Path) -> None:
+    left, other = (tmp_path / f".{name}.0123456789abcdef.tmp" for name in ("out.csv", "out.csv.gz"))
+    for path in (left, other, tmp_path / ".out.csv.tmp"):
+        path.write_text("canary")
+    with atomic_write(tmp_path / "out.csv", force=True):
+        assert left.exists()
+    with atomic_write(tmp_path / "out.csv", force=True, private=True) as first:
+        assert not left.exists()
+        with atomic_write(tmp_path / "out.csv", force=True, private=True) as second:
+            assert first.exists()  # it belongs to a running process
+            assert second.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".out.csv.gz.0123456789abcdef.tmp",
+        ".out.csv.tmp",
+        "out.csv",
+    ]
+
+
+def test_a_temporary_file_that_is_taken_away_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, locked = fcntl.flock, []
+
+    def flock(file: int, operation: int) -> None:
+        if not locked:
+            next(tmp_path.glob(".*.tmp")).unlink()
+        locked.append(operation)
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with atomic_write(tmp_path / "out", force=False) as temporary:
+        temporary.write_text("whole")
+    assert (tmp_path / "out").read_text() == "whole"
+    assert locked == [fcntl.LOCK_EX] * 2
 
 
 def test_a_private_file_stays_readable_by_its_owner_only(tmp_path: Path) -> None:

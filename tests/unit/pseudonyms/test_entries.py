@@ -46,6 +46,16 @@ def test_entries_are_found_again_in_both_directions(domains: Domains) -> None:
 
 
 @pytest.mark.usefixtures("database")
+def test_rows_of_a_batch_are_not_in_the_order_of_their_numbers(domains: Domains) -> None:
+    found = list_of(made(domains, numbered=True))
+    found.pseudonyms(NAMES)
+    with found._store.reading() as connection:
+        rows = connection.execute(select(entries.c.original, entries.c.sealed).order_by(entries.c.id)).all()
+    stored = [found._versions[0].opened(bytes(row.sealed), bytes(row.original)).pseudonym for row in rows]
+    assert stored != sorted(stored)  # all orders are equally likely: 1 in 30! is this one
+
+
+@pytest.mark.usefixtures("database")
 def test_the_administrator_of_the_database_reads_neither_texts_nor_pseudonyms(domains: Domains) -> None:
     found = list_of(made(domains))
     pseudonyms = found.pseudonyms(NAMES).pseudonyms

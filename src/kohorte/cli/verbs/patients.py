@@ -177,7 +177,7 @@ def run_register(options: argparse.Namespace) -> int:
                 released = table_with_pids(table.frame, columns, found.rows)
         if options.output is not None:
             progress.stage(Stage.WRITING, Path(options.output).name)
-            write_table(released, options.output, like=table, force=options.force)
+            write_table(released, options.output, like=table, force=options.force, private=True)
     if options.json:
         print_json(found.to_dict())
     else:
@@ -301,8 +301,8 @@ def run_encode(options: argparse.Namespace) -> int:
     with opened_list(options) as patients:
         secret, made = shared_secret(Path(options.secret))
         tables = patients.encoded(secret)
-    for table, path, private in zip(tables, outputs, (False, True), strict=True):
-        with atomic_write(path, force=options.force, private=private) as temporary:
+    for table, path in zip(tables, outputs, strict=True):
+        with atomic_write(path, force=options.force, private=True) as temporary:
             write_csv(table, temporary, separator=",")
     figures = {"people": tables[1].height, "records": tables[0].height, "secret_made": made}
     if options.json:
@@ -337,7 +337,7 @@ def run_compare(options: argparse.Namespace) -> int:
         "similarity": [round(pair.similarity, 4) for pair in pairs],
         "verdict": [pair.verdict for pair in pairs],
     }
-    write_table(pl.DataFrame(columns), options.output, like=None, force=options.force)
+    write_table(pl.DataFrame(columns), options.output, like=None, force=options.force, private=True)
     matches = columns["verdict"].count("match")
     if options.json:
         print_json({"match": matches, "grey": len(pairs) - matches})

@@ -98,7 +98,7 @@ def export_table(
         refuse_same_file(table.path, output)
     run = _Export(consents, wish, column, categories or {})
     separator = next(iter(table)).separator
-    with atomic_write(output, force=force) as temporary:
+    with atomic_write(output, force=force, private=True) as temporary:
         frames = run.frames(table)
         fill_table_in_batches(
             frames, temporary, output, separator="\t" if output.suffix.lower() == ".tsv" else separator or ","
@@ -115,7 +115,7 @@ def list_people(
     people, contradicted = _chosen(consents, wish, None, categories or (None,))
     outcome = Outcome(len(people), len(people), len(people), contradicted=contradicted)
     frame = pl.DataFrame({PID: sorted(people)}, schema={PID: pl.String})
-    with atomic_write(output, force=force) as temporary:
+    with atomic_write(output, force=force, private=True) as temporary:
         fill_table_in_batches([frame], temporary, output, separator=",")
         outcome.export = _noted(consents, wish, people, rows=len(people), columns=[PID], sha256=sha256_of(temporary))
     return outcome

@@ -81,7 +81,7 @@ def pseudonymize_fhir(
     makers = {name: Maker(domains.open(name)) for name in rules.domains}
     outcome = FhirOutcome()
     begun = time.monotonic()
-    with atomic_write(output, force=force) as temporary:
+    with atomic_write(output, force=force, private=True) as temporary:
         with temporary.open("wb") as file, _opened(path, content) as source:
             walker = Walker(rules, makers, outcome.counts, outcome.kept)
             dates = None if rules.date_domain is None else (rules.date_domain, rules.within)
