@@ -20,7 +20,7 @@ from kohorte.parties.known import Known, refuse_other_release, study_facts
 from kohorte.parties.roles.opened import OpenedRelease
 from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.sealed import malformed, pack, unpack
-from kohorte.parties.study import Study
+from kohorte.parties.study import MIRRORED, Study
 from kohorte.parties.transport.channel import Channel
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import CountedPopulation, Populations
@@ -311,15 +311,16 @@ def _in_words(joint: Any) -> str:
         for name, number in joint["people_not_at_all_parties"].items()
         if number
     ]
-    lines += _dummies_in_words(joint.get("dummy_rows"))
+    lines += _dummies_in_words(joint.get("dummy_rows"), mirrored=joint["dummies"] == MIRRORED)
     lines += [f"  Signed by {entry['name']}." for entry in joint.get("signatures", ())]
     return "\n".join(lines) + "\n"
 
 
-def _dummies_in_words(dummies: Any) -> list[str]:
+def _dummies_in_words(dummies: Any, *, mirrored: bool) -> list[str]:
     if dummies is None:
         return []
-    lines = [
+    lines = ["  Dummy rows are mirrored: every row has a mirror image among the dummy rows."] if mirrored else []
+    lines += [
         "  Dummy rows: who counts rows without knowing their values could tell a dummy row from a real one by how rare",
         f"  they are, {dummies['told']:.0%} of the time; 50% is chance.",
     ]

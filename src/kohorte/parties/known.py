@@ -12,7 +12,7 @@ import polars as pl
 from kohorte.errors import ProtocolError
 from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.in_words import listed
-from kohorte.parties.study import Study
+from kohorte.parties.study import MIRRORED, Study
 from kohorte.plans.plan import Plan
 from kohorte.release.verification import Verification
 
@@ -91,7 +91,7 @@ def study_facts(study: Study) -> dict[str, Any]:
             for member in study.members.values()
         },
         "result": list(study.receivers),
-        "dummies": study.dummies,
+        "dummies": MIRRORED if study.mirrored else study.dummies,
         "rehearsal": study.rehearsal,
     }
 

@@ -21,7 +21,7 @@ from kohorte.plans.columns import check_columns
 from kohorte.plans.hierarchies import VALUE_OR_STAR
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import flags
-from kohorte.sources import EncodedColumn, FrameSource, encode
+from kohorte.sources import EncodedColumn, FrameSource, Missing, encode
 
 NUMBER = "\0number "
 """Put before a number, so that 1 and 1.0 are counted as one value."""
@@ -156,7 +156,7 @@ def _labelled(column: EncodedColumn, finest: int, *, with_shares: bool) -> Label
         first.setdefault(row, index)
     number = {row: index for index, row in enumerate(first)}
     renumber = np.array([number[row] for row in rows], dtype=np.uint32)
-    return _numbered(renumber[column.codes], list(first), shares[list(first.values())] if with_shares else None)
+    return numbered(renumber[column.codes], list(first), shares[list(first.values())] if with_shares else None)
 
 
 def _other_column(frame: pl.DataFrame, plan: Plan, name: str) -> LabelledColumn:
@@ -173,7 +173,27 @@ def _other_column(frame: pl.DataFrame, plan: Plan, name: str) -> LabelledColumn:
     rows: list[tuple[str | None, ...]] = [(value,) for value in values]
     if name in plan.counted_attributes:
         rows = [(value, counted) for value, counted in zip(values, _counted_as(distinct), strict=True)]
-    return _numbered(codes.fill_null(len(values) - 1).to_numpy(), rows, None)
+    return numbered(codes.fill_null(len(values) - 1).to_numpy(), rows, None)
+
+
+def listed_values(study: Study, name: str) -> LabelledColumn | None:
+    """All values of a column, if the plan lists them in its hierarchy, so that every party knows them."""
+    plan = study.plan
+    builder = plan.attributes[name].hierarchy
+    quasi = name in plan.quasi_identifiers
+    if builder is None or not builder.independent or not (quasi or name in plan.counted_attributes):
+        return None
+    hierarchy = builder.build([], attribute=name)
+    source = FrameSource(pl.DataFrame({name: hierarchy.values}, schema={name: pl.String}), merged=False)
+    column = encode(source, source.distinct([name]), {name: hierarchy}, missing=Missing.CATEGORY).columns[0]
+    finest = plan.attributes[name].minimum_level if quasi and study.pregeneralize else 0
+    return _labelled(column, finest, with_shares=quasi and isinstance(plan.metric, Loss))
+
+
+def labels_of(column: LabelledColumn) -> list[tuple[str | None, ...]]:
+    """The labels of each value at all levels; missing is None."""
+    texts = {**dict(enumerate(column.texts)), int(MISSING): None, int(STAR): SUPPRESSED}
+    return [tuple(texts[label] for label in row) for row in column.levels.tolist()]
 
 
 def _flag(column: pl.Series) -> LabelledColumn:
@@ -191,7 +211,7 @@ def _counted_as(values: pl.Series) -> list[str | None]:
     ]
 
 
-def _numbered(codes: Codes, rows: Sequence[tuple[str | None, ...]], shares: Floats | None) -> LabelledColumn:
+def numbered(codes: Codes, rows: Sequence[tuple[str | None, ...]], shares: Floats | None) -> LabelledColumn:
     """Number the different labels of all levels; missing values and `*` are not among them."""
     texts: dict[str, int] = {}
     levels = np.empty((len(rows), len(rows[0])), dtype=np.uint32)

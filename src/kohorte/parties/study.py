@@ -38,6 +38,7 @@ FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
 FEWEST, MOST = 2, 10
 HELPER = "helper"
 DUMMIES = 0.25
+MIRRORED = "mirrored"
 
 
 class Protocol(StrEnum):
@@ -81,7 +82,8 @@ class Member:
 class Study:
     """What all parties agree on before a run, by its `fingerprint`.
 
-    A `rehearsal` runs on one machine with keys that are made for it; its certificate says so.
+    `dummies` is the share of dummy rows; if they are `mirrored`, there is one for each row. A `rehearsal` runs on one
+    machine with keys that are made for it; its certificate says so.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Study:
     identifier: str | None = None
     result: str | None = None
     dummies: float = 0.0
+    mirrored: bool = False
     counters: Counters = Counters.ELGAMAL
     pregeneralize: bool = False
     all_people: bool = False
@@ -243,8 +246,11 @@ class Study:
         plan = Plan.from_yaml(folder / str(data["plan"]))
         protocol = _choice("protocol", data["protocol"], Protocol)
         dummies = data.get("dummies", DUMMIES if protocol is Protocol.C else 0.0)
-        if not is_number(dummies) or not 0 <= dummies <= 10:
-            raise InputError("dummies is the share of dummy rows, from 0 to 10 (0.25: a quarter)", code="study-dummies")
+        if dummies != MIRRORED and (not is_number(dummies) or not 0 <= dummies <= 10):
+            raise InputError(
+                f"dummies is {MIRRORED}, or the share of dummy rows, from 0 to 10 (0.25: a quarter)",
+                code="study-dummies",
+            )
         if dummies and protocol is Protocol.B:
             raise InputError("protocol B has no dummy rows; take protocol C, or A", code="study-dummies")
         if protocol is Protocol.A and data.get("counters", Counters.ELGAMAL) != Counters.ELGAMAL:
@@ -261,7 +267,8 @@ class Study:
             helper=None if "helper" not in data else _member(HELPER, data["helper"], ("address", "certificate")),
             identifier=None if data.get("identifier") is None else str(data["identifier"]),
             result=None if data.get("result") is None else str(data["result"]),
-            dummies=float(dummies),
+            dummies=1.0 if dummies == MIRRORED else float(dummies),
+            mirrored=dummies == MIRRORED,
             counters=_choice("counters", data.get("counters", Counters.ELGAMAL), Counters),
             pregeneralize=data.get("pregeneralize", False),
             all_people=data.get("all_people", False),

@@ -17,7 +17,6 @@ import pytest
 from numpy.typing import NDArray
 
 import kohorte as ko
-from kohorte.parties.ciphers.counters import ElGamal
 from kohorte.parties.counting import telling
 from kohorte.parties.counting.telling import steps_of, told
 from kohorte.parties.dummy_rows import joined as joined_module
@@ -28,6 +27,7 @@ from kohorte.parties.own_table import LabelledColumn, OwnTable, own_table
 from kohorte.parties.sealed import SealedTable, unpack
 from kohorte.parties.study import Study
 from support import dummy_spotter
+from support.counters_of_a_run import opened_counters
 from support.dummy_spotter import told_by_counts, told_by_training
 from support.eavesdropper import keys_kept, recorded
 from support.joint_studies import run_study, written_study
@@ -325,10 +325,10 @@ def test_neither_the_order_nor_the_counters_tell_dummy_rows_to_the_helper(tmp_pa
         run_study(study, {"a": frame[:800], "b": frame[800:]}, record=tmp_path / "sent")
     messages = recorded(tmp_path / "sent")
     sent = [SealedTable.from_bytes(message) for name, message in messages.items() if name.endswith("-helper-table.bin")]
-    key = _key_of(keys, messages)
+    people_of = opened_counters(keys, messages)
     for table in sent:
         assert table.counters is not None
-        people_of_row = key.decrypt(table.counters, 1)
+        people_of_row = people_of(table.counters)
         assert int(people_of_row.sum()) == 800
         arrival = np.arange(table.rows, dtype=np.float64)
         assert dummy_spotter.told(arrival, people_of_row == 0) < 0.5 + 4 * 0.29 * (1 / 800 + 1 / 200) ** 0.5
@@ -337,10 +337,3 @@ def test_neither_the_order_nor_the_counters_tell_dummy_rows_to_the_helper(tmp_pa
     kept = [arrays["kept"] for _, arrays in asked if "kept" in arrays]
     assert len(kept) == 1
     assert kept[0].all()  # classes without people, too: the helper is not told which they are
-
-
-def _key_of(keys: set[bytes], messages: dict[str, bytes]) -> ElGamal:
-    """The private key whose public half the helper got."""
-    (public_half,) = [message for name, message in messages.items() if name.endswith("-helper-public-key.bin")]
-    candidates = [ElGamal(key) for key in keys if len(key) == 32 and key[-1] < 16]
-    return next(one for one in candidates if one.public.to_bytes() == public_half)

@@ -81,7 +81,11 @@ def _computed(study: Study, figures: Mapping[str, object]) -> list[tuple[str, st
         ("models", ", ".join(model_in_words(model) for model in plan.models)),
         ("suppression limit", percent(plan.suppression_limit)),
     ]
-    said += [("dummy rows", f"{percent(study.dummies)} of the rows")] if study.dummies else []
+    said += (
+        [("dummy rows", "mirrored" if study.mirrored else f"{percent(study.dummies)} of the rows")]
+        if study.dummies
+        else []
+    )
     said += [("counters", str(study.counters))] if study.protocol is Protocol.C else []
     said += [("release", _release(figures))] if "rows" in figures else []
     if "cost" in figures:

@@ -22,6 +22,7 @@ import polars as pl
 
 from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.deterministic import ColumnCipher
+from kohorte.parties.dummy_rows.mirrored import known_to_all
 from kohorte.parties.dummy_rows.whole import LONGEST_TEXT
 from kohorte.parties.integration import permuted
 from kohorte.parties.known import Known
@@ -87,6 +88,9 @@ def prepared(
     longest = {column: labelled.longest for column, labelled in own.columns.items()}
     if own.identifiers is not None:
         longest[IDENTIFIER] = max(len(identifier.encode()) for identifier in own.identifiers)
+    if study.mirrored:
+        known = known_to_all(study) or {}
+        longest |= {column: max(longest[column], known[column].longest) for column in own.columns if column in known}
     if study.dummies:
         longest = {column: max(length, LONGEST_TEXT) for column, length in longest.items()}
     told = secrets.exchange(channel, "labels", longest)

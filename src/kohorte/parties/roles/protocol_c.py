@@ -12,7 +12,8 @@ Learns
     rows of the others, how long their longest labels are, and, when it helps to decrypt, sizes of classes without
     knowing which classes they are. A party learns, if rows are joined, how likely two rows of each other party are
     alike, which columns of the parties determine each other, and for two parties how many of 4,000 pairs of people
-    agree in a column of the other one, alone and together with a column of its own.
+    agree in a column of the other one, alone and together with a column of its own; none of this if dummy rows are
+    mirrored.
 Leaves open
     A helper that colludes with a party learns all rows. Classes that are equal at two combinations have equal
     counters, so the party that decrypts them can follow a class. The helper knows the plan: if nothing may be
@@ -22,7 +23,9 @@ Leaves open
     often rows, values, pairs and triples of values occur can hardly tell dummy rows from real ones if parties have
     whole rows. If rows are joined, it can where columns of different parties depend on each other, unless one of them
     determines the other and has few values. The certificate says how well any single count told dummy rows in this
-    run. Counts together tell more to somebody who knows the answer for some rows.
+    run. Counts together tell more to somebody who knows the answer for some rows. Mirrored dummy rows are told only by
+    chance, whatever is counted; but of a row and its mirror image one is real, so that answers about some rows tell
+    about others.
     With the metric loss, the shares of labels are not encrypted, and a label with a share of its own is known.
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
@@ -33,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -43,6 +47,7 @@ from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead, Remembering
 from kohorte.parties.dummy_rows.joined import Group, chance_alike, with_joined_dummies
+from kohorte.parties.dummy_rows.mirrored import known_to_all, with_mirrored_rows
 from kohorte.parties.dummy_rows.ties import Agreeing
 from kohorte.parties.dummy_rows.whole import shuffled, with_local_dummies
 from kohorte.parties.integration import append, permuted
@@ -118,28 +123,29 @@ def mixed_with_dummies(
     The counter of a real row is 1. If rows are joined, only the first party of a group counts them; counters of the
     others would all be 0.
     """
-    facts = {"rows": own.rows, "alike": chance_alike(own) if study.joins else 0.0}
+    facts = {"rows": own.rows, "alike": chance_alike(own) if study.joins and not study.mirrored else 0.0}
     told = secrets.exchange(channel, "rows", facts)
     try:
         rows = {other: int(facts["rows"]) for other, facts in told.items()}
         alike = {other: min(1.0, max(0.0, float(facts["alike"]))) for other, facts in told.items()}
     except (KeyError, TypeError, ValueError):
         raise malformed("it does not say how many rows there are") from None
-    if not study.joins:
-        mixed, counting = with_local_dummies(own, study.dummies), True
+    name, names = next((name, names) for name, names in study.groups().items() if secrets.name in names)
+    key = secrets.column_key("dummies", name)
+    if study.mirrored:
+        mixed = with_mirrored_rows(own, known_to_all(study), partial(secrets.column_key, "mirror"), key)
+    elif not study.joins:
+        mixed = with_local_dummies(own, study.dummies)
     else:
-        name, names = next((name, names) for name, names in study.groups().items() if secrets.name in names)
         fewest = min(rows[one] for one in names)
         tied = _tied_columns(channel, own, secrets, names, key=secrets.column_key("pairs", name), rows=fewest)
         free = [one for one in names if not tied.issuperset(study.columns_of(one))]
         group = Group({one: alike[one] for one in names}, fewest, tied, free)
-        key = secrets.column_key("dummies", name)
         mixed = with_joined_dummies(own, study.dummies, key=key, group=group, name=secrets.name)
-        counting = secrets.name == names[0]
     counts = np.zeros(mixed.rows, dtype=np.int64)
     counts[: own.rows] = 1
     mixed, counts = shuffled(mixed, counts)
-    return mixed, counts if counting else None, rows
+    return mixed, counts if secrets.name == names[0] else None, rows
 
 
 def _tied_columns(

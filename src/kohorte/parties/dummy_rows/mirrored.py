@@ -1,0 +1,76 @@
+"""Dummy rows that are the mirror image of all rows: nothing that can be seen tells which half is the real one.
+
+Every row gets one dummy row, in which labels are exchanged for their partners (exchange.py). The exchange is its own
+inverse. So it turns dummy rows into real ones as well, and changes nothing in the whole table but the names of labels;
+these are ciphertexts, which are random for all who have no key. Whatever is counted about a row is counted about its
+mirror image, too.
+
+If columns are divided between parties, each exchanges the labels of its own. If rows are divided, all parties must
+exchange alike without telling each other their values: only labels of hierarchies whose values the plan lists are
+exchanged, and other columns stay as they are. The identifier of a dummy row is a keyed hash of that of the person, so
+that parties find the dummy row of a person together without asking who is at the others.
+
+Guarantee
+    A member that has no key of the parties, sees all that is sent to it, and even knows the real rows in plain text,
+    cannot tell for any row whether it is the dummy row, better than by tossing a coin.
+Leaves open
+    Of a row and its mirror image exactly one is real. Somebody who knows for certain that some rows are real may learn
+    it about others. The table of both halves shows how often two partners occur together, and the hierarchy with
+    invented labels.
+Source
+    docs/decisions/0043-mirrored-dummy-rows.md has the proof.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from kohorte.parties.dummy_rows.exchange import NAME, exchanged_labels
+from kohorte.parties.own_table import LabelledColumn, OwnTable, labels_of, listed_values, numbered
+from kohorte.parties.study import Distribution, Study
+
+Key = Callable[[str], bytes]
+
+
+def known_to_all(study: Study) -> dict[str, LabelledColumn] | None:
+    """The columns whose values the plan lists; None if each column is at one party only, which knows its values."""
+    if study.distribution is Distribution.VERTICAL:
+        return None
+    found = {name: listed_values(study, name) for name in study.columns}
+    return {name: column for name, column in found.items() if column is not None}
+
+
+def with_mirrored_rows(own: OwnTable, listed: Mapping[str, LabelledColumn] | None, key: Key, person: bytes) -> OwnTable:
+    """Add the mirror image of each row behind all rows.
+
+    `listed` are the values of columns that all parties know; None if nobody else has these columns. `key` gives the key
+    of a column, `person` is that of identifiers.
+    """
+    columns = {}
+    for name, column in own.columns.items():
+        known = column if listed is None else listed.get(name)
+        columns[name] = _with_partners(column, {} if known is None else exchanged_labels(known, key(name)))
+    if own.identifiers is None:
+        return OwnTable(columns)
+    return OwnTable(columns, (*own.identifiers, *(_partner(identifier, person) for identifier in own.identifiers)))
+
+
+def _partner(identifier: str, key: bytes) -> str:
+    return f"\0{hashlib.shake_256(key + identifier.encode()).digest(NAME).hex()}"
+
+
+def _with_partners(column: LabelledColumn, pairs: Mapping[str, str]) -> LabelledColumn:
+    """The column twice: as it is, and with exchanged labels."""
+    values = labels_of(column)
+    images = [tuple(text if text is None else pairs.get(text, text) for text in labels) for labels in values]
+    number = {labels: place for place, labels in enumerate(dict.fromkeys((*values, *images)))}
+    source = {labels: place for place, labels in enumerate((*values, *images))}
+    image_of = np.array([number[labels] for labels in images], dtype=np.uint32)
+    codes = np.concatenate([column.codes, image_of[column.codes]]) if len(values) else column.codes
+    shares = None
+    if column.shares is not None:
+        shares = np.concatenate([column.shares, column.shares])[[source[labels] for labels in number]]
+    return numbered(codes, list(number), shares) if len(values) else column
