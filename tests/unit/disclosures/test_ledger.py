@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,20 +10,7 @@ from kohorte.disclosures.candidate import PUBLIC, Candidate, ReleaseKind
 from kohorte.disclosures.findings import FindingKind
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import PrivacyViolation
-
-K = 3
-NAMES = [f"p{number}" for number in range(12)]
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger.open(tmp_path / "ledger", create=True, actor="tester")
-
-
-def asked(ledger: Ledger, who: str, classes: str, recipient: str = "A", **more: object) -> Candidate:
-    """A request: a letter per person (a is p0) and a digit for the class of each."""
-    people = ledger.fingerprints(NAMES)[[ord(letter) - ord("a") for letter in who]]
-    return Candidate(people, np.array([int(digit) for digit in classes]), recipient, **more)  # type: ignore[arg-type]
+from support.disclosures import NAMES, K, asked
 
 
 def kinds(ledger: Ledger, candidate: Candidate, together: object = "all") -> list[tuple[str, tuple[int, ...]]]:
