@@ -29,6 +29,7 @@ from kohorte.service.projects.spendings import Standing, enter_all, standing
 from kohorte.service.settings import Settings
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import audit_head, now
+from kohorte.service.trust.folders import keep_numbers
 
 FORMAT = 1
 MANIFEST, FILES = "backup.json", "files"
@@ -106,6 +107,7 @@ def restore(settings: Settings, source: Path, *, old_key: Path | None = None) ->
         if is_unfinished(service.vault.ring):
             rotate(service, lambda *_: None, settle_seconds=0.0)
         spendings = enter_all(service)
+        keep_numbers(service)
         with service.database.writing() as connection:
             service.log.append(
                 connection,

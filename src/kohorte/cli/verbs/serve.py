@@ -135,7 +135,7 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
     from kohorte.service.processes.serving import refuse_unreachable_database
     from kohorte.service.projects.ruled_projects import broken_rules
     from kohorte.service.projects.spendings import enter_all
-    from kohorte.service.trust.folders import make_folders
+    from kohorte.service.trust.folders import keep_numbers, make_folders
 
     refuse_unreachable_database(settings)
     with Service.opened(settings, create=True) as service:
@@ -147,6 +147,7 @@ def _prepare(settings: Settings, *, with_token: bool) -> Path | None:
         for broken in broken_rules(service):
             print(f"kohorte: {broken}; nothing of it leaves", file=sys.stderr)
         make_folders(settings)
+        keep_numbers(service)
         origins.fill_in(service)
         if settings.serves_way_back and (numbers := origins.approvers_who_depend_on_one_person(service)):
             words = ONE_PERSON.format(numbers=", ".join(map(str, numbers)), folder=shlex.quote(str(settings.folder)))

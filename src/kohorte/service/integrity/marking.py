@@ -12,10 +12,11 @@ from sqlalchemy import Connection, Row, select, update
 from kohorte.errors import InputError
 from kohorte.service.audit import HEAD, START, AuditLog
 from kohorte.service.integrity.guard import Guard
-from kohorte.service.integrity.marks import ACCOUNT, MARKED, Marked
+from kohorte.service.integrity.marks import ACCOUNT, MARKED, USER, Marked
 from kohorte.service.keyring import MasterKey
 from kohorte.service.storage.changes import changes_of
 from kohorte.service.storage.database import Database
+from kohorte.service.storage.numbers import skip_to
 from kohorte.service.storage.schema import audit_head
 from kohorte.service.vault import Vault
 
@@ -49,8 +50,13 @@ def begin(database: Database, guard: Guard, vault: Vault, log: AuditLog) -> None
 
 
 def accept_restored(database: Database, guard: Guard, vault: Vault) -> None:
-    """Make the genuine rows of a restored backup the latest ones; forged rows stay refused."""
+    """Make the genuine rows of a restored backup the latest ones; forged rows stay refused.
+
+    Users who were created after the backup are lost; their numbers are not given again.
+    """
     with database.writing() as connection:
+        lost = (int(name.partition(" ")[2]) for name in guard.state_log.floors.names(USER.table.name))
+        skip_to(connection, USER.table.name, max(lost, default=0))
         _mark_where(connection, guard, lambda kind, row: kind.is_genuine(vault.ring.all, row))
     _begin_again(database, guard)
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from kohorte.errors import EngineError, InputError
+from kohorte.errors import EngineError, InputError, KohorteError
 from kohorte.patients.patient_list import PatientList
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import OF_TRUST, Part
 from kohorte.service.settings import Settings
+from kohorte.service.storage.numbers import skip_to
+from kohorte.service.storage.schema import users
 from kohorte.trust.folder import TrustFolder
 
 ABOUT_A_PID = "trust-pid-"
+LONGEST_NUMBER = 10
 _log = logging.getLogger("kohorte.service")
 
 
@@ -25,6 +28,22 @@ def make_folders(settings: Settings) -> None:
             folder = TrustFolder.opened(settings.trust_folder(part), create=True)
             if part is Part.PATIENTS:
                 PatientList(folder).close()
+
+
+def keep_numbers(service: Service) -> None:
+    """Let no new account have the number of a person whom a log of a part names.
+
+    An older database may have been put back beside newer folders: a new account with an old number would see what the
+    old one asked for. A log that was changed is read up to there; its use is refused elsewhere.
+    """
+    highest = 0
+    for part in OF_TRUST:
+        if part in service.settings.parts and service.settings.trust_folder(part).is_dir():
+            with suppress(KohorteError):
+                for entry in TrustFolder.opened(service.settings.trust_folder(part)).log.verified_entries():
+                    highest = max(highest, number_of(entry["actor"]), number_of(str(entry["details"].get("target"))))
+    with service.database.writing() as connection:
+        skip_to(connection, users.name, highest)
 
 
 @contextmanager
@@ -53,7 +72,7 @@ def name_of(actor: Actor) -> str:
 def number_of(name: str) -> int:
     """The number of the user whom `name_of` named; 0, which no user has, for people of the command line."""
     kind, _, number = name.partition(" ")
-    return int(number) if kind == "user" and number.isdecimal() else 0
+    return int(number) if kind == "user" and number.isdecimal() and len(number) < LONGEST_NUMBER else 0
 
 
 def note(service: Service, actor: Actor, action: str, about: str, **counts: int) -> None:

@@ -18,14 +18,16 @@ from kohorte.service.audit import verify_log
 from kohorte.service.backup import make_backup, restore
 from kohorte.service.context import Service
 from kohorte.service.key_rotation import rotate
+from kohorte.service.parts import Part
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.projects.spendings import confirm, enter_all, standing
 from kohorte.service.settings import Settings
 from kohorte.service.spent_log import Head
 from kohorte.service.storage.schema import audit
+from kohorte.trust.folder import TrustFolder
 from support.filled_service import BUDGET, DATA, TENTH, Filled
 from support.postgres import cluster
-from support.service import on_sqlite
+from support.service import new_user, on_sqlite
 
 
 @pytest.fixture
@@ -89,6 +91,34 @@ def test_a_backup_brings_everything_back_and_holds_neither_key_nor_log(
         restore(settings, tmp_path / "backup")
         with Service.opened(settings, create=False) as again:
             filled.check(again)
+
+
+def test_numbers_of_users_who_were_created_after_the_backup_are_not_given_again(
+    service: Service, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    kept = new_user(service, privileged=True).id
+    make_backup(service, tmp_path / "backup")
+    lost = [new_user(service, privileged=False).id for _ in range(3)]
+    with new_place(service, tmp_path / "new", pytestconfig) as settings:
+        shutil.copy(service.settings.state_log, settings.state_log)
+        restore(settings, tmp_path / "backup")
+        with Service.opened(settings, create=False) as restored:
+            assert new_user(restored, privileged=False).id > max(lost) > kept
+
+
+@on_sqlite
+def test_numbers_of_people_whom_the_log_of_a_part_names_are_not_given_again(
+    service: Service, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """As after a restore without state.log: the folder of the part is newer than the database."""
+    make_backup(service, tmp_path / "backup")
+    with new_place(service, tmp_path / "new", pytestconfig) as settings:
+        folder = TrustFolder.opened(settings.trust_folder(Part.PSEUDONYMS), create=True)
+        folder.log.append("ask way back", "request 1", actor="user 41")
+        folder.log.append("issue temp ids", "the patient list", actor="Ada", target="user 43")
+        restore(settings, tmp_path / "backup")
+        with Service.opened(settings, create=False) as restored:
+            assert new_user(restored, privileged=False).id == 44
 
 
 def test_without_the_log_nothing_is_answered_until_somebody_confirms_what_was_spent(
