@@ -7,8 +7,8 @@ the OpenAPI description; the settings may require a second person for those of `
 Separation of duties follows ISO/IEC 27002:2022, control 5.3: those who prepare data (steward), use them (researcher),
 supervise (data protection officer), confirm (approver), keep identities and keys (trustee) and run the machine
 (operator) can be different people. Only the steward and the researcher have access to values of tables, and only the
-trustee to names of patients: a steward is no trustee. A source is a clinic or another service that gets PIDs and
-pseudonyms and does not learn who is in the list.
+trustee to names of patients: a steward is no trustee. A source is a clinic or another service that registers patients
+and does not learn who is in the list; a recipient is a database that keeps data under PIDs and does not learn names.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Role(StrEnum):
     TRUSTEE = "trustee"
     OPERATOR = "operator"
     SOURCE = "source"
+    RECIPIENT = "recipient"
 
 
 class Permission(StrEnum):
@@ -56,6 +57,7 @@ class Permission(StrEnum):
     READ_METRICS = "read metrics"
     APPROVE = "approve"
     REGISTER_PATIENTS = "register patients"
+    RESOLVE_TEMP_IDS = "resolve TempIDs"
     MANAGE_PATIENTS = "manage patients"
     MANAGE_DOMAINS = "manage domains"
     PSEUDONYMIZE = "pseudonymize"
@@ -65,7 +67,8 @@ class Permission(StrEnum):
 
 
 _STEWARD, _RESEARCHER, _OFFICER = Role.STEWARD, Role.RESEARCHER, Role.DATA_PROTECTION_OFFICER
-_APPROVER, _TRUSTEE, _OPERATOR, _SOURCE = Role.APPROVER, Role.TRUSTEE, Role.OPERATOR, Role.SOURCE
+_APPROVER, _TRUSTEE, _OPERATOR = Role.APPROVER, Role.TRUSTEE, Role.OPERATOR
+_SOURCE, _RECIPIENT = Role.SOURCE, Role.RECIPIENT
 
 ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
     {
@@ -91,9 +94,10 @@ ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
         Permission.READ_METRICS: (_STEWARD, _OPERATOR),
         Permission.APPROVE: (_STEWARD, _APPROVER),
         Permission.REGISTER_PATIENTS: (_TRUSTEE, _SOURCE),
+        Permission.RESOLVE_TEMP_IDS: (_RECIPIENT,),
         Permission.MANAGE_PATIENTS: (_TRUSTEE,),
         Permission.MANAGE_DOMAINS: (_TRUSTEE,),
-        Permission.PSEUDONYMIZE: (_TRUSTEE, _SOURCE),
+        Permission.PSEUDONYMIZE: (_TRUSTEE, _SOURCE, _RECIPIENT),
         Permission.ASK_WAY_BACK: (_STEWARD, _RESEARCHER, _TRUSTEE),
         Permission.APPROVE_WAY_BACK: (_APPROVER,),
         Permission.READ_NOTICES: (_OFFICER,),
@@ -162,7 +166,7 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "export_patients": Permission.MANAGE_PATIENTS,
         "confirm_export": Permission.MANAGE_PATIENTS,
         "issue_temp_ids": Permission.MANAGE_PATIENTS,
-        "resolve_temp_ids": Permission.REGISTER_PATIENTS,
+        "resolve_temp_ids": Permission.RESOLVE_TEMP_IDS,
         "create_domain": Permission.MANAGE_DOMAINS,
         "list_domains": Permission.PSEUDONYMIZE,
         "show_domain": Permission.PSEUDONYMIZE,

@@ -73,6 +73,7 @@ class Settings:
     approval_hours: float = 72.0
     rules: HouseRules = DEFAULT_RULES
     only: tuple[str, ...] = ()
+    sources_get_pids: bool = False
 
     def __post_init__(self) -> None:
         for part in fields(self):

@@ -1,7 +1,7 @@
 """Call the service of another house over HTTPS, with one's own certificate and the pinned one of the other house.
 
-Names, PIDs and pseudonyms travel in bodies only. Registering and pseudonymizing can be repeated: the same text gets the
-same answer, so that a call whose answer got lost is made again.
+Names, PIDs and pseudonyms travel in bodies only. Registering and pseudonymizing can be repeated, so that a call whose
+answer got lost is made again.
 """
 
 from __future__ import annotations
@@ -36,12 +36,25 @@ class OtherHouse:
     pinned: Path
     seconds: float = 60.0
 
-    def register(self, people: Sequence[Mapping[str, str]]) -> list[str | None]:
-        """Register people in the patient list of the other house; return their PIDs, None for too little data."""
+    def register(self, people: Sequence[Mapping[str, str]], *, recipient: int | None = None) -> list[str | None]:
+        """Register people in the patient list of the other house; None for a person with too little data.
+
+        Returns TempIDs that the account with the number `recipient` can resolve or, without a recipient, PIDs: the
+        settings of the other house say who may have these.
+        """
         found: list[str | None] = []
         for start in range(0, len(people), PEOPLE_AT_ONCE):
-            body = {"people": [dict(one) for one in people[start : start + PEOPLE_AT_ONCE]]}
-            found += [one["pid"] for one in self.call("POST", "/patients/registrations", body)["registrations"]]
+            body = {"people": [dict(one) for one in people[start : start + PEOPLE_AT_ONCE]], "temp_ids_for": recipient}
+            told = self.call("POST", "/patients/registrations", body)["registrations"]
+            found += [one["pid" if recipient is None else "temp_id"] for one in told]
+        return found
+
+    def resolve(self, temp_ids: Sequence[str]) -> list[str]:
+        """Return the PIDs of TempIDs that were made for this account; they are used up."""
+        found: list[str] = []
+        for start in range(0, len(temp_ids), TEXTS_AT_ONCE):
+            body = {"temp_ids": list(temp_ids[start : start + TEXTS_AT_ONCE])}
+            found += self.call("POST", "/patients/temp-ids/resolve", body)["pids"]
         return found
 
     def pseudonyms(self, domain: str, originals: Sequence[str]) -> list[str | None]:

@@ -30,13 +30,14 @@ ASKING = {
 NOTICES = {"read_way_back_notices", "read_people_notices"}
 APPROVING = {"approve_way_back", "approve_people"}
 FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_create", "vfps_create_pseudonym"}
-OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", "resolve_temp_ids", *FOR_CLIENTS}
+OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
     "list_cases", "show_case", "decide_case", "merge_patients", "split_patient", "show_patient_history",
     "forget_patient", "create_domain", "rotate_domain_key", "gpas_pseudonymize", "give_consent", "withdraw_consent",
     "show_consents", "list_released", "export_patients", "confirm_export", "issue_temp_ids",
 }  # fmt: skip
-NOT_FOR_STEWARDS = OF_TRUSTEES | APPROVING | NOTICES
+OF_RECIPIENTS = OF_SOURCES - {"register_patients"} | {"resolve_temp_ids"}
+NOT_FOR_STEWARDS = OF_TRUSTEES | OF_RECIPIENTS | APPROVING | NOTICES
 ALONE = {
     Role.RESEARCHER: {
         "list_projects", "show_project", "download_csv", "preview_release", "show_certificate", "show_report",
@@ -55,6 +56,7 @@ ALONE = {
     Role.OPERATOR: {"list_jobs", "show_job", "cancel_job", "show_metrics"},
     Role.TRUSTEE: OF_TRUSTEES | ASKING,
     Role.SOURCE: OF_SOURCES,
+    Role.RECIPIENT: OF_RECIPIENTS,
 }  # fmt: skip
 """What each role but the steward's may call beside what all roles may; stewards may call all but `NOT_FOR_STEWARDS`."""
 

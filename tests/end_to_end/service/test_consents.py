@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from kohorte.service.permissions import Role
+from support.service import new_person_with
 from support.trusting import House, house_in
 
 ANNA = {"first_names": "Anna", "last_name": "Eichhorst", "birth_date": "1960-12-30", "postcode": "01067"}
@@ -55,7 +57,7 @@ def test_from_consent_to_withdrawal(house: House, pids: list[str]) -> None:
 
 
 def test_a_source_gets_temp_ids_that_only_the_named_account_can_resolve_once(house: House) -> None:
-    database = account(house, "source 2")
+    database = account(house, "recipient")
     body = {"people": [ANNA, OTTO, {"place": "Kiel"}], "temp_ids_for": database}
     found = house.post("source", "/patients/registrations", body)["registrations"]
     assert [one["pid"] for one in found] == [None, None, None]
@@ -63,17 +65,49 @@ def test_a_source_gets_temp_ids_that_only_the_named_account_can_resolve_once(hou
     assert tokens[2] is None
     resolve = {"temp_ids": tokens[:2]}
     refused = [
-        house.post("source", "/patients/temp-ids/resolve", resolve, status=403),
-        house.post("source 2", "/patients/temp-ids/resolve", {"temp_ids": [*tokens[:2], tokens[0]]}, status=403),
+        house.post("recipient 2", "/patients/temp-ids/resolve", resolve, status=403),
+        house.post("recipient", "/patients/temp-ids/resolve", {"temp_ids": [*tokens[:2], tokens[0]]}, status=403),
     ]
-    pids = house.post("source 2", "/patients/temp-ids/resolve", resolve)["pids"]
-    refused.append(house.post("source 2", "/patients/temp-ids/resolve", resolve, status=403))
+    assert house.post("source", "/patients/temp-ids/resolve", resolve, status=403)["code"] == "not-allowed"
+    pids = house.post("recipient", "/patients/temp-ids/resolve", resolve)["pids"]
+    refused.append(house.post("recipient", "/patients/temp-ids/resolve", resolve, status=403))
     assert {one["code"] for one in refused} == {"temp-id-refused"}
     assert len(set(pids)) == 2
     (token,) = house.post("trustee", "/patients/temp-ids", {"pids": pids[:1], "recipient": database})["temp_ids"]
-    assert house.post("source 2", "/patients/temp-ids/resolve", {"temp_ids": [token]})["pids"] == pids[:1]
+    assert house.post("recipient", "/patients/temp-ids/resolve", {"temp_ids": [token]})["pids"] == pids[:1]
     disk = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
     assert not [text for text in (*pids, *tokens[:2], token) if text.encode() in disk]
+
+
+def test_two_descriptions_do_not_tell_a_source_that_somebody_in_the_list_joins_them(house: House) -> None:
+    """With PIDs they would: the first and the second description get the same one only because of the list."""
+    body = {"people": [ANNA, ANNA | {"first_names": "Anne"}, OTTO], "temp_ids_for": account(house, "recipient")}
+    before, after = (house.post("source", "/patients/registrations", body)["registrations"] for _ in range(2))
+    assert len({one["temp_id"] for one in (*before, *after)}) == 6
+    assert {(one["pid"], one["outcome"]) for one in (*before, *after)} == {(None, "registered")}
+
+
+def test_a_source_gets_no_pids_and_names_somebody_else_who_may_resolve(house: House) -> None:
+    people = {"people": [ANNA]}
+    assert house.post("source", "/patients/registrations", people, status=403)["code"] == "temp-id-only"
+    house.people["both"] = new_person_with(house.service, house.client, Role.SOURCE, Role.RECIPIENT)
+    told = [
+        house.post(name, "/patients/registrations", people | {"temp_ids_for": number}, status=400)
+        for name, number in (
+            ("source", account(house, "source")),
+            ("source", account(house, "source 2")),
+            ("source", account(house, "trustee")),
+            ("source", 999_999),
+            ("both", account(house, "both")),
+        )
+    ]
+    assert {one["code"] for one in told} == {"temp-id-recipient"}
+    assert len({one["detail"] for one in told}) == 1
+    assert not house.get("trustee", "/patients/cases")["total"]
+    (new,) = house.post("trustee", "/patients/registrations", people)["registrations"]
+    assert new["outcome"] == "new"  # nobody was registered by a refused call
+    wish = {"pids": [new["pid"]], "recipient": account(house, "source")}
+    assert house.post("trustee", "/patients/temp-ids", wish, status=400)["code"] == "temp-id-recipient"
 
 
 def test_only_trustees_see_and_change_consents(house: House, pids: list[str]) -> None:

@@ -25,7 +25,7 @@ NOBODY = {"place": "Kiel"}
 
 @pytest.fixture
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with house_in(tmp_path_factory.mktemp("patients") / "service") as opened:
+    with house_in(tmp_path_factory.mktemp("patients") / "service", sources_get_pids=True) as opened:
         yield opened
 
 

@@ -74,8 +74,8 @@ def houses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Houses]:
 def _started(stack: ExitStack, patch: pytest.MonkeyPatch, folder: Path, house: str) -> str:
     there = ["--folder", str(folder / house)]
     assert main(["serve", *there, "--only", house, "--migrate-only"]) == 0
-    for name in ("clinic", "database"):
-        account = [f"{name}@example.org", "--name", name.title(), "--role", "source"]
+    for name, role in (("clinic", "source"), ("database", "recipient")):
+        account = [f"{name}@example.org", "--name", name.title(), "--role", role]
         assert main(["user", "create", *account, "--certificate", str(folder / f"{name}.pem"), *there]) == 0
     patch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n"))
     person = ["tina@example.org", "--name", "Tina", "--role", "trustee", "--password-stdin"]
@@ -88,11 +88,14 @@ def _started(stack: ExitStack, patch: pytest.MonkeyPatch, folder: Path, house: s
 
 
 def test_from_names_to_pseudonyms_through_both_houses_neither_of_which_can_join_them(houses: Houses) -> None:
-    patients, pseudonyms = (houses.as_seen_by("clinic", house) for house in ("patients", "pseudonyms"))
-    pids = [str(pid) for pid in patients.register(PEOPLE)]
+    clinic = houses.as_seen_by("clinic", "patients")
+    patients, pseudonyms = (houses.as_seen_by("database", house) for house in ("patients", "pseudonyms"))
+    recipient = patients.call("GET", "/users/me")["user_id"]
+    pids = patients.resolve([str(one) for one in clinic.register(PEOPLE, recipient=recipient)])
     made = [str(psn) for psn in pseudonyms.pseudonyms("study", pids)]
     assert len(set(pids) | set(made)) == 4
-    assert patients.register(PEOPLE[::-1]) == pids[::-1]
+    again = [str(one) for one in clinic.register(PEOPLE[::-1], recipient=recipient)]
+    assert patients.resolve(again) == pids[::-1]
     assert pseudonyms.pseudonyms("study", pids) == made
 
     of_patients, of_pseudonyms = houses.disk("patients"), houses.disk("pseudonyms")
@@ -123,7 +126,12 @@ def test_each_house_answers_only_for_its_own_part(houses: Houses) -> None:
 
 def test_a_source_does_not_learn_who_is_in_the_list(houses: Houses) -> None:
     told = houses.as_seen_by("clinic", "patients").call(
-        "POST", "/patients/registrations", {"people": [PEOPLE[0], PEOPLE[0] | {"last_name": "Fremdling"}]}
+        "POST",
+        "/patients/registrations",
+        {
+            "people": [PEOPLE[0], PEOPLE[0] | {"last_name": "Fremdling"}],
+            "temp_ids_for": houses.as_seen_by("database", "patients").call("GET", "/users/me")["user_id"],
+        },
     )
     assert {one["outcome"] for one in told["registrations"]} == {"registered"}
 
@@ -136,10 +144,12 @@ def test_a_database_gets_pids_for_temp_ids_that_a_clinic_hands_over(houses: Hous
     told = clinic.call("POST", "/patients/registrations", body)["registrations"]
     tokens = {"temp_ids": [one["temp_id"] for one in told]}
     assert [one["pid"] for one in told] == [None, None]
-    with pytest.raises(AccessDenied, match="403, temp-id-refused"):
+    with pytest.raises(AccessDenied, match="403, not-allowed"):
         clinic.call("POST", "/patients/temp-ids/resolve", tokens)
+    with pytest.raises(AccessDenied, match="403, temp-id-only"):
+        clinic.register(PEOPLE)
     pids = database.call("POST", "/patients/temp-ids/resolve", tokens)["pids"]
-    assert pids == clinic.register(PEOPLE)
+    assert len(set(pids)) == 2
     with pytest.raises(AccessDenied, match="403, temp-id-refused"):
         database.call("POST", "/patients/temp-ids/resolve", tokens)
     with pytest.raises(AccessDenied, match="403, not-allowed"):

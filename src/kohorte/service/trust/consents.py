@@ -1,4 +1,4 @@
-"""Consents, exports and TempIDs of the patient list, for users of the service."""
+"""Consents and exports of the patient list, for users of the service."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 from kohorte.patients.consents.filtering import Purpose, note_people
 from kohorte.patients.consents.register import Consents
-from kohorte.patients.temp_ids import MINUTES, TempIds
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
-from kohorte.service.trust.folders import name_of, note
+from kohorte.service.trust.folders import note
 from kohorte.service.trust.patients import ABOUT, patient_list
 
 
@@ -74,34 +73,3 @@ def confirm(service: Service, actor: Actor, number: int) -> int:
         people = Consents(patients).confirm(number)
     note(service, actor, "confirm-export", f"export {number}", people=people)
     return people
-
-
-def issue_temp_ids(
-    service: Service, actor: Actor, pids: Sequence[str | None], *, recipient: int, minutes: int
-) -> list[str | None]:
-    """Make TempIDs that only the account of the recipient can resolve."""
-    with patient_list(service, actor) as patients:
-        tokens = TempIds(patients).issue(pids, target=_account(recipient), minutes=minutes)
-    note(service, actor, "issue-temp-ids", ABOUT, count=len(tokens))
-    return tokens
-
-
-def with_temp_ids(
-    service: Service, actor: Actor, found: Sequence[dict[str, str | None]], *, recipient: int
-) -> list[dict[str, str | None]]:
-    """Registered people with TempIDs in place of PIDs: the caller never learns a PID."""
-    tokens = issue_temp_ids(service, actor, [one["pid"] for one in found], recipient=recipient, minutes=MINUTES)
-    return [one | {"pid": None, "temp_id": token} for one, token in zip(found, tokens, strict=True)]
-
-
-def resolve_temp_ids(service: Service, actor: Actor, tokens: Sequence[str]) -> list[str]:
-    """Turn TempIDs that were made for this account into PIDs, once."""
-    with patient_list(service, actor) as patients:
-        pids = TempIds(patients).resolve(tokens, target=name_of(actor))
-    note(service, actor, "resolve-temp-ids", ABOUT, count=len(pids))
-    return pids
-
-
-def _account(number: int) -> str:
-    """How a TempID names its recipient: as logs name the user."""
-    return f"user {number}"

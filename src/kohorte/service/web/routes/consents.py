@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from kohorte.service.trust import consents
+from kohorte.service.trust import consents, temp_ids
 from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
 from kohorte.service.web.models.consents import (
     ConsentsAnswer,
@@ -67,11 +67,11 @@ def confirm_export(number: Number, service: ServiceDep, actor: ActorDep) -> Peop
 @router.post("/temp-ids", summary="Make TempIDs")
 def issue_temp_ids(body: TempIdWish, service: ServiceDep, actor: ActorDep) -> TempIds:
     """Make tokens that stand for people for some minutes, once, and that only one account can resolve."""
-    tokens = consents.issue_temp_ids(service, actor, body.pids, recipient=body.recipient, minutes=body.minutes)
+    tokens = temp_ids.issue(service, actor, body.pids, recipient=body.recipient, minutes=body.minutes)
     return TempIds(temp_ids=[str(token) for token in tokens])
 
 
 @router.post("/temp-ids/resolve", summary="Turn TempIDs into PIDs")
 def resolve_temp_ids(body: TempIds, service: ServiceDep, actor: ActorDep) -> PidsAnswer:
     """Return the PIDs of TempIDs that were made for the calling account, all or none; they are used up."""
-    return PidsAnswer(pids=consents.resolve_temp_ids(service, actor, body.temp_ids))
+    return PidsAnswer(pids=temp_ids.resolve(service, actor, body.temp_ids))

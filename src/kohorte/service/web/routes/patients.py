@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from kohorte.service.approvals.requests import perform
-from kohorte.service.trust import consents, forgetting, patients
+from kohorte.service.trust import forgetting, patients, temp_ids
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
 from kohorte.service.web.models.patients import (
     CaseAnswer,
@@ -30,10 +30,9 @@ router.include_router(people_router)
 
 @router.post("/registrations", summary="Register people")
 def register_patients(body: People, service: ServiceDep, actor: ActorDep) -> RegistrationsAnswer:
-    """Give every person one PID, or a TempID for it; only trustees learn whether somebody was in the list."""
-    found = patients.register(service, actor, [one.model_dump() for one in body.people])
-    if body.temp_ids_for is not None:
-        found = consents.with_temp_ids(service, actor, found, recipient=body.temp_ids_for)
+    """Give every person a PID, or a TempID for it: sources get TempIDs and do not learn who was in the list."""
+    people = [one.model_dump() for one in body.people]
+    found = temp_ids.register(service, actor, people, recipient=body.temp_ids_for)
     return RegistrationsAnswer(registrations=[Registration.model_validate(one) for one in found])
 
 
