@@ -37,6 +37,11 @@ class Agreement:
         return self.repeated >= FEWEST_CODES and self.by_chance < 1
 
     @property
+    def is_by_chance(self) -> bool:
+        """Whether the codes agree hardly more often than by chance."""
+        return self.share < (1 + self.by_chance) / 2
+
+    @property
     def holds(self) -> bool:
         """Whether nearly all codes have one value, which is not by chance.
 

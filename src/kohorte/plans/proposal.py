@@ -13,11 +13,12 @@ from kohorte.data import Role, as_text, person_keys, without_marks
 from kohorte.hierarchies import Builder, Dates, Intervals, Redaction
 from kohorte.identifiers.given_numbers import giving_numbers, places_of
 from kohorte.identifiers.people import Numbering
-from kohorte.in_words import count
+from kohorte.in_words import count, listed
 from kohorte.lattice import size_in_words
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.plans.parts import Attribute
-from kohorte.plans.people.repeated_people import OTHERS, Repeated, repeated_people
+from kohorte.plans.people.candidates import OTHERS, Candidates, Repeated
+from kohorte.plans.people.repeated_people import repeated_among
 from kohorte.plans.person import Person
 from kohorte.plans.plan import Plan
 from kohorte.plans.profile import ColumnProfile, profile, why_stars
@@ -39,11 +40,12 @@ MOST_COMBINATIONS = 2**20
 class ProposedPerson:
     """The columns of `person` for a plan; none if a person has to decide, as `reason` says.
 
-    `identifying` is the column that the release leaves out, and `people` are whom the columns tell apart.
+    `identifying` is the column that the release leaves out, whatever it looks like, and `people` are whom the columns
+    tell apart.
     """
 
     columns: tuple[str, ...]
-    identifying: str
+    identifying: str | None
     people: int
     reason: str
 
@@ -144,10 +146,14 @@ class Proposal:
         found = []
         if len(alike) < len(sensitive):
             found.append("each class contains at least two values of every sensitive attribute")
-        if alike:
-            whose = "people" if self.person is not None and self.person.columns else "rows"
+        if constant := [column.name for column in sensitive if column.distinct < LEAST_VALUES]:
             found.append(
-                f"no model can protect {', '.join(map(repr, alike))}: all {whose} have the same value, or none"
+                f"no model can protect {listed(list(map(repr, constant)))}: all rows have the same value, or none"
+            )
+        if shared := [name for name in alike if name not in constant]:
+            found.append(
+                f"no model can protect {listed(list(map(repr, shared)))}: all people have one value in common, or lack "
+                "one, in at least one of their rows each"
             )
         return found
 
@@ -239,11 +245,17 @@ def _levels(hierarchy: Builder | None) -> int:
 def proposed_person(
     frame: pl.DataFrame, roles: Mapping[str, Role], missing_values: Sequence[str] = ()
 ) -> ProposedPerson | None:
-    """Propose whom a row is about, from a column that numbers people or cases, or identifies, and repeats."""
+    """Propose whom a row is about, from a column that numbers people or cases, or identifies, and repeats.
+
+    If only a person can tell whether it does, nothing is proposed, and the reason is the question.
+    """
     frame = without_marks(frame, missing_values)
-    found = repeated_people(FrameSource(frame), roles)
-    if found is None or len(found.columns) > 1 or found.rank > OTHERS:
-        return None
+    candidates = Candidates(FrameSource(frame), roles)
+    found = repeated_among(candidates)
+    if found is None:
+        return None if candidates.unique is None else ProposedPerson((), None, frame.height, _each(candidates.unique))
+    if found.is_question or found.rank > OTHERS:
+        return ProposedPerson((), None, frame.height, replace(found, is_question=True).reason)
     [column] = found.columns
     if found.rows < frame.height:
         return ProposedPerson((), column, found.values, _incomplete(found, frame.height))
@@ -257,6 +269,17 @@ def proposed_person(
         return ProposedPerson(found.columns, column, found.values, f"{giving.facts}, but {_lacking(giving.place)}")
     several = Repeated(together, shown.n_unique(), frame.height, found.rank)
     return ProposedPerson(together, column, several.values, f"{giving.facts}; {several.reason}")
+
+
+def _each(unique: Repeated) -> str:
+    """Why rows are counted as people."""
+    [column] = unique.columns
+    several = (
+        ""
+        if unique.rank == Numbering.PEOPLE
+        else ", unless a person can have several: then add 'person' with the column that says whom a row is about"
+    )
+    return f"every row has its own value of {column!r}, so that each row is taken for another person{several}"
 
 
 def _incomplete(found: Repeated, rows: int) -> str:

@@ -9,14 +9,13 @@ from functools import cached_property
 
 import polars as pl
 
-from kohorte.data import Role, as_text, person_keys, sha256_of, spelling_keys, without_marks
+from kohorte.data import Role, as_text, person_keys, sha256_of, without_marks
 from kohorte.data.columns import check_types
 from kohorte.dp.schema.columns import Column, Datatype
 from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
-from kohorte.identifiers.people import numbering
 from kohorte.plans.people.contradicted_person import Contradiction, contradictions
-from kohorte.plans.people.repeated_people import refuse_repeated, repeated_by_content, repeated_in_counts
+from kohorte.plans.people.repeated_people import refuse_repeated, repeated_column
 from kohorte.plans.person import Person
 from kohorte.plans.unit import Unit
 from kohorte.sources import FrameSource
@@ -83,21 +82,9 @@ def contradicted_id(frame: pl.DataFrame, metadata: QueryMetadata) -> tuple[Contr
 def _refuse_unstated(frame: pl.DataFrame, metadata: QueryMetadata) -> None:
     """Refuse a table with repeated identifiers if the metadata do not say whom a row is about."""
     if metadata.private_id is None:
-        looked_at = frame.select(name for name in frame.columns if _looked_at(name, metadata))
-        counts = {text.name: _counted(as_text(text)) for text in without_marks(looked_at, metadata.missing_values)}
-        refuse_repeated(repeated_in_counts(counts, metadata.identifying), "private_id")
         whole = FrameSource(without_marks(frame, metadata.missing_values))
         roles = dict.fromkeys(metadata.identifying, Role.IDENTIFYING)
-        refuse_repeated(repeated_by_content(whole, roles, frame.columns), "private_id")
-
-
-def _looked_at(name: str, metadata: QueryMetadata) -> bool:
-    return name in metadata.identifying or numbering(name) is not None
-
-
-def _counted(text: pl.Series) -> tuple[int, int]:
-    present = spelling_keys(text.drop_nulls()).drop_nulls()
-    return present.n_unique(), len(present)
+        refuse_repeated(repeated_column(whole, roles), "private_id")
 
 
 def _aliases(columns: Mapping[str, Column]) -> dict[str, str]:

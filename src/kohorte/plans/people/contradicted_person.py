@@ -11,16 +11,16 @@ from kohorte import in_words
 from kohorte.data import Role, person_keys
 from kohorte.identifiers.people import Numbering, numbering, tells_events
 from kohorte.in_words import count
-from kohorte.plans.people.repeated_people import (
+from kohorte.plans.people.candidates import (
     FEWEST,
     OTHERS,
     PEOPLE,
     absent,
     present,
     rank_of,
-    repeated_column,
     with_people,
 )
+from kohorte.plans.people.repeated_people import repeated_column
 from kohorte.plans.people.shared_numbers import one_person
 from kohorte.plans.person import Person
 from kohorte.plans.unit import Unit
@@ -97,7 +97,9 @@ def contradictions(source: TableSource, unit: Unit) -> tuple[Contradiction, ...]
         return ()
     if not unit.counts_people:
         found = repeated_column(source, unit.roles)
-        return () if found is None else (Contradiction((), found.columns, found.facts, found.completing(source.rows)),)
+        if found is None or found.is_question:
+            return ()
+        return (Contradiction((), found.columns, found.facts, found.completing(source.rows)),)
     if not set(unit.columns) <= set(source.columns):
         return ()
     return tuple(_of_columns(source, unit))

@@ -3,7 +3,7 @@ person keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -14,7 +14,7 @@ import polars as pl
 from kohorte.data import Role
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.identifiers.agreement import FEWEST_CODES, MOSTLY, Agreement, agreement
-from kohorte.identifiers.people import keeps_for_life, may_be_shared, names_a_thing
+from kohorte.identifiers.people import keeps_for_life, may_be_shared, serves_several
 from kohorte.kernels.arrays import Codes, Counts
 from kohorte.sources import TableSource, Tuples
 
@@ -51,8 +51,8 @@ def numbered_by_content(
     The agreement must be far from chance. `columns` are those of the table.
     """
     names = [name for name in columns if roles.get(name, Role.INSENSITIVE) is not Role.IDENTIFYING]
-    kept = [name for name in columns if keeps_for_life(name)][:MOST_KEPT]
-    codes = [name for name in names if name not in kept and not may_be_shared(name) and not names_a_thing(name)]
+    kept = kept_for_life(columns)
+    codes = [name for name in names if name not in kept and not may_be_shared(name) and not serves_several(name)]
     codes = codes[:MOST_COLUMNS]
     parts: Iterable[tuple[Tuples, Sequence[str]]]
     if source.rows > ROWS_AT_ONCE:
@@ -62,6 +62,22 @@ def numbered_by_content(
         parts = [(source.distinct((*kept, *dict.fromkeys((*codes, *others)))), codes)] if codes else []
     found = [one for tuples, own in parts for one in _numbering(_Table(tuples, kept), own)]
     return min(found, key=lambda one: one.values, default=None)
+
+
+def kept_for_life(columns: Sequence[str]) -> list[str]:
+    """The columns whose names say that people keep them for life; some of them, if there are many."""
+    return [name for name in columns if keeps_for_life(name)][:MOST_KEPT]
+
+
+def agreeing_for_life(source: TableSource, name: str, kept: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns, of those that people keep for life, in which rows with the same value of a column agree.
+
+    None if that cannot be told, and none of them if rows with the same value clearly are about several people.
+    """
+    if not kept or name in kept:
+        return None
+    table = _Table(source.distinct((name, *kept)), kept)
+    return table.for_life(table.columns[name])
 
 
 def _numbering(table: _Table, codes: Sequence[str]) -> Iterator[NumberedByContent]:
@@ -96,9 +112,8 @@ class _Column:
     @property
     def is_even_code(self) -> bool:
         """Whether the values look like codes, and have a few rows each, none of them very many."""
-        digits = self.distinct.str.contains(CODE).mean()
         even = self.rows <= MOST_ROWS_EACH * self.values and self.most * self.values <= MOST_UNEVEN * self.rows
-        return even and isinstance(digits, float) and digits >= MOSTLY_CODES
+        return even and _mostly(self.distinct.str.contains(CODE))
 
     @cached_property
     def in_years(self) -> tuple[Codes, int]:
@@ -129,15 +144,24 @@ class _Table:
 
     def agreeing(self, code: _Column) -> tuple[str, ...]:
         """The columns in which rows with the same code agree, if they are enough to take the code for a person's."""
-        told = {other.name: found for other in self._kept if (found := self._agreement(code, other)).is_told}
+        told = self._told(code)
         if told:
-            agree = all(found.share >= MOSTLY for found in told.values())
-            return tuple(told) if agree and any(found.holds for found in told.values()) else ()
+            return tuple(told) if _agree(told.values()) else ()
         if not code.is_even_code:
             return ()
         agreeing = [one for one in self._others if one is not code and self._agreement(code, one).holds]
         pairs = ((left, right) for left, right in combinations(agreeing, 2) if _unrelated(left, right, code.one_each))
         return next(((left.name, right.name) for left, right in pairs), ())
+
+    def for_life(self, code: _Column) -> tuple[str, ...] | None:
+        """The columns that people keep in which rows with the same code agree; None if that cannot be told."""
+        told = self._told(code)
+        if told and _agree(told.values()):
+            return tuple(told)
+        return () if any(one.is_by_chance for one in told.values()) else None
+
+    def _told(self, code: _Column) -> dict[str, Agreement]:
+        return {other.name: found for other in self._kept if (found := self._agreement(code, other)).is_told}
 
     def _agreement(self, code: _Column, other: _Column) -> Agreement:
         part = _part_of(code.codes)
@@ -145,12 +169,26 @@ class _Table:
         return agreement(code.codes[part], other.codes[part], self._rows[part], missing=missing)
 
 
+def has_codes(texts: pl.Series) -> bool:
+    """Whether different texts look like numbers or codes: with a digit, without blanks, and no dates."""
+    return _mostly(texts.str.contains(CODE) & ~texts.str.contains(r"\S\s+\S") & ~texts.str.contains(DATE))
+
+
+def _mostly(tests: pl.Series) -> bool:
+    share = tests.mean()
+    return isinstance(share, float) and share >= MOSTLY_CODES
+
+
+def _agree(told: Collection[Agreement]) -> bool:
+    return all(one.share >= MOSTLY for one in told) and any(one.holds for one in told)
+
+
 def _unrelated(left: _Column, right: _Column, people: Counts) -> bool:
     """Whether two columns tell little about each other: people who have a value of one in common agree in the other
     hardly more often than by chance."""
     both = (left.in_years, right.in_years)
     ways = (_between(both, people), _between(both[::-1], people))
-    return all(way.repeated > 1 and way.share < (1 + way.by_chance) / 2 for way in ways)
+    return all(way.repeated > 1 and way.is_by_chance for way in ways)
 
 
 def _part_of(codes: Codes) -> slice | Counts:

@@ -11,8 +11,9 @@ from kohorte.algorithm_names import RECODER_NAMES
 from kohorte.data import Role, loose_keys, one_text, spelling_keys
 from kohorte.errors import InputError
 from kohorte.in_words import count, listed
+from kohorte.plans.people.candidates import PEOPLE, absent, present, with_people
 from kohorte.plans.people.contradicted_person import contradictions
-from kohorte.plans.people.repeated_people import PEOPLE, absent, present, repeated_people, with_people
+from kohorte.plans.people.repeated_people import repeated_people
 from kohorte.plans.plan import Plan
 from kohorte.sources import COUNT, TableSource
 
@@ -174,8 +175,9 @@ def _unstated(source: TableSource, plan: Plan, wanted: Sequence[str]) -> tuple[s
     if found is not None:
         stays = all(plan.unit.roles.get(name) in (Role.SENSITIVE, Role.INSENSITIVE) for name in found.columns)
         tied = "; it stays in the release, where it ties rows together" if stays else ""
-        seem = f"{found.facts}, so that several rows seem to be about one person{tied}"
-        said = f"{seem}; {found.completing(source.rows)}add '{found.line}' to the plan"
+        seem = found.asked if found.is_question else f"{found.facts}, so that several rows seem to be about one person"
+        said = f"{seem}{tied}; {found.completing(source.rows)}add '{found.line}' to the plan"
+        said += " if so" if found.is_question else ""
     elif lacking := [repr(name) for name in wanted if name not in columns]:
         said = (
             f"the table does not have {listed(lacking)}, so that it does not say whether several rows are about one "

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, func, insert, select, update
 
-from kohorte.data import Role, without_marks
+from kohorte.data import without_marks
 from kohorte.errors import InputError
 from kohorte.plans import Plan
-from kohorte.plans.people.repeated_people import refuse_repeated, repeated_by_content, repeated_in_counts
+from kohorte.plans.people.repeated_people import refuse_repeated, repeated_column
 from kohorte.service.access import PROJECT, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
@@ -97,15 +97,13 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
 def _refuse_unstated(service: Service, dataset: Row[Any], plan: Plan) -> None:
     """Refuse a plan that does not say whom a row is about, on a table with repeated identifiers.
 
-    The table is read only if names, roles and counts do not say it: a column can number people by its content.
+    What is only a question, such as that of repeated e-mail addresses, makes the verdict on the release amber.
     """
     if plan.unit.is_stated:
         return
-    rows = int(dataset.rows)
-    counts = {column["name"]: (column["distinct"], rows - column["missing"]) for column in dataset.columns}
-    refuse_repeated(repeated_in_counts(counts, plan.names(Role.IDENTIFYING)), "person", rows=rows)
-    frame = without_marks(load(service, dataset), plan.missing_values)
-    refuse_repeated(repeated_by_content(FrameSource(frame), plan.unit.roles, frame.columns), "person", rows=rows)
+    source = FrameSource(without_marks(load(service, dataset), plan.missing_values))
+    found = repeated_column(source, plan.unit.roles)
+    refuse_repeated(None if found is None or found.is_question else found, "person", rows=int(dataset.rows))
 
 
 def _inserted(

@@ -71,8 +71,15 @@ def test_numbers_within_clinics_are_no_contradiction() -> None:
     assert notes(frame, ["clinic", "patient"]) == ()
 
 
-def test_a_doctor_of_many_patients_contradicts_a_case_but_not_a_patient() -> None:
-    frame = stays(doctor=[f"doctor-{row % 5}" for row in range(120)])
+@pytest.mark.parametrize("name", ["doctor", "device", "Station", "e-mail"])
+def test_things_and_addresses_that_serve_many_patients_contradict_neither_a_patient_nor_a_case(name: str) -> None:
+    frame = stays(**{name: [f"{name}-{row % 5}" for row in range(120)]})
+    assert notes(frame, "patient_id") == ()
+    assert notes(frame.drop("patient_id"), "case_number") == ()
+
+
+def test_an_identifier_that_several_cases_have_contradicts_a_case_but_not_a_patient() -> None:
+    frame = stays(key=[f"key-{row % 5}" for row in range(120)])
     assert notes(frame, "patient_id") == ()
     assert len(notes(frame.drop("patient_id"), "case_number")) == 1
 

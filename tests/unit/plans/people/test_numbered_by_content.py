@@ -152,7 +152,10 @@ def test_the_note_and_the_proposal_name_the_column_and_no_value() -> None:
     assert ko.anonymize(frame, proposal.plan).verification.people == 100
 
 
-def test_a_column_whose_name_numbers_people_is_asked_first() -> None:
+def test_beside_a_unique_number_of_people_a_number_by_content_is_a_question() -> None:
     columns = people()
     columns["patient_id"] = [f"p{at}" for at in range(300)]
-    assert repeated_people(FrameSource(pl.DataFrame(columns)), {}) is None
+    one = repeated_people(FrameSource(pl.DataFrame(columns)), {})
+    assert one is not None
+    assert one.columns == ("Nr",)
+    assert one.is_question

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 from kohorte.data import Role
+from kohorte.identifiers import people as people_by_name
 from kohorte.plans import Plan
 from kohorte.plans.people.person_notes import person_notes
 from kohorte.plans.people.repeated_people import repeated_people
@@ -210,3 +212,14 @@ def test_linked_by_is_proposed_only_where_the_plan_can_have_it() -> None:
         assert ties
         assert sum("linked_by" in note for note in ties) == proposed
         assert all(note.endswith("make the column identifying") for note in ties)
+
+
+def test_the_names_of_many_repeated_identifiers_are_not_compared_with_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[str] = []
+    words_of = people_by_name.words_of
+    monkeypatch.setattr(people_by_name, "words_of", lambda name: looked_at.append(name) or words_of(name))
+    wide = pl.DataFrame({f"id {number}": ["a", "b", "b"] for number in range(300)})
+    assert repeated_people(FrameSource(wide), dict.fromkeys(wide.columns, Role.IDENTIFYING)) is not None
+    assert max(Counter(looked_at).values()) < 20
