@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import stat
 from collections.abc import Callable
@@ -87,7 +88,7 @@ def test_nothing_but_show_prints_identity_data(run: Run) -> None:
         run("patients", "split", pid, "--record", 1),
         run("patients", "merge", pid, other),
         run("patients", "forget", pid, "--dry-run"),
-        run("patients", "forget", pid),
+        run("patients", "forget", pid, "--yes"),
         run("patients", "history", pid),
     ]
     text = "".join(ran.out + ran.err for ran in everything) + Path("trust/log.jsonl").read_text()
@@ -151,6 +152,48 @@ def test_wrong_use_is_refused_before_a_folder_is_made(run: Run, arguments: tuple
     assert not Path("trust").exists()
 
 
+class Terminal(io.StringIO):
+    """Standard input on which somebody types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_forgetting_is_confirmed_and_a_dry_run_says_what_would_go(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("patients", "register", "in.csv", "--output", "out.csv")
+    pid = pl.read_csv("out.csv")["pid"][0]
+    for typed in (io.StringIO("forget\n"), Terminal("yes\n"), Terminal("")):
+        monkeypatch.setattr("sys.stdin", typed)
+        refused = run("patients", "forget", pid)
+        assert (refused.code, "[not-confirmed]" in refused.err) == (2, True)
+    assert "would be destroyed; nothing was" in run("patients", "forget", pid, "--dry-run").out
+    assert run("patients", "history", pid).code == 0
+    monkeypatch.setattr("sys.stdin", Terminal("forget\n"))
+    forgotten = run("patients", "forget", pid)
+    assert (forgotten.code, "Type forget to go on" in forgotten.err, pid in forgotten.err) == (0, True, False)
+    assert "[patients-pid-forgotten]" in run("patients", "history", pid).err
+
+
+def test_a_pid_need_not_be_an_argument(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("patients", "register", "in.csv", "--output", "out.csv")
+    pid, *_, other = pl.read_csv("out.csv")["pid"].unique(maintain_order=True)
+    Path("pid.txt").write_text(f"\ufeff{pid}\r\n", encoding="utf-8")
+    for action in ("history", "consent show", "consent released"):
+        plain = run("patients", *action.split(), pid, "--json").out
+        assert run("patients", *action.split(), "@pid.txt", "--json").out == plain
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{pid}\n"))
+        assert run("patients", *action.split(), "-", "--json").out == plain
+    assert run("patients", "consent", "give", "@pid.txt", "--purpose", "research").code == 0
+    assert run("patients", "consent", "withdraw", "@pid.txt").code == 0
+    assert len(run("patients", "temp-id", "issue", "@pid.txt", "--for", "database").out) > 20
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{pid}\n{other}\n"))
+    assert run("patients", "merge", "-", "-", "--json").json == {"pid": pid, "other_pid": other}
+    record = run("patients", "history", "@pid.txt", "--json").json["records"][-1]["record"]
+    assert run("patients", "split", "@pid.txt", "--record", record, "--json").json["pid"] == pid
+    assert run("patients", "forget", "@pid.txt", "--yes").code == 0
+    assert "[file-unreadable]" in run("patients", "forget", "@nothing.txt").err
+
+
 def test_a_mistyped_pid_says_where(run: Run) -> None:
     run("patients", "register", "in.csv", "--output", "out.csv")
     pid = pl.read_csv("out.csv")["pid"][0]
@@ -158,7 +201,7 @@ def test_a_mistyped_pid_says_where(run: Run) -> None:
     ran = run("patients", "forget", wrong)
     assert ran.code == 2
     assert "character 3 seems to be wrong" in ran.err
-    assert run("patients", "forget", pid).code == 0
+    assert run("patients", "forget", pid, "--yes").code == 0
     assert "[patients-pid-forgotten]" in run("patients", "history", pid).err
 
 

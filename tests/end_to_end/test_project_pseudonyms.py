@@ -112,10 +112,13 @@ def test_resources_are_pseudonymized_and_forgotten(here: Path, run: Run) -> None
     which = ("forget", "samples", "--file", "gone.csv", "--column", "label", "--folder", "trust")
     refused = run("domain", *which)
     assert (refused.code, "not-confirmed" in refused.err) == (2, True)
+    assert "1 entry of the list would be destroyed; nothing was" in run("domain", *which, "--dry-run").out
     assert run("domain", *which, "--yes", "--json").json == {"domain": "samples", "asked_for": 1, "entries": 1}
     assert "0 entries" in run("domain", *which, "--yes").out
     assert "give --pseudonym" in run("domain", "forget", "samples", "--folder", "trust", "--yes").err
     assert run("pseudonymize", "in.ndjson", *fhir, "--force", "--json").json["domains"]["samples"]["new"] == 1
+    would = run("domain", "destroy-key", "samples", "--folder", "trust", "--dry-run", "--json").json
+    assert would == {"domain": "samples", "destroyed": [1], "dry_run": True}
     assert "destroyed" in run("domain", "destroy-key", "samples", "--folder", "trust", "--yes").out
     assert "pseudonym-key-destroyed" in run("pseudonymize", "in.ndjson", *fhir, "--force").err
     assert run("domain", "list", "--folder", "trust").out.rstrip().endswith("destroyed")

@@ -55,9 +55,10 @@ def pseudonyms(folder: Path, run: Run, act: Run, request: pytest.FixtureRequest)
     return pl.read_csv(folder / "out.csv")["patient"].to_list()
 
 
-def ask(act: Run, *options: str, person: str = "Ada", days: int = 7) -> Any:
+def ask(act: Run, *options: str, person: str = "Ada", days: int = 7, password: str = PASSWORD) -> Any:
     until = f"{datetime.now(UTC) + timedelta(days=days):%Y-%m-%d}"
-    return act("request", "--domain", "study", "--purpose", PURPOSE, "--until", until, "--as", person, *options)
+    wish = ("--domain", "study", "--purpose", PURPOSE, "--until", until, "--as", person)
+    return act("request", *wish, *options, password=password)
 
 
 def test_from_the_request_to_the_people(folder: Path, act: Run, pseudonyms: list[str]) -> None:
@@ -84,6 +85,15 @@ def test_a_mistyped_pseudonym_is_named_by_its_row_and_not_shown(folder: Path, ac
     assert mistyped not in refused.err
     refused = ask(act, "--pseudonym", pseudonyms[0], "--pseudonym", mistyped)
     assert "--pseudonym 2: this is not a pseudonym" in refused.err
+
+
+def test_pseudonyms_come_from_standard_input_after_the_password(act: Run, pseudonyms: list[str]) -> None:
+    asked = ask(act, "--pseudonym", "-", password="\n".join([PASSWORD, *pseudonyms[:2], ""]))
+    assert asked.code == 0
+    for person in ("Ben", "Cleo"):
+        act("approve", 1, "--as", person)
+    shown = act("show", 1, "--as", "Ada", "--json").json["found"]
+    assert [one["pseudonym"] for one in shown] == pseudonyms[:2]
 
 
 def test_an_unknown_pseudonym_is_told_only_at_the_end(act: Run, pseudonyms: list[str]) -> None:

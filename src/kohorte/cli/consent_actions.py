@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kohorte.cli.given_pids import add_pid, given_pid
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, print_table, table_in_batches
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.errors import InputError
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 examples:
-  kohorte patients consent give A1C2D3E4 --purpose diabetes-research --until 2031-12-31 --folder trust
+  kohorte patients consent give @pid.txt --purpose diabetes-research --until 2031-12-31 --folder trust
   kohorte patients consent give --file new.csv --column pid --purpose research --category lab --folder trust
-  kohorte patients consent show A1C2D3E4 --folder trust
+  kohorte patients consent show @pid.txt --folder trust
   kohorte patients consent filter data.csv --purpose diabetes-research --project p7 --output p7.csv --folder trust
   kohorte patients consent filter data.csv --purpose research --project p8 --category lab=crp,hb --output p8.csv
   kohorte patients consent list --purpose research --project p9 --output covered.csv --folder trust
   kohorte patients consent confirm 3 --folder trust                    is everybody in export 3 still covered?
-  kohorte patients consent withdraw A1C2D3E4 --folder trust            lists what was exported before
-  kohorte patients consent released A1C2D3E4 --folder trust
+  kohorte patients consent withdraw @pid.txt --folder trust            lists what was exported before
+  kohorte patients consent released @pid.txt --folder trust
 
 A consent without --category is for all kinds of data. 'filter' and 'list' check consents again before the output
 appears, and note who was in it."""
@@ -41,7 +42,7 @@ def add_consent_actions(actions: Actions[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser("consent", help=text, description=text, epilog=EPILOG)
     own = parser.add_subparsers(dest="consent_action", metavar="ACTION", required=True)
     give = add_action(own, "give", "note that people agreed", run_give, epilog=EPILOG)
-    give.add_argument("pid", metavar="PID", nargs="?")
+    add_pid(give, optional=True)
     give.add_argument("--file", metavar="TABLE", help="CSV or Parquet file with PIDs, instead of one PID")
     give.add_argument("--column", default="pid", metavar="C", help="the column of --file that has them (default pid)")
     give.add_argument("--purpose", action="append", required=True, metavar="P", help="for what; may be repeated")
@@ -51,13 +52,13 @@ def add_consent_actions(actions: Actions[argparse.ArgumentParser]) -> None:
     withdraw = add_action(
         own, "withdraw", "take a consent back, for good or for a purpose", run_withdraw, epilog=EPILOG
     )
-    withdraw.add_argument("pid", metavar="PID")
+    add_pid(withdraw)
     withdraw.add_argument("--purpose", action="append", default=[], metavar="P", help="only for this (default: all)")
     show = add_action(own, "show", "the consents of a person, with their history", run_show, epilog=EPILOG)
-    show.add_argument("pid", metavar="PID")
+    add_pid(show)
     show.add_argument("--fhir", action="store_true", help="print FHIR resources (R4, Consent) in a Bundle")
     released = add_action(own, "released", "the exports that a person was in", run_released, epilog=EPILOG)
-    released.add_argument("pid", metavar="PID")
+    add_pid(released)
     confirm = add_action(
         own, "confirm", "check that everybody in an export is still covered", run_confirm, epilog=EPILOG
     )
@@ -97,7 +98,7 @@ def run_give(options: argparse.Namespace) -> int:
     refuse_missing_libraries()
     if (options.pid is None) == (options.file is None):
         raise InputError("give a PID, or --file with a table of PIDs", code="consent-people")
-    pids = [options.pid] if options.file is None else _pids_of(options)
+    pids = [given_pid(options.pid)] if options.file is None else _pids_of(options)
     with _consents(options) as consents:
         people = consents.give(
             pids, options.purpose, categories=options.category, start=options.start, until=options.until
@@ -121,7 +122,7 @@ def _pids_of(options: argparse.Namespace) -> list[str]:
 def run_withdraw(options: argparse.Namespace) -> int:
     """Take a consent back."""
     with _consents(options) as consents:
-        released = consents.withdraw(options.pid, options.purpose)
+        released = consents.withdraw(given_pid(options.pid), options.purpose)
     if options.json:
         print_json(released.to_dict())
         return 0
@@ -134,7 +135,7 @@ def run_withdraw(options: argparse.Namespace) -> int:
 def run_show(options: argparse.Namespace) -> int:
     """Show the consents of a person."""
     with _consents(options) as consents:
-        found, now = consents.show(options.pid), consents.now
+        found, now = consents.show(given_pid(options.pid)), consents.now
     if options.fhir:
         resources = [consent.to_fhir(found.pid, now) for consent in found.consents]
         entries = [{"resource": resource} for resource in resources]
@@ -163,7 +164,7 @@ def run_show(options: argparse.Namespace) -> int:
 def run_released(options: argparse.Namespace) -> int:
     """List former exports."""
     with _consents(options) as consents:
-        released = consents.released(options.pid)
+        released = consents.released(given_pid(options.pid))
     if options.json:
         print_json(released.to_dict())
     else:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kohorte.cli.output import STANDARD_INPUT
 from kohorte.errors import InputError
 
 _NUMBERED = re.compile("(?:pseudonym|PID) ([0-9]+)(?=:)")
@@ -14,7 +16,13 @@ _NUMBERED = re.compile("(?:pseudonym|PID) ([0-9]+)(?=:)")
 
 def add_pseudonym_options(parser: argparse.ArgumentParser) -> None:
     """Add --pseudonym, --file and --column."""
-    parser.add_argument("--pseudonym", action="append", default=[], metavar="P", help="a pseudonym; may be repeated")
+    parser.add_argument(
+        "--pseudonym",
+        action="append",
+        default=[],
+        metavar="P",
+        help="a pseudonym; may be repeated; - reads all lines of standard input (seen in no list of processes)",
+    )
     parser.add_argument("--file", metavar="TABLE", help="CSV or Parquet file that has the pseudonyms")
     parser.add_argument("--column", metavar="C", help="the column of --file that has them")
 
@@ -41,6 +49,7 @@ def _placed(options: argparse.Namespace) -> list[tuple[str, str]]:
     """Each pseudonym after its place in words."""
     if (options.file is None) != (options.column is None):
         raise InputError("--file and --column belong together", code="way-back-pseudonyms")
+    _read_standard_input(options)
     given = [(f"--pseudonym {number}", text) for number, text in enumerate(options.pseudonym, start=1)]
     if options.file is None:
         return given
@@ -51,3 +60,11 @@ def _placed(options: argparse.Namespace) -> list[tuple[str, str]]:
         raise InputError(f"{options.file}: has no column {options.column!r}", code="way-back-pseudonyms")
     rows = enumerate(table.frame[options.column], start=1)
     return given + [(f"{options.file}, row {row}", str(value)) for row, value in rows if value is not None]
+
+
+def _read_standard_input(options: argparse.Namespace) -> None:
+    """Put the lines of standard input in place of the one `-`; they can be read only once."""
+    if STANDARD_INPUT in options.pseudonym:
+        lines = [line.strip() for line in sys.stdin]
+        others = [text for text in options.pseudonym if text != STANDARD_INPUT]
+        options.pseudonym = [*others, *filter(None, lines)]

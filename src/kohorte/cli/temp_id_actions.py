@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from kohorte.cli.given_pids import add_pid, given_pid
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.errors import InputError
@@ -14,7 +15,7 @@ from kohorte.in_words import count
 EPILOG = """\
 examples:
   kohorte patients register admissions.csv --temp-ids-for database --output for-database.csv --folder trust
-  kohorte patients temp-id issue A1C2D3E4 --for database --folder trust
+  kohorte patients temp-id issue @pid.txt --for database --folder trust
   kohorte patients temp-id resolve for-database.csv --for database --output with-pids.csv --folder trust
   kohorte patients temp-id resolve --for database --folder trust < token.txt
 
@@ -29,7 +30,7 @@ def add_temp_id_actions(actions: Actions[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser("temp-id", help=text, description=text, epilog=EPILOG)
     own = parser.add_subparsers(dest="temp_id_action", metavar="ACTION", required=True)
     issue = add_action(own, "issue", "make a TempID for a person", run_issue, epilog=EPILOG)
-    issue.add_argument("pid", metavar="PID")
+    add_pid(issue)
     issue.add_argument("--minutes", type=int, default=15, metavar="N", help="how long it is valid (default 15)")
     text = "turn TempIDs into PIDs, all or none, once"
     resolve = own.add_parser("resolve", help=text, description=text, epilog=EPILOG)
@@ -48,7 +49,7 @@ def run_issue(options: argparse.Namespace) -> int:
     with opened_list(options) as patients:
         from kohorte.patients.temp_ids import TempIds
 
-        (token,) = TempIds(patients).issue([options.pid], target=options.target, minutes=options.minutes)
+        (token,) = TempIds(patients).issue([given_pid(options.pid)], target=options.target, minutes=options.minutes)
     if options.json:
         print_json({"temp_id": token, "for": options.target, "minutes": options.minutes})
     else:

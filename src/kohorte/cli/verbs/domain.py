@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
+from kohorte.cli.confirmation import add_confirmation, confirm
 from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms, named_places
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.errors import InputError
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     destroy.set_defaults(run=run_destroy)
     for action in (forget, destroy):
         action.add_argument("name", metavar="NAME", help="the domain")
-        action.add_argument("--yes", action="store_true", help="do not ask; it cannot be undone")
+        add_confirmation(action)
 
 
 def _add_shape(create: argparse.ArgumentParser) -> None:
@@ -159,7 +159,13 @@ def run_forget(options: argparse.Namespace) -> int:
     domains = opened_domains(options.folder)
     from kohorte.trust.log import account
 
-    domains.open(options.name)
+    kind = domains.open(options.name).kind
+    if options.dry_run:
+        with named_places(options):
+            known = kind.originals(wanted)
+        found = sum(one is not None for one in known)
+        words = f"{count(found, 'entry', 'entries')} of the list would be destroyed"
+        return _would(options, {"asked_for": len(wanted), "entries": found}, words)
     _confirm(options, f"the link of {count(len(wanted), 'pseudonym')} to people will be destroyed")
     with named_places(options):
         found = domains.forget(options.name, wanted, actor=account())
@@ -176,7 +182,10 @@ def run_destroy(options: argparse.Namespace) -> int:
     domains = opened_domains(options.folder)
     from kohorte.trust.log import account
 
-    domains.definition(options.name)
+    definition = domains.definition(options.name)
+    if options.dry_run:
+        would = [one for one in definition.keys if options.key_version in (None, one)]
+        return _would(options, {"destroyed": would}, f"{count(len(would), 'version')} of its key would be destroyed")
     what = "its key" if options.key_version is None else f"version {options.key_version} of its key"
     _confirm(options, f"{what} will be destroyed, and with it the link of all pseudonyms that it made")
     gone = domains.destroy_key(options.name, options.key_version, actor=account())
@@ -189,14 +198,16 @@ def run_destroy(options: argparse.Namespace) -> int:
 
 
 def _confirm(options: argparse.Namespace, what: str) -> None:
-    """Ask for the name of the domain, unless --yes is given."""
-    if options.yes:
-        return
-    if sys.stdin.isatty():
-        print(f"{what}; this cannot be undone. Type the name of the domain to go on:", file=sys.stderr)
-        if sys.stdin.readline().strip() == options.name:
-            return
-    raise InputError(f"{what}; this was not confirmed, and nothing was done (--yes confirms)", code="not-confirmed")
+    confirm(options, what, options.name, "the name of the domain")
+
+
+def _would(options: argparse.Namespace, figures: dict[str, object], words: str) -> int:
+    """Tell what would be destroyed."""
+    if options.json:
+        print_json({"domain": options.name, **figures, "dry_run": True})
+    else:
+        print(f"dry run: domain {options.name!r}: {words}; nothing was")
+    return 0
 
 
 def opened_domains(folder: str | None, *, create: bool = False) -> Domains:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kohorte.cli.confirmation import add_confirmation, confirm
 from kohorte.cli.consent_actions import add_consent_actions
+from kohorte.cli.given_pids import add_pid, given_pid
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.cli.patients_output import (
@@ -37,15 +39,15 @@ examples:
   kohorte patients match --folder trust                                              cases for a person to decide
   kohorte patients match 17 --show --folder trust                                    both descriptions side by side
   kohorte patients decide 17 same --folder trust                                     or different
-  kohorte patients history A1C2D3E4 --folder trust
-  kohorte patients split A1C2D3E4 --record 2 --folder trust                          undo a wrong 'same'
-  kohorte patients merge A1C2D3E4 F5G6H7J8 --folder trust                            undo a wrong 'different'
-  kohorte patients forget A1C2D3E4 --folder trust                                    for good
+  kohorte patients history - --folder trust                                          asks for the PID
+  kohorte patients split @pid.txt --record 2 --folder trust                          undo a wrong 'same'
+  kohorte patients merge - - --folder trust < two-pids.txt                           undo a wrong 'different'
+  kohorte patients forget @pid.txt --folder trust                                    for good; asks before
   kohorte patients register admissions.csv --temp-ids-for database --output for-database.csv --folder trust
   kohorte patients temp-id resolve for-database.csv --for database --output with-pids.csv --folder trust
-  kohorte patients consent give A1C2D3E4 --purpose diabetes-research --until 2031-12-31 --folder trust
+  kohorte patients consent give @pid.txt --purpose diabetes-research --until 2031-12-31 --folder trust
   kohorte patients consent filter with-pids.csv --purpose diabetes-research --project p7 --output out.csv --folder trust
-  kohorte patients consent withdraw A1C2D3E4 --folder trust
+  kohorte patients consent withdraw @pid.txt --folder trust
   kohorte patients encode --secret shared.key --output ours.csv --keep ids.csv --folder trust
   kohorte patients compare ours.csv theirs.csv --output pairs.csv                    by a third party, without names
 
@@ -69,19 +71,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     decide.add_argument("--show", action="store_true", help="show the identity data of the case side by side, too")
     decide.add_argument("--dry-run", action="store_true", help="say what would follow, and decide nothing")
     split = _action(actions, "split", "give records of a person to a person of their own", run_split)
-    split.add_argument("pid", metavar="PID")
+    add_pid(split)
     split.add_argument(
         "--record", metavar="N", type=int, action="append", required=True, help="number of a record in 'history'"
     )
     merge = _action(actions, "merge", "make two people one", run_merge)
-    merge.add_argument("pid", metavar="PID", help="the PID that stays")
-    merge.add_argument("other_pid", metavar="OTHER", help="the PID that stands for the same person from now on")
+    add_pid(merge, text="stays")
+    add_pid(merge, "other_pid", text="stands for the same person from now on")
     history = _action(actions, "history", "show what happened to a PID, without names", run_history)
-    history.add_argument("pid", metavar="PID")
+    add_pid(history)
     forget = _action(actions, "forget", "destroy identity data and link of a person for good", run_forget)
-    forget.add_argument("pid", metavar="PID")
-    forget.add_argument("--dry-run", action="store_true", help="say what would be destroyed, and destroy nothing")
-
+    add_pid(forget)
+    add_confirmation(forget)
     _action(actions, "rotate-key", "seal the list with a new version of its key", run_rotate_key)
     encode = _action(
         actions, "encode", "encode the list, so that a third party can compare it with another", run_encode
@@ -232,7 +233,7 @@ def run_decide(options: argparse.Namespace) -> int:
 def run_split(options: argparse.Namespace) -> int:
     """Split records off."""
     with opened_list(options) as patients:
-        stays, new = patients.split(options.pid, options.record)
+        stays, new = patients.split(given_pid(options.pid), options.record)
     if options.json:
         print_json({"pid": stays, "new_pid": new, "records": len(set(options.record))})
     else:
@@ -243,7 +244,7 @@ def run_split(options: argparse.Namespace) -> int:
 def run_merge(options: argparse.Namespace) -> int:
     """Make two people one."""
     with opened_list(options) as patients:
-        kept, gone = patients.merge(options.pid, options.other_pid)
+        kept, gone = patients.merge(given_pid(options.pid), given_pid(options.other_pid))
     if options.json:
         print_json({"pid": kept, "other_pid": gone})
     else:
@@ -254,7 +255,7 @@ def run_merge(options: argparse.Namespace) -> int:
 def run_history(options: argparse.Namespace) -> int:
     """Show what happened to a PID."""
     with opened_list(options) as patients:
-        found = patients.history(options.pid)
+        found = patients.history(given_pid(options.pid))
     if options.json:
         print_json(found.to_dict())
         return 0
@@ -264,8 +265,14 @@ def run_history(options: argparse.Namespace) -> int:
 
 def run_forget(options: argparse.Namespace) -> int:
     """Destroy a person's data and link."""
+    pid = given_pid(options.pid)
     with opened_list(options) as patients:
-        records = patients.forget(options.pid, dry_run=options.dry_run)
+        records = patients.forget(pid, dry_run=True)
+        if not options.dry_run:
+            confirm(
+                options, f"{count(records, 'record')} and the link of a person will be destroyed", "forget", "forget"
+            )
+            records = patients.forget(pid)
     if options.json:
         print_json({"records": records} | _dry(options))
     elif options.dry_run:
