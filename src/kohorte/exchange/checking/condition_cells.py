@@ -1,0 +1,101 @@
+"""Whether a condition singles people out by what others know about them, before anything is answered.
+
+Two answers, or an answer and a refusal, tell whether leaving somebody out makes a difference: asking for drug X, then
+for drug X without farmers of 47, tells whether such a farmer gets X. Therefore the comparisons of a condition that look
+at quasi-identifiers divide all people of the table, treated or not, into cells. Every cell that has anybody must have k
+people, and the smallest cell that the condition can describe must be expected for enough people of the area. Neither
+depends on who satisfies the rest of the condition, so that a refusal says nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import Role
+from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.checking.shown_labels import numbered_classes, people_per_value
+from kohorte.exchange.request import Condition, selected_rows
+from kohorte.exchange.statistics import Frequency
+from kohorte.exchange.statistics.entries import OLDEST
+from kohorte.kernels.arrays import Integers
+
+
+def cell_problem(table: pl.DataFrame, people: Integers, look: GlobalLook) -> str | None:
+    """Why the condition describes too few people; None if it does not."""
+    known = [one for one in look.request.condition.comparisons() if _is_known(one, look)]
+    if not known:
+        return None
+    policy = look.holding.policy
+    expected = _smallest_share(known, look) * look.holding.population
+    if expected < policy.rare_combination:
+        return (
+            f"what the condition says about known attributes can fit fewer than {policy.rare_combination} people of "
+            "the area, or the statistics do not know how many"
+        )
+    flags = pl.DataFrame([selected_rows(table, one).cast(pl.String).alias(str(at)) for at, one in enumerate(known)])
+    if int(people_per_value(numbered_classes(flags), people).min(initial=policy.k)) < policy.k:
+        return (
+            f"what the condition says about known attributes divides the patients into groups of which one has fewer "
+            f"than {policy.k} people"
+        )
+    return None
+
+
+def looks_at_sensitive(look: GlobalLook) -> bool:
+    """Whether the condition looks at a sensitive attribute, so that being in the answer is sensitive."""
+    return any(not _is_known(one, look) for one in look.request.condition.comparisons())
+
+
+def _is_known(one: Condition, look: GlobalLook) -> bool:
+    """Whether others may know the attribute of a comparison."""
+    return look.holding.plan.attributes[one.attribute].role is not Role.SENSITIVE
+
+
+def _smallest_share(known: list[Condition], look: GlobalLook) -> float:
+    """The share of the world in the smallest cell: attributes are taken for independent."""
+    share = 1.0
+    for name in dict.fromkeys(one.attribute for one in known):
+        own = [one for one in known if one.attribute == name]
+        share *= min(_cells(own, look), default=1.0)
+    return share
+
+
+def _cells(own: list[Condition], look: GlobalLook) -> Iterator[float]:
+    """The shares of the cells into which the comparisons of one attribute divide the world; 0 for a gap."""
+    name = own[0].attribute
+    gap = 0.0 if look.holding.policy.gaps == "rare" else 1.0
+    if all(one.operator in ("at_least", "at_most") for one in own) and look.holding.statistics.get(name) == "age":
+        for low, high in _spans(own):
+            yield _share(look, name, f"{low}-{high}", gap)
+        return
+    if any(one.operator not in ("is", "in") for one in own):
+        yield gap
+        return
+    signatures: dict[str, frozenset[int]] = {}
+    for at, one in enumerate(own):
+        for value in one.values:
+            signatures[str(value)] = signatures.get(str(value), frozenset()) | {at}
+    sums: dict[frozenset[int], float] = {}
+    for text, signature in signatures.items():
+        sums[signature] = sums.get(signature, 0.0) + _share(look, name, text, gap)
+    yield from sums.values()
+    yield max(0.0, 1.0 - sum(sums.values())) if gap == 0.0 else 1.0
+
+
+def _spans(own: list[Condition]) -> Iterator[tuple[int, int]]:
+    """The spans of ages between the bounds of comparisons."""
+    starts = {0}
+    for one in own:
+        bound = float(one.values[0])
+        starts.add(int(np.ceil(bound)) if one.operator == "at_least" else int(np.floor(bound)) + 1)
+    ordered = sorted(start for start in starts if 0 <= start <= OLDEST)
+    for low, after in zip(ordered, [*ordered[1:], OLDEST + 1], strict=True):
+        yield low, after - 1
+
+
+def _share(look: GlobalLook, name: str, value: str, gap: float) -> float:
+    found = look.frequency(name, value)
+    return found.share if isinstance(found, Frequency) else gap

@@ -1,0 +1,76 @@
+"""The form of an attribute (date, ZIP code, age, identifier), and the finest level that the policy allows for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from kohorte.exchange.policies import CheckPolicy, Detail
+from kohorte.hierarchies import SUPPRESSED, Hierarchy, SafeHarbor
+from kohorte.hierarchies.builder import Builder
+from kohorte.identifiers import CellTable, Form, form_by_name, suspects_in
+
+LIMITED = (Form.DATE, Form.BIRTH, Form.ZIP, Form.AGE)
+YEAR = r"(?:1[89]|20)[0-9]{2}"
+YEARS = rf"^[^0-9]*{YEAR}(?:[^0-9]+{YEAR})?[^0-9]*$"
+MONTHS = rf"^[^0-9]*{YEAR}-(?:0[1-9]|1[0-2])[^0-9]*$|^[^0-9]*{YEAR}-?Q[1-4]$"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The forms that an attribute seems to have, and why; never with a value."""
+
+    forms: tuple[Form, ...]
+    reasons: tuple[str, ...]
+
+    def first(self, among: tuple[Form, ...]) -> str | None:
+        """The reason of the first form that is one of these."""
+        return next((why for form, why in zip(self.forms, self.reasons, strict=True) if form in among), None)
+
+
+def forms_of(column: pl.Series, rows: int) -> Found:
+    """What an attribute looks like, by its name and by the content of every cell."""
+    [suspicions] = suspects_in(CellTable.of([column]), rows, least=0.0)
+    forms = [suspicion.form for suspicion in suspicions]
+    reasons = [f"{suspicion.name} (class {suspicion.number}): {suspicion.why}" for suspicion in suspicions]
+    named = form_by_name(column.name)
+    if named is not None and named not in forms:
+        forms.append(named)
+        reasons.append("by its name")
+    return Found(tuple(forms), tuple(reasons))
+
+
+def finest_level(hierarchy: Hierarchy, builder: Builder | None, form: Form, policy: CheckPolicy) -> int:
+    """The lowest level whose labels show no more than the policy allows for a form; the top if there is none."""
+    for level in range(hierarchy.top):
+        labels = pl.Series("labels", sorted(set(hierarchy.labels[level])), dtype=pl.String)
+        if bool(allowed(labels, builder, form, policy).all()):
+            return level
+    return hierarchy.top
+
+
+def allowed(shown: pl.Series, builder: Builder | None, form: Form, policy: CheckPolicy) -> pl.Series:
+    """Tell of each shown text whether the policy allows it for an attribute of this form."""
+    detail = policy.finest[form]
+    starred = shown == SUPPRESSED
+    if detail == Detail.NONE:
+        return starred
+    if detail == Detail.SAFE_HARBOR:
+        known = isinstance(builder, SafeHarbor) and builder.kind == "zip"
+        return builder.safe(shown, attribute=shown.name) if known and isinstance(builder, SafeHarbor) else starred
+    if form is Form.ZIP:
+        return starred | (shown.str.replace_all("[^0-9]", "").str.len_chars() <= int(detail))
+    if form is Form.AGE:
+        return starred | _young(shown, int(detail))
+    years = shown.str.contains(YEARS)
+    return starred | years | (shown.str.contains(MONTHS) if detail == Detail.MONTH else years)
+
+
+def _young(shown: pl.Series, oldest: int) -> pl.Series:
+    """Which texts tell no two ages above the oldest apart: one number or a span below, or one open span above."""
+    numbers = shown.str.extract_all("[0-9]+").list.eval(pl.element().cast(pl.Int64, strict=False))
+    low, high = numbers.list.min(), numbers.list.max()
+    opened = shown.str.contains(rf"^(?:>=|≥) ?{oldest + 1}$|^{oldest + 1} ?\+$|^\[{oldest + 1}, ?(?:1[0-9]{{2}}|inf|∞)")
+    covers = (low <= oldest) & (high > oldest + 1)  # a wide span that begins below hides who is above
+    return ((high <= oldest + 1) & (low <= oldest) | opened | covers).fill_null(value=False)

@@ -1,0 +1,124 @@
+"""Steps 3 to 5: what the statistics of the world say about the condition and the attributes of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from kohorte.errors import InputError
+from kohorte.exchange.holding import Holding
+from kohorte.exchange.request import Condition, Request
+from kohorte.exchange.statistics import Frequency, Gap, Statistics
+from kohorte.exchange.statistics.entries import OLDEST
+
+
+@dataclass(frozen=True)
+class GlobalLook:
+    """What is known of the world: of the condition, and of the values of attributes, in tables that are not too old."""
+
+    holding: Holding
+    statistics: Statistics
+    request: Request
+    today: date
+
+    def __post_init__(self) -> None:
+        names = dict.fromkeys((*self.request.attributes, *self.request.condition.attributes))
+        needed = {self.holding.statistics[name] for name in names if name in self.holding.statistics}
+        for kind in sorted(needed):
+            if kind not in self.statistics.kinds:
+                raise InputError(
+                    f"there are no statistics of the kind {kind}, which the request needs; import a table",
+                    code="exchange-statistics-missing",
+                )
+        years = self.holding.policy.statistics_years
+        for table in self.statistics.tables:
+            if table.origin.kind in needed and table.origin.age_in_years(self.today) > years:
+                raise InputError(
+                    f"the statistics {table.origin.name} are of {table.origin.date}, older than the {years:g} years of "
+                    "the policy; import newer ones",
+                    code="exchange-statistics-stale",
+                )
+
+    def frequency(self, name: str, value: str) -> Frequency | Gap | None:
+        """How frequent a value of a column is in the world; None if the column has no statistics."""
+        kind = self.holding.statistics.get(name)
+        return None if kind is None else self.statistics.frequency(kind, value, self.holding.known_by)
+
+    @cached_property
+    def comparisons(self) -> tuple[tuple[Condition, Frequency | Gap | None], ...]:
+        """Each comparison of the condition with what is known about its values."""
+        return tuple((one, self._compared(one)) for one in self.request.condition.comparisons())
+
+    @property
+    def condition_share(self) -> float | None:
+        """The share of the world that satisfies the condition, as if its parts were independent; None: not known."""
+        return self._share(self.request.condition)
+
+    @property
+    def condition_has_gaps(self) -> bool:
+        """Whether the statistics do not know some part of the condition."""
+        return any(not isinstance(found, Frequency) for _, found in self.comparisons)
+
+    @property
+    def needed(self) -> int:
+        """How many people must satisfy the condition."""
+        policy, share = self.holding.policy, self.condition_share
+        needed = policy.base_set.needed(share)
+        return max(needed, policy.base_set.unknown) if self.condition_has_gaps and policy.gaps == "rare" else needed
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, as plain data."""
+        return {
+            "condition": [
+                {"comparison": one.in_words, **({"gap": "no statistics"} if found is None else found.to_dict())}
+                for one, found in self.comparisons
+            ],
+            "condition_share": self.condition_share,
+            "needed_people": self.needed,
+            "tables": [table.title for table in self.statistics.tables],
+        }
+
+    def _share(self, condition: Condition) -> float | None:
+        if not condition.parts:
+            found = next(found for one, found in self.comparisons if one is condition)
+            return found.share if isinstance(found, Frequency) else None
+        shares = [self._share(part) for part in condition.parts]
+        known = [share for share in shares if share is not None]
+        if condition.operator == "all":
+            return prod(known) if known else None
+        if len(known) < len(shares):
+            return None
+        return 1 - known[0] if condition.operator == "not" else min(1.0, sum(known))
+
+    def _compared(self, one: Condition) -> Frequency | Gap | None:
+        kind = self.holding.statistics.get(one.attribute)
+        if kind is None:
+            return None
+        if one.operator in ("is", "in"):
+            return _together([self._known(one.attribute, value) for value in one.values])
+        if kind == "age" and one.operator != "starts_with":
+            bound = int(float(one.values[0]))
+            span = f"{max(bound, 0)}-{OLDEST}" if one.operator == "at_least" else f"0-{min(max(bound, 0), OLDEST)}"
+            return self._known(one.attribute, span)
+        if one.operator == "starts_with":
+            return self._known(one.attribute, one.values[0])
+        return Gap("the statistics do not order these values")
+
+    def _known(self, name: str, value: object) -> Frequency | Gap:
+        found = self.frequency(name, str(value))
+        assert found is not None, "the column has statistics"
+        return found
+
+
+def _together(found: Sequence[Frequency | Gap]) -> Frequency | Gap:
+    """Several values as one: their shares are added; one gap makes a gap of all."""
+    gaps = [one for one in found if isinstance(one, Gap)]
+    if gaps:
+        return gaps[0]
+    known = [one for one in found if isinstance(one, Frequency)]
+    first = min(known, key=lambda one: one.date)
+    return Frequency(min(1.0, sum(one.share for one in known)), first.table, first.date, first.by, first.rarest_of)

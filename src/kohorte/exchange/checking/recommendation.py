@@ -1,0 +1,83 @@
+"""Step 8: what the house is recommended to do, with reasons in figures and plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kohorte.data import Role
+from kohorte.exchange.checking.drafting import Draft, NoDraft
+from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.checking.local_look import LocalLook
+from kohorte.exchange.checking.verdicts import Treatment, Verdict
+from kohorte.in_words import count, number, percent
+
+
+class Advice(StrEnum):
+    """The three recommendations."""
+
+    RELEASE = "release"
+    WITH_CHANGES = "release with changes"
+    DO_NOT = "do not release"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The advice and its reasons, for the people of the house."""
+
+    advice: Advice
+    reasons: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recommendation as plain data."""
+        return {"recommendation": str(self.advice), "reasons": list(self.reasons)}
+
+
+def recommend(
+    look: GlobalLook, local: LocalLook, verdicts: Sequence[Verdict], draft: Draft | NoDraft
+) -> Recommendation:
+    """Recommend what to do."""
+    reasons = [_base_set(look, local)]
+    if blocked := identifying_conditions(look):
+        reasons.append(f"the condition asks for people by {', '.join(blocked)}, which identifies them")
+    reasons += [f"compared with earlier answers: {finding.in_words}" for finding in draft.findings]
+    if isinstance(draft, NoDraft):
+        return Recommendation(Advice.DO_NOT, (*reasons, draft.reason))
+    reasons += _changes(local, verdicts, draft)
+    same = all(one.treatment is Treatment.PASS for one in verdicts) and draft.rows.count == local.people
+    return Recommendation(Advice.RELEASE if same else Advice.WITH_CHANGES, tuple(reasons))
+
+
+def identifying_conditions(look: GlobalLook) -> list[str]:
+    """The identifying columns by which a condition selects people."""
+    plan = look.holding.plan
+    names = look.request.condition.attributes
+    return [name for name in names if name in plan.attributes and plan.attributes[name].role is Role.IDENTIFYING]
+
+
+def _base_set(look: GlobalLook, local: LocalLook) -> str:
+    share = look.condition_share
+    world = "the statistics do not know how rare the condition is" if share is None else _rarity(share)
+    have = count(local.people, "person satisfies", "people satisfy")
+    enough = "enough" if local.people >= look.needed else "too few"
+    return f"{world}; {have} it here, {count(look.needed)} are needed: {enough}"
+
+
+def _rarity(share: float) -> str:
+    if share >= 0.01:
+        return f"{percent(share, 2)} of the world satisfy the condition"
+    return f"about 1 in {number(1 / share, 2)} people of the world satisfies the condition"
+
+
+def _changes(local: LocalLook, verdicts: Sequence[Verdict], draft: Draft) -> list[str]:
+    reasons = [f"{one.attribute}: {one.treatment}; {'; '.join(one.reasons)}" for one in verdicts if one.reasons]
+    if lost := local.people - draft.rows.count:
+        reasons.append(f"{count(lost, 'person is', 'people are')} left out, so that nobody stands out")
+    if draft.fewest_expected is not None:
+        reasons.append(
+            f"at least {count(draft.fewest_expected, 'person', 'people')} of the area are expected to have each "
+            "combination that is shown"
+        )
+    return reasons

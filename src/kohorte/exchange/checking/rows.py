@@ -1,0 +1,48 @@
+"""The rows that a request is about, and the whole table that they are taken from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from kohorte.errors import InputError
+from kohorte.exchange.checking.shown_labels import people_with
+from kohorte.kernels.arrays import Bools, Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of the base set: `frame` has the attributes of the request and the columns of the person.
+
+    `people` are the indices of the ledger, for each row; `whole` is the whole table with the same columns, and `table`
+    the indices of its people, row by row.
+    """
+
+    frame: pl.DataFrame = field(repr=False)
+    people: Integers = field(repr=False)
+    whole: pl.DataFrame = field(repr=False)
+    table: Integers = field(repr=False)
+
+    def only(self, kept: Bools) -> Rows:
+        """Some of the rows."""
+        return replace(self, frame=self.frame.filter(pl.Series(kept)), people=self.people[kept])
+
+    @property
+    def count(self) -> int:
+        """The number of people."""
+        return people_with(np.ones(len(self.people), dtype=bool), self.people)
+
+    def without(self, names: list[str]) -> Rows:
+        """The rows without some columns."""
+        return replace(self, frame=self.frame.drop(names), whole=self.whole.drop(names))
+
+
+def selected(frame: pl.DataFrame, kept: Bools, names: tuple[str, ...], ledger_people: Integers) -> Rows:
+    """The rows that satisfy a condition, with the columns that a draft needs."""
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise InputError(f"the table lacks the column {missing[0]!r}", code="exchange-request-column")
+    whole = frame.select(names)
+    return Rows(whole.filter(pl.Series(kept)), ledger_people[kept], whole, ledger_people)

@@ -1,0 +1,189 @@
+"""Step 7: a verdict on each attribute of a request: pass, generalize, suppress values, or drop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kohorte.data import Role, as_text
+from kohorte.errors import InputError, nearest
+from kohorte.exchange.checking.forms import LIMITED, finest_level, forms_of
+from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.checking.local_look import LocalLook
+from kohorte.exchange.checking.shown_labels import label_shares, people_with, share_of_rows
+from kohorte.hierarchies import Hierarchy
+from kohorte.in_words import count, percent
+from kohorte.kernels.arrays import Bools, Integers
+from kohorte.plans.hierarchies import VALUE_OR_STAR
+
+
+class Treatment(StrEnum):
+    """What happens to an attribute."""
+
+    PASS = "pass"  # noqa: S105 - not a password
+    GENERALIZE = "generalize"
+    SUPPRESS = "suppress values"
+    DROP = "drop"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The treatment of an attribute, from which level on it may be shown, and why."""
+
+    attribute: str
+    treatment: Treatment
+    role: Role
+    level: int = 0
+    reasons: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        return {
+            "attribute": self.attribute,
+            "treatment": str(self.treatment),
+            "role": str(self.role),
+            "level": self.level,
+            "reasons": list(self.reasons),
+        }
+
+    def with_level(self, level: int, *, top: int) -> Verdict:
+        """The verdict after the engine chose a level; the top level shows nothing."""
+        if level == top:
+            why = (*self.reasons, "nothing finer lets enough people look alike")
+            return replace(self, treatment=Treatment.DROP, level=level, reasons=why)
+        why = (*self.reasons, "generalized so that enough people look alike") if level > self.level else self.reasons
+        treatment = Treatment.GENERALIZE if self.treatment is Treatment.PASS and level > 0 else self.treatment
+        return replace(self, treatment=treatment, level=level, reasons=why)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts, and which rows are left out because of a value that is rare in the world."""
+
+    verdicts: tuple[Verdict, ...]
+    left_out: Bools
+
+    def kept(self) -> tuple[Verdict, ...]:
+        """The attributes that can be in an answer."""
+        return tuple(one for one in self.verdicts if one.treatment is not Treatment.DROP)
+
+
+def judge(frame: pl.DataFrame, people: Integers, look: GlobalLook, local: LocalLook) -> Judged:
+    """Judge each attribute of the request for the rows of the base set."""
+    left_out = np.zeros(frame.height, dtype=bool)
+    verdicts = []
+    for name in look.request.attributes:
+        judged = _Attribute(name, frame, people, look, local)
+        verdicts.append(judged.verdict())
+        left_out |= judged.left_out
+    return Judged(tuple(verdicts), left_out)
+
+
+class _Attribute:
+    """One attribute of a request on its way to a verdict."""
+
+    def __init__(self, name: str, frame: pl.DataFrame, people: Integers, look: GlobalLook, local: LocalLook) -> None:
+        plan = look.holding.plan
+        if name not in plan.attributes or name not in frame.columns:
+            raise InputError(
+                f"the request asks for the column {name!r}, which the table does not have"
+                f"{nearest(name, plan.attributes)}",
+                code="exchange-request-column",
+            )
+        self.name, self.look, self.people, self.policy = name, look, people, look.holding.policy
+        self.text, self.own, self.local = as_text(frame[name]), plan.attributes[name], local.attributes[name]
+        self.left_out: Bools = np.zeros(frame.height, dtype=bool)
+        self.everybody, self.rows = local.people, frame.height
+
+    def verdict(self) -> Verdict:
+        """The verdict; `left_out` then flags rows with values that are rare in the world."""
+        found = forms_of(self.text, self.rows)
+        if self.own.role is Role.IDENTIFYING:
+            return self._dropped("it identifies people (role identifying)")
+        if (why := found.first(self.policy.dropped)) is not None:
+            return self._dropped(f"it can identify people: {why}")
+        if self.name in _fixed(self.look):
+            return self._dropped("the condition tells it already")
+        if not self.local.values:
+            return self._dropped("no row has a value")
+        if self.own.role is Role.SENSITIVE:
+            return self._sensitive()
+        forms = [form for form in found.forms if form in LIMITED]
+        return self._generalized(forms)
+
+    def _sensitive(self) -> Verdict:
+        if self.local.largest_share > self.policy.largest_share:
+            share = percent(self.local.largest_share)
+            return self._dropped(f"unequal weight: one value is that of {share} of the people")
+        if self.name not in self.look.holding.statistics:
+            return Verdict(self.name, Treatment.PASS, Role.SENSITIVE, reasons=("there are no statistics of it",))
+        hierarchy = VALUE_OR_STAR.build(self._values(), attribute=self.name)
+        rare = self._rare(hierarchy, 0)
+        if not rare.any():
+            return Verdict(self.name, Treatment.PASS, Role.SENSITIVE)
+        self.left_out = rare
+        return Verdict(self.name, Treatment.SUPPRESS, Role.SENSITIVE, reasons=(self._rare_in_words(rare),))
+
+    def _generalized(self, forms: list[Any]) -> Verdict:
+        hierarchy = (self.own.hierarchy or VALUE_OR_STAR).build(self._values(), attribute=self.name)
+        reasons = []
+        level = self.own.minimum_level
+        for form in forms:
+            if (least := finest_level(hierarchy, self.own.hierarchy, form, self.policy)) > level:
+                level = least
+                reasons.append(f"the policy allows no finer {form}")
+        if self.name in self.look.holding.statistics:
+            level, rare = self._level_by_rarity(hierarchy, level)
+            if rare.any():
+                self.left_out = rare
+                reasons.append(self._rare_in_words(rare))
+        if level >= hierarchy.top:
+            return self._dropped(*reasons, "no level of its hierarchy shows little enough")
+        if self.local.outstanding_people:
+            reasons.append(
+                f"values that stand out here: {count(self.local.outstanding_people, 'person', 'people')} have one that "
+                f"fewer than {self.policy.k} have"
+            )
+        treatment = Treatment.GENERALIZE if level else Treatment.SUPPRESS if self.left_out.any() else Treatment.PASS
+        return Verdict(self.name, treatment, Role.QUASI_IDENTIFYING, level, tuple(reasons))
+
+    def _level_by_rarity(self, hierarchy: Hierarchy, least: int) -> tuple[int, Bools]:
+        """The lowest level at which not too many people have a label that is rare in the world, and their rows."""
+        for level in range(least, hierarchy.top):
+            rare = self._rare(hierarchy, level)
+            if people_with(rare, self.people) <= self.policy.most_removed * self.everybody:
+                return level, rare
+        return hierarchy.top, np.zeros(self.rows, dtype=bool)
+
+    def _rare(self, hierarchy: Hierarchy, level: int) -> Bools:
+        shares = label_shares(hierarchy, level, self.look, self.name)
+        codes = pl.Series(hierarchy.encode(self.text)).cast(pl.Int64)
+        labels = pl.Series("label", list(hierarchy.column(level)), dtype=pl.String)
+        shown = labels.gather(pl.select(pl.when(codes >= 0).then(codes)).to_series())
+        gap = 0.0 if self.policy.gaps == "rare" else 1.0
+        return share_of_rows(shown, shares, gap=gap) < self.policy.rare_value
+
+    def _rare_in_words(self, rare: Bools) -> str:
+        people = count(people_with(rare, self.people), "person has", "people have")
+        return (
+            f"{people} a value that fewer than {percent(self.policy.rare_value)} of the world have, or that the "
+            "statistics do not know: left out"
+        )
+
+    def _values(self) -> list[str]:
+        return self.text.drop_nulls().unique().sort().to_list()
+
+    def _dropped(self, *reasons: str) -> Verdict:
+        return Verdict(self.name, Treatment.DROP, self.own.role, reasons=reasons)
+
+
+def _fixed(look: GlobalLook) -> Mapping[str, object]:
+    """The attributes of which the condition allows one value only, so that an answer would tell nothing by them."""
+    condition = look.request.condition
+    parts = condition.parts if condition.operator == "all" else (condition,)
+    return {part.attribute: part for part in parts if part.operator == "is"}

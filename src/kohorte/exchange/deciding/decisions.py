@@ -1,0 +1,114 @@
+"""Decisions about a checked request: by different people, none of whom is the requester, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+import polars as pl
+
+from kohorte.data import spelling_keys
+from kohorte.errors import AccessDenied, InputError
+from kohorte.exchange.checking.steps import CheckRecord
+from kohorte.exchange.deciding.folder import ANSWERED, DECIDED, RequestFolder
+from kohorte.exchange.policies import CheckPolicy
+
+
+class Choice(StrEnum):
+    """What a person decides."""
+
+    RELEASE = "release"
+    REFUSE = "refuse"
+
+
+class State(StrEnum):
+    """How far a request is."""
+
+    RECEIVED = "received"
+    CHECKED = "checked"
+    RELEASED = "decided: release"
+    REFUSED = "decided: refuse"
+    ANSWERED = "answered"
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Who decided what about the latest check, and how many must agree."""
+
+    choices: Mapping[str, Choice]
+    needed: int
+
+    @property
+    def state(self) -> State:
+        """One refusal is enough; a release needs all."""
+        if Choice.REFUSE in self.choices.values():
+            return State.REFUSED
+        return State.RELEASED if len(self.choices) >= self.needed else State.CHECKED
+
+
+def policy_of(record: CheckRecord) -> CheckPolicy:
+    """The policy by which a request was checked."""
+    return CheckPolicy.from_dict(record["request"]["policy"])
+
+
+def decisions(folder: RequestFolder, number: int, record: CheckRecord) -> Decisions:
+    """The decisions about the latest check, as the log has them."""
+    found = {
+        entry["actor"]: Choice(entry["details"]["decision"])
+        for entry in folder.entries(number)
+        if entry["action"] == DECIDED and entry["details"]["check"] == record.sha256
+    }
+    return Decisions(found, policy_of(record).deciders)
+
+
+def decide(
+    folder: RequestFolder, number: int, choice: Choice, *, person: str, today: date, reason: str = ""
+) -> Decisions:
+    """Note the decision of a person; the person must have signed in, which the caller asks for."""
+    record = folder.record(number)
+    request = folder.request(number)
+    refuse_answered(folder, number)
+    if same_person(person, request.requester.name):
+        raise AccessDenied("the requester cannot decide about their own request", code="exchange-decider")
+    before = decisions(folder, number, record)
+    if any(same_person(person, other) for other in before.choices):
+        raise AccessDenied("this person has decided already; another person must decide", code="exchange-decider")
+    if choice is Choice.RELEASE:
+        request.refuse_expired(today)
+        if record["draft"]["draft"] is None:
+            raise InputError(
+                "there is nothing that may be sent: the recommendation is not to release; refuse the request",
+                code="exchange-no-draft",
+            )
+    folder.trust.log.append(
+        DECIDED, f"request {number}", actor=person, decision=str(choice), check=record.sha256, reason=reason
+    )
+    return decisions(folder, number, record)
+
+
+def state_of(folder: RequestFolder, number: int) -> State:
+    """How far a request is."""
+    if was_answered(folder, number):
+        return State.ANSWERED
+    if not folder.checked(number)["check"]:
+        return State.RECEIVED
+    return decisions(folder, number, folder.record(number)).state
+
+
+def was_answered(folder: RequestFolder, number: int) -> bool:
+    """Whether an answer has left the house."""
+    return any(entry["action"] == ANSWERED for entry in folder.entries(number))
+
+
+def refuse_answered(folder: RequestFolder, number: int) -> None:
+    """Refuse to go on with a request that was answered."""
+    if was_answered(folder, number):
+        raise InputError(f"request {number} has been answered already", code="exchange-answered")
+
+
+def same_person(one: str, other: str) -> bool:
+    """Whether two names are spellings of one."""
+    keys = spelling_keys(pl.Series([one, other], dtype=pl.String))
+    return bool(keys[0] == keys[1])

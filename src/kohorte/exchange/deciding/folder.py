@@ -1,0 +1,149 @@
+"""The folder of requests of a house; what happened to each is in its chained log.
+
+requests/NNNN/request.json   the request as it was received
+requests/NNNN/check.json     the record of the latest check
+requests/NNNN/draft.csv      what would be sent, with its certificate; not there if nothing may be sent
+requests/NNNN/people.npz     who is in the draft, as numbers of the disclosure ledger
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from kohorte.data import atomic_write, sha256_of
+from kohorte.data.files import read_text
+from kohorte.disclosures.candidate import Candidate as Disclosure
+from kohorte.errors import InputError
+from kohorte.exchange.checking.check import Check
+from kohorte.exchange.checking.steps import CheckRecord
+from kohorte.exchange.deciding.stored_disclosure import read_disclosure, write_disclosure
+from kohorte.exchange.request import Request
+from kohorte.release import certificate_paths, write_release
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.libraries import refuse_missing_libraries
+from kohorte.trust.log import account
+from kohorte.trust.private_files import locked
+
+RECEIVED, CHECKED, DECIDED, ANSWERED = "receive request", "check request", "decide request", "answer request"
+
+
+@dataclass(frozen=True)
+class RequestFolder:
+    """A folder with the requests of other institutions, which only its owner can enter."""
+
+    trust: TrustFolder
+
+    @classmethod
+    def opened(cls, path: str | Path, *, create: bool = False) -> Self:
+        """Open a folder; with `create` a missing one is made."""
+        refuse_missing_libraries()
+        return cls(TrustFolder.opened(path, create=create))
+
+    def receive(self, request: Request, *, actor: str | None = None) -> int:
+        """Keep a request under the next number."""
+        requests = self.trust.path / "requests"
+        with locked(self.trust.path):
+            requests.mkdir(mode=0o700, exist_ok=True)
+            number = max((int(path.name) for path in requests.iterdir() if path.name.isdigit()), default=0) + 1
+            folder = requests / f"{number:04}"
+            folder.mkdir(mode=0o700)
+            _write(folder / "request.json", json.dumps(request.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        self.trust.log.append(RECEIVED, f"request {number}", actor=actor or account(), sha256=request.fingerprint())
+        return number
+
+    def numbers(self) -> list[int]:
+        """The numbers of all requests."""
+        requests = self.trust.path / "requests"
+        return sorted(int(path.name) for path in requests.iterdir() if path.name.isdigit()) if requests.is_dir() else []
+
+    def request(self, number: int) -> Request:
+        """Read a request; one that was changed since it was received is refused."""
+        path = self._file(number, "request.json")
+        request = Request.from_file(path)
+        received = [entry for entry in self.entries(number) if entry["action"] == RECEIVED]
+        if not received or received[-1]["details"]["sha256"] != request.fingerprint():
+            raise InputError(
+                f"request {number} was changed after it was received; ask for it again", code="exchange-request-changed"
+            )
+        return request
+
+    def keep(self, number: int, check: Check, *, actor: str | None = None) -> None:
+        """Keep a check and its draft, in place of an earlier one: decisions about that one no longer count."""
+        folder = self._folder(number)
+        draft = folder / "draft.csv"
+        for path in (draft, *certificate_paths(draft), folder / "people.npz"):
+            path.unlink(missing_ok=True)
+        sha256 = people = ""
+        if check.draft is not None:
+            write_release(check.draft.found, draft)
+            sha256 = sha256_of(draft)
+            write_disclosure(check.draft.disclosure, folder / "people.npz")
+            people = sha256_of(folder / "people.npz")
+        _write(folder / "check.json", check.record.to_json())
+        self.trust.log.append(
+            CHECKED,
+            f"request {number}",
+            actor=actor or account(),
+            check=check.record.sha256,
+            recommendation=check.record.recommendation,
+            draft=sha256,
+            people=people,
+        )
+
+    def record(self, number: int) -> CheckRecord:
+        """Read the record of the latest check; a changed record, or one of another request, is refused."""
+        path = self._file(number, "check.json")
+        if not path.exists():
+            raise InputError(f"request {number} has not been checked", code="exchange-unchecked")
+        record = CheckRecord.from_json(read_text(path, what="record", code="exchange-check-changed"), source=path.name)
+        if self.checked(number)["check"] != record.sha256:
+            raise InputError(
+                f"the record of request {number} is not that of its latest check; check it again",
+                code="exchange-check-changed",
+            )
+        if record.request_sha256 != self.request(number).fingerprint():
+            raise InputError(
+                f"request {number} was changed after its check; check it again", code="exchange-request-changed"
+            )
+        return record
+
+    def checked(self, number: int) -> Mapping[str, Any]:
+        """What the log says about the latest check of a request."""
+        found = [entry["details"] for entry in self.entries(number) if entry["action"] == CHECKED]
+        return found[-1] if found else {"check": "", "draft": "", "people": ""}
+
+    def draft_file(self, number: int) -> Path:
+        """The file of the draft."""
+        return self._file(number, "draft.csv")
+
+    def disclosure(self, number: int) -> Disclosure:
+        """Who is in the draft, as the latest check noted it."""
+        path = self._file(number, "people.npz")
+        if not path.is_file() or sha256_of(path) != self.checked(number)["people"]:
+            raise InputError(
+                f"{path.name}: who is in the draft was changed; check the request again", code="exchange-check-changed"
+            )
+        return read_disclosure(path)
+
+    def entries(self, number: int) -> Iterator[Mapping[str, Any]]:
+        """What happened to a request, from the log; a log that was changed is refused."""
+        about = f"request {number}"
+        return (entry for entry in self.trust.log.verified_entries() if entry["about"] == about)
+
+    def _folder(self, number: int) -> Path:
+        folder = self.trust.path / "requests" / f"{number:04}"
+        if not folder.is_dir():
+            raise InputError(f"there is no request {number}", code="exchange-request-unknown")
+        return folder
+
+    def _file(self, number: int, name: str) -> Path:
+        return self._folder(number) / name
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path, force=True, private=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")
