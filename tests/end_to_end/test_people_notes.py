@@ -163,3 +163,27 @@ def test_profile_proposes_the_person_with_the_reason(folder: Path, capsys: pytes
     found = json.loads(said(folder, capsys, "profile", "{folder}/stays.csv", "--json"))
     assert any(reason.startswith("person: ") for reason in found["reasons"])
     assert found["plan"]["person"] == "patient_id"
+
+
+def test_an_original_with_replaced_identifiers_is_not_believed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pl.read_csv(folder / "stays.csv")
+    said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
+    same = said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/stays.csv")
+    assert "note: the original table is the file that the certificate of the release names" in same
+    assert NOTE in same
+    replaced = frame.with_columns(patient_id=pl.Series([f"secret-{row}" for row in range(frame.height)]))
+    replaced.write_csv(folder / "replaced.csv")
+    unclear = "whether the original table still says whom its rows are about is unclear: "
+    compared = "rows can be compared only in 'age', not in 'patient_id'"
+    other = said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/replaced.csv")
+    assert NOTE not in other, "no identifier repeats any more"
+    assert f"{unclear}it is another file than the one that the certificate of the release names" in other
+    assert compared in other
+    assert "verdict: amber" in other
+    (folder / "out.certificate.json").unlink()
+    for name in ("stays", "replaced"):
+        alone = said(folder, capsys, "verify", *RELEASED, "--population", f"{{folder}}/{name}.csv")
+        assert f"{unclear}no certificate next to the release says from which file it was made; {compared}" in alone
+        assert "verdict: amber" in alone

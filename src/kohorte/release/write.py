@@ -147,13 +147,27 @@ class _Bytes:
 
 def certificate_beside(file: TableFile) -> str | None:
     """The hash of the certificate next to a table; None unless it certifies exactly this file."""
-    path = certificate_paths(file.path)[0]
+    found = _beside(file)
+    return None if found is None else hashlib.sha256(found[0]).hexdigest()
+
+
+def certified_input(file: TableFile) -> str | None:
+    """The hash of the file from which a table was made, by the certificate next to it; None if it does not say it."""
+    found = _beside(file)
+    made_from = None if found is None else found[1].get("input")
+    sha256 = made_from.get("sha256") if isinstance(made_from, dict) else None
+    return sha256 if isinstance(sha256, str) else None
+
+
+def _beside(file: TableFile) -> tuple[bytes, dict[str, Any]] | None:
+    """The certificate next to a table, as bytes and as data; None unless it certifies exactly this file."""
     try:
-        content = path.read_bytes()
-        certified = json.loads(content)["output"]["sha256"]
+        content = certificate_paths(file.path)[0].read_bytes()
+        facts = json.loads(content)
+        certified = facts["output"]["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return hashlib.sha256(content).hexdigest() if certified == file.sha256 else None
+    return (content, facts) if certified == file.sha256 else None
 
 
 Commit = Callable[[str, Sequence[tuple[Path, Path]]], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
@@ -68,18 +69,22 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     from kohorte.plans import Plan
     from kohorte.release import verify
     from kohorte.release.certificate import table_warnings
+    from kohorte.release.telling.compared_original import original_points
     from kohorte.release.telling.formulas import file_points
     from kohorte.release.telling.promises import plan_notes
     from kohorte.release.telling.verdict import judge
+    from kohorte.release.write import certified_input
 
     plan = Plan.from_yaml(options.plan)
     file = read_data(options, progress)
     table, _ = without_quotes(file, plan.formulas)
-    population = None
+    original = None
     if options.population is not None:
         progress.reading(options.population)
-        population = read_table(options.population, separator=options.separator, encoding=options.encoding).frame
+        original = read_table(options.population, separator=options.separator, encoding=options.encoding)
     progress.stage(Stage.VERIFYING, f"{count(table.frame.height, 'row')}")
-    verification = verify(table.frame, plan, population=population)
+    verification = verify(table.frame, plan, population=None if original is None else original.frame)
+    unclear, notes = ([], []) if original is None else original_points(file, original, plan, certified_input(file))
+    verification = replace(verification, open_points=(*verification.open_points, *unclear))
     open_points = (*table_warnings(table.frame, plan, verification), *file_points(file, plan))
-    return verification, judge(verification, open_points), plan_notes(plan)
+    return verification, judge(verification, open_points), [*notes, *plan_notes(plan)]
