@@ -111,14 +111,16 @@ def test_a_dry_run_makes_nothing(run: Run) -> None:
     assert not Path("trust").exists()
 
 
-def test_rows_that_say_too_little_are_named_and_the_code_is_1(run: Run) -> None:
+def test_rows_that_say_too_little_are_named_and_left_out_and_the_code_is_1(run: Run) -> None:
     pl.DataFrame({"nachname": ["Koch", None], "geburtsdatum": ["1960-02-03", "1961-02-03"], "x": [1, 2]}).write_csv(
         "few.csv"
     )
-    ran = run("patients", "register", "few.csv", "--output", "out.csv")
-    assert ran.code == 1
-    assert "1 row (2) got no PID" in ran.out
-    assert pl.read_csv("out.csv")["pid"].null_count() == 1
+    for output, *more in (["pids.csv"], ["tokens.csv", "--temp-ids-for", "database"]):
+        ran = run("patients", "register", "few.csv", "--output", output, *more)
+        assert ran.code == 1
+        assert "1 row (2) got no PID" in ran.out
+        assert "1 row without a PID left out of the output" in ran.out
+        assert pl.read_csv(output)["x"].to_list() == [1]
 
 
 def test_columns_can_be_named(run: Run) -> None:

@@ -96,6 +96,23 @@ def test_pseudonyms_come_from_standard_input_after_the_password(act: Run, pseudo
     assert [one["pseudonym"] for one in shown] == pseudonyms[:2]
 
 
+def test_notices_are_files_that_a_mail_system_takes(
+    folder: Path, act: Run, pseudonyms: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KOHORTE_NOTICES", "mail")
+    refused = ask(act, "--pseudonym", pseudonyms[0])
+    assert (refused.code, "[trust-notices]" in refused.err) == (2, True)
+    (folder / "mail").mkdir()
+    assert ask(act, "--pseudonym", pseudonyms[0]).code == 0
+    act("approve", 1, "--as", "Ada")
+    act("approve", 1, "--as", "Ben", password="wrong")
+    act("notices", "--as", "Dora")
+    texts = [path.read_text() for path in (folder / "mail").iterdir()]
+    kinds = sorted(text[25:].partition(".")[0] for text in texts)
+    assert kinds == ["ask way back", "refuse way back", "wrong password"]
+    assert not any(word in text for text in texts for word in (*pseudonyms, *PATIENTS, *ROLES, PURPOSE, "study"))
+
+
 def test_an_unknown_pseudonym_is_told_only_at_the_end(act: Run, pseudonyms: list[str]) -> None:
     from kohorte.pseudonyms.domains import Domains
     from kohorte.trust.folder import TrustFolder

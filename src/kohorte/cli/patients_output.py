@@ -46,6 +46,8 @@ def print_registrations(found: Registrations, output: str | None) -> None:
             f"note: {_rows(found.insufficient)} got no PID: a family name with a birth date, or with first name and "
             "postcode, or an insurance number is needed"
         )
+        if output is not None:
+            print(f"note: {count(len(found.insufficient), 'row')} without a PID left out of the output")
     if found.dates_not_understood:
         print(f"note: {_rows(found.dates_not_understood)}: the birth date was not understood and was left out")
     if figures["known_by_little"]:

@@ -34,10 +34,13 @@ def table_under(
     columns: Mapping[str, str],
     outcomes: Sequence[str],
 ) -> pl.DataFrame:
-    """Return the table with any identifiers in place of identity data, under a name, and what became of each row."""
+    """Return the table with any identifiers in place of identity data, under a name, and what became of each row.
+
+    Rows without an identifier are left out: nobody could say whose they are, and nobody could withdraw them.
+    """
     added = [
         pl.Series(name, identifiers, dtype=pl.String),
         pl.Series(OUTCOME, outcomes, dtype=pl.String),
     ]
     others = [name for name in frame.columns if name not in columns.values()]
-    return pl.DataFrame([*added, *frame.select(others).get_columns()])
+    return pl.DataFrame([*added, *frame.select(others).get_columns()]).filter(pl.col(name).is_not_null())

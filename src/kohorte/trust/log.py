@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from kohorte.errors import EngineError
 from kohorte.trust.keys import Key
+from kohorte.trust.notices import notice_folder, write_notice
 from kohorte.trust.private_files import locked
 
 START = "0" * 64
@@ -84,7 +85,8 @@ class Log:
         return hmac.digest(self._names, text.encode(), "sha256")[:FINGERPRINT_BYTES].hex()
 
     def append(self, action: str, about: str, *, actor: str, **details: Detail) -> Head:
-        """Add an entry, on disk when this returns."""
+        """Add an entry, on disk when this returns, and the notice that goes with some actions."""
+        notices = notice_folder(action)
         with self._failures():
             self.path.touch(mode=0o600)
             with locked(self.path), self.path.open("r+b") as file:
@@ -104,6 +106,8 @@ class Log:
                 file.write(json.dumps(entry | {"code": code}).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
+        if notices is not None:
+            write_notice(notices, action, entry["at"], code)
         return Head(entry["number"], code)
 
     def entries(self) -> Iterator[Mapping[str, Any]]:

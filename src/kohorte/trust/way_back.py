@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 from kohorte.data import atomic_write
 from kohorte.errors import AccessDenied, EngineError, InputError
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.notices import APPROVED, ASKED, DECLINED, REFUSED, SHOWN, TOLD
 from kohorte.trust.private_files import locked
 
 APPROVALS = 2
@@ -34,10 +35,7 @@ MOST_DAYS = 31
 MOST_ITEMS = 10_000
 SHORTEST_PURPOSE = 10
 FOLDER = "requests"
-ASKED, APPROVED, DECLINED, SHOWN = "ask way back", "approve way back", "decline way back", "show way back"
-REFUSED, NOTICED = "refuse way back", "read notices"
-TOLD = (ASKED, APPROVED, DECLINED, SHOWN, REFUSED, "add person", "remove person", "wrong password")
-"""What data protection officers are told."""
+NOTICED = "read notices"
 Result = TypeVar("Result")
 
 

@@ -160,28 +160,33 @@ def test_an_export_is_refused_if_a_consent_became_narrower_or_ended_in_the_middl
             consents.note_export(seen, purpose="research", project="p1", rows=1, columns=[], sha256="")
 
 
-def test_an_export_can_be_confirmed_until_somebody_withdraws(consents: Consents, people: list[str]) -> None:
+@pytest.fixture
+def export(consents: Consents, people: list[str]) -> int:
+    """The number of an export of all people."""
     consents.give(people, ["research"])
-    number = noted(consents, *people)
-    assert consents.confirm(number) == 4
+    return noted(consents, *people)
+
+
+def test_an_export_can_be_confirmed_until_somebody_withdraws(
+    consents: Consents, people: list[str], export: int
+) -> None:
+    assert consents.confirm(export) == 4
     consents.withdraw(people[2], ["teaching"])
-    assert consents.confirm(number) == 4
+    assert consents.confirm(export) == 4
     consents.withdraw(people[2])
     with pytest.raises(PrivacyViolation):
-        consents.confirm(number)
+        consents.confirm(export)
     with pytest.raises(InputError) as refused:
         consents.confirm(77)
     assert refused.value.code == "consent-export-unknown"
 
 
 def test_an_export_with_a_forgotten_person_is_not_confirmed(
-    listed: PatientList, consents: Consents, people: list[str]
+    listed: PatientList, consents: Consents, people: list[str], export: int
 ) -> None:
-    consents.give(people, ["research"])
-    number = noted(consents, *people)
     listed.forget(people[0])
     assert [one.people for one in consents.released(people[1]).exports] == [3]
-    assert consents.confirm(number) == 3
+    assert consents.confirm(export) == 3
 
 
 # People who were joined, split, forgotten, or are in doubt
