@@ -66,7 +66,7 @@ def study_file(
     protocol: str,
     parties: Mapping[str, Sequence[str]],
     vertical: bool,
-    dummies: float | None = None,
+    dummies: float | str | None = None,
 ) -> Path:
     """Write a study and its plan; files of the plan are found where the public tables are.
 

@@ -94,13 +94,13 @@ PLAN: dict[str, Any] = {
 }
 
 
-def study_of(folder: Path, protocol: str, distribution: str) -> Study:
+def study_of(folder: Path, protocol: str, distribution: str, **dummies: float) -> Study:
     vertical = {
         "identifier": "TID",
         "parties": {"P1": {"columns": ["zip"]}, "P2": {"columns": ["age"]}, "P3": {"columns": ["sex"]}},
     }
     more = vertical if distribution == "vertical" else {"parties": {name: {} for name in PARTIES}}
-    return written_study(folder, PLAN, protocol=protocol, distribution=distribution, **more)
+    return written_study(folder, PLAN, protocol=protocol, distribution=distribution, **more, **dummies)
 
 
 @pytest.mark.parametrize("distribution", ["vertical", "horizontal"])
@@ -265,8 +265,7 @@ def test_rows_whose_counter_is_0_are_dropped_at_the_end(counted: tuple[CountedTa
 
 def rows_sent(folder: Path, distribution: str) -> dict[str, int]:
     """Run the example with protocol C; how many rows each party sends to the helper, each with a different counter."""
-    study = study_of(folder / "study", "C", distribution)
-    assert study.dummies == 0.25
+    study = study_of(folder / "study", "C", distribution, dummies=0.25)
     run_study(study, VERTICAL if distribution == "vertical" else HORIZONTAL, record=folder / "sent")
     sent = {name: next((folder / "sent").glob(f"*-{name}-to-helper-table.bin")) for name in PARTIES}
     tables = {name: SealedTable.from_bytes(path.read_bytes()) for name, path in sent.items()}

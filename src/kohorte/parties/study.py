@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
@@ -245,7 +245,7 @@ class Study:
                 raise InputError(f"the study has no {key}", code="study-incomplete")
         plan = Plan.from_yaml(folder / str(data["plan"]))
         protocol = _choice("protocol", data["protocol"], Protocol)
-        dummies = data.get("dummies", DUMMIES if protocol is Protocol.C else 0.0)
+        dummies = data.get("dummies", MIRRORED if protocol is Protocol.C else 0.0)
         if dummies != MIRRORED and (not is_number(dummies) or not 0 <= dummies <= 10):
             raise InputError(
                 f"dummies is {MIRRORED}, or the share of dummy rows, from 0 to 10 (0.25: a quarter)",
@@ -258,7 +258,7 @@ class Study:
         for key in ("pregeneralize", "all_people", "rehearsal"):
             if not isinstance(data.get(key, False), bool):
                 raise InputError(f"{key} is true or false", code="study-option")
-        return cls(
+        study = cls(
             name=_name(data["study"], "study"),
             protocol=protocol,
             distribution=_choice("distribution", data["distribution"], Distribution),
@@ -275,6 +275,15 @@ class Study:
             rehearsal=data.get("rehearsal", False),
             content=_content(data, plan),
         )
+        return study if "dummies" in data else study._with_suited_dummies()
+
+    def _with_suited_dummies(self) -> Self:
+        """The study with imitated dummy rows instead of mirrored ones, if these would not keep their promise."""
+        from kohorte.parties.dummy_rows.mirrored import against_mirroring
+
+        if not self.mirrored or not against_mirroring(self):
+            return self
+        return replace(self, dummies=DUMMIES, mirrored=False)
 
 
 def _content(data: Mapping[str, Any], plan: Plan) -> str:

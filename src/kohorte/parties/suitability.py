@@ -21,8 +21,7 @@ from kohorte.metrics import (
     PrecisionMonotone,
 )
 from kohorte.models import NTCloseness, OrderedTCloseness, PrivacyModel, SafeHarborRule
-from kohorte.parties.dummy_rows.exchange import exchanged_labels
-from kohorte.parties.dummy_rows.mirrored import known_to_all
+from kohorte.parties.dummy_rows.mirrored import against_mirroring
 from kohorte.parties.study import Distribution, Protocol, Study
 from kohorte.release.algorithms import is_recoder
 from kohorte.search import SEARCHES, Evaluation, Problem, search_named
@@ -183,22 +182,8 @@ def _refuse_hierarchies(study: Study) -> None:
 
 def _refuse_mirrored(study: Study) -> None:
     """Refuse mirrored dummy rows that would be told, or would be copies."""
-    if not study.mirrored:
-        return
-    if study.plan.suppression_limit > 0:
-        raise _refusal(
-            "dummies: mirrored rows could be told by which classes are not shown; state suppression_limit: 0, or a "
-            "share of dummy rows, such as dummies: 0.25"
-        )
-    known = known_to_all(study)
-    if known is not None and not any(
-        exchanged_labels(known[n], b"") for n in study.plan.quasi_identifiers if n in known
-    ):
-        raise _refusal(
-            "dummies: all parties must exchange the same labels for mirrored rows; therefore the plan must list the "
-            "values of a quasi-identifier in its hierarchy (csv, rows, tree), with labels that can be exchanged; list "
-            "them, or state a share of dummy rows, such as dummies: 0.25"
-        )
+    if study.mirrored and (reason := against_mirroring(study)):
+        raise _refusal(f"dummies: {reason}")
 
 
 def divisible(builder: Builder) -> bool:

@@ -269,7 +269,7 @@ def _joint_facts(folder: Path, rows: Table, *, vertical: bool) -> tuple[dict[str
     }
     parties: dict[str, Any] = {name: {"columns": [name]} if vertical else {} for name in frame.columns}
     more = {"distribution": "vertical", "identifier": "TID"} if vertical else {}
-    study = written_study(folder, plan, protocol="C", parties=parties, **more)
+    study = written_study(folder, plan, protocol="C", parties=parties, dummies=SHARE, **more)
     numbered = frame.with_row_index("TID").with_columns(pl.col("TID").cast(pl.String))
     halves = {"a": frame[: len(rows) // 2], "b": frame[len(rows) // 2 :]}
     release = run_study(study, {name: numbered.select("TID", name) for name in "ab"} if vertical else halves)["a"]

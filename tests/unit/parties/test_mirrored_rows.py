@@ -492,6 +492,31 @@ def test_the_study_file_says_mirrored(tmp_path: Path) -> None:
         written_study(tmp_path / "three", PLAN, protocol="B", dummies="mirrored")
 
 
+def test_protocol_c_mirrors_rows_where_this_keeps_its_promise_unless_the_study_chooses(tmp_path: Path) -> None:
+    unlisted = {name: {"role": "quasi-identifying"} for name in ("town", "sex")}
+    one_value = {"town": {**unlisted["town"], "hierarchy": {"rows": [["Wien", "*"]]}}}
+    plan = {**PLAN, "attributes": {"town": TOWN}, "models": PLAN["models"][:1]}
+    chosen = {
+        "listed": written_study(tmp_path / "1", plan, protocol="C"),
+        "suppressing": written_study(tmp_path / "2", {**plan, "suppression_limit": 0.1}, protocol="C"),
+        "unlisted": written_study(tmp_path / "3", {**plan, "attributes": unlisted}, protocol="C"),
+        "one value": written_study(tmp_path / "4", {**plan, "attributes": one_value}, protocol="C"),
+        "stated": written_study(tmp_path / "5", plan, protocol="C", dummies=0.25),
+        "A": written_study(tmp_path / "6", plan, protocol="A"),
+    }
+    quarter = (0.25, False)
+    assert {name: (study.dummies, study.mirrored) for name, study in chosen.items()} == {
+        "listed": (1.0, True),
+        "suppressing": quarter,
+        "unlisted": quarter,
+        "one value": quarter,
+        "stated": quarter,
+        "A": (0.0, False),
+    }
+    for study in chosen.values():
+        refuse_unsuited(study)
+
+
 def test_an_answer_for_one_row_is_an_answer_for_its_mirror_image() -> None:
     """What the documentation says about its limits: counts that are equal for a row and its mirror image pair them."""
     rows = people(np.random.default_rng(1))

@@ -43,6 +43,23 @@ def known_to_all(study: Study) -> dict[str, LabelledColumn] | None:
     return {name: column for name, column in found.items() if column is not None}
 
 
+def against_mirroring(study: Study) -> str:
+    """Why mirrored rows would be told from real ones, or would be copies of them; empty if they would not."""
+    if study.plan.suppression_limit > 0:
+        return (
+            "mirrored rows could be told by which classes are not shown; state suppression_limit: 0, or a share of "
+            "dummy rows, such as dummies: 0.25"
+        )
+    known = known_to_all(study)
+    if known is None or any(exchanged_labels(known[n], b"") for n in study.plan.quasi_identifiers if n in known):
+        return ""
+    return (
+        "all parties must exchange the same labels for mirrored rows; therefore the plan must list the values of a "
+        "quasi-identifier in its hierarchy (csv, rows, tree), with labels that can be exchanged; list them, or state a "
+        "share of dummy rows, such as dummies: 0.25"
+    )
+
+
 def with_mirrored_rows(own: OwnTable, listed: Mapping[str, LabelledColumn] | None, key: Key, person: bytes) -> OwnTable:
     """Add the mirror image of each row behind all rows.
 

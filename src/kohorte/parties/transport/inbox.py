@@ -18,7 +18,8 @@ AGREE = "agree"
 REASONS = {
     INTERRUPTED: "it was interrupted there",
     FAILED: "an unexpected failure",
-    "no-solution": "no-solution; no release satisfies the plan, and the message there says what would help",
+    "no-solution": "no-solution; no release satisfies the plan. A higher suppression_limit, weaker models, or fewer "
+    "quasi-identifiers would help; the message there says how much",
 }
 """Reasons of a stop, in words; others are codes of errors, which docs/errors.md explains."""
 
