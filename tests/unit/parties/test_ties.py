@@ -109,7 +109,9 @@ def certified(folder: Path, rows: Mapping[str, NDArray[np.integer]]) -> float:
         "models": [{"model": "k-anonymity", "k": 5}],
     }
     parties = {name: {"columns": [name]} for name in rows}
-    study = written_study(folder, plan, protocol="C", parties=parties, distribution="vertical", identifier="TID")
+    study = written_study(
+        folder, plan, protocol="C", parties=parties, distribution="vertical", identifier="TID", dummies=0.25
+    )
     tables = {name: pl.DataFrame({"TID": np.arange(len(own)).astype(str), name: own}) for name, own in rows.items()}
     release = run_study(study, tables)[next(iter(rows))]
     assert release is not None
