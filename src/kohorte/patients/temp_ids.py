@@ -34,6 +34,7 @@ from kohorte.patients.list.secrets import TEMP_IDS as SEALED
 from kohorte.patients.list.tables import PEOPLE, TEMP_IDS
 from kohorte.patients.patient_list import PatientList
 from kohorte.patients.table_with_pids import PID, TEMP_ID, table_under
+from kohorte.trust.notices import REFUSED_TEMP_IDS
 
 TOKEN_BYTES = 16
 MINUTES = 15
@@ -94,7 +95,7 @@ class TempIds:
                 else:
                     people.append(person)
             if first is not None:
-                self._log("refuse temp ids", target=target, asked=len(tokens), **reasons)
+                self._log(REFUSED_TEMP_IDS, target=target, asked=len(tokens), **reasons)
                 where = f"row {first}: " if len(tokens) > 1 else ""
                 raise AccessDenied(
                     f"{where}the TempID is not valid, or not any more; ask the patient list for a new one",

@@ -28,6 +28,7 @@ BY_CODE = {
     "password-expired": HTTPStatus.UNAUTHORIZED,
     "not-found": HTTPStatus.NOT_FOUND,
     "too-many-requests": HTTPStatus.TOO_MANY_REQUESTS,
+    "too-many-texts": HTTPStatus.TOO_MANY_REQUESTS,
     "locked-out": HTTPStatus.TOO_MANY_REQUESTS,
 }
 BY_INPUT = {

@@ -14,8 +14,11 @@ from kohorte.errors import InputError
 
 ENVIRONMENT = "KOHORTE_NOTICES"
 ASKED, APPROVED, DECLINED, SHOWN = "ask way back", "approve way back", "decline way back", "show way back"
-REFUSED = "refuse way back"
-TOLD = (ASKED, APPROVED, DECLINED, SHOWN, REFUSED, "add person", "remove person", "wrong password")
+REFUSED, REFUSED_OPERATION, REFUSED_TEMP_IDS = "refuse way back", "refuse operation", "refuse temp ids"
+TOLD = (
+    *(ASKED, APPROVED, DECLINED, SHOWN, REFUSED, REFUSED_OPERATION, REFUSED_TEMP_IDS),
+    *("refuse export", "add person", "remove person", "wrong password"),
+)
 """What data protection officers are told."""
 
 

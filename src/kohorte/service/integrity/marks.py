@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, Table, and_, func, select
 
 from kohorte.service.keyring import MasterKey
-from kohorte.service.storage.schema import accounts, approvals, datasets, projects, spent, user_roles, users
+from kohorte.service.storage.schema import accounts, approvals, daily_use, datasets, projects, spent, user_roles, users
 
 ROLES = (
     select(func.aggregate_strings(user_roles.c.role, " "))
@@ -100,4 +100,5 @@ PROJECT = Marked(projects, select(projects))
 APPROVAL = Marked(approvals, select(approvals))
 ACCOUNT = Marked(accounts, select(accounts))
 SPENDING = Marked(spent, select(spent), in_state_log=False)
-MARKED = (USER, DATASET, PROJECT, APPROVAL, ACCOUNT, SPENDING)
+DAILY_USE = Marked(daily_use, select(daily_use))
+MARKED = (USER, DATASET, PROJECT, APPROVAL, ACCOUNT, SPENDING, DAILY_USE)

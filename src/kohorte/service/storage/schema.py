@@ -245,6 +245,15 @@ approvals = _table(
     Index("ix_approvals_subject", "operation", "subject_kind", "subject_id"),
 )
 
+daily_use = _table(
+    "daily_use",
+    Column("user_id", ForeignKey("users.id"), primary_key=True),
+    Column("day", String(10), nullable=False),
+    Column("texts", BigInteger, nullable=False),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
+)
+
 workers = _table(
     "workers",
     Column("name", String(100), primary_key=True),

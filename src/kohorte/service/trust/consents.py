@@ -9,6 +9,7 @@ from kohorte.patients.consents.filtering import Purpose, note_people
 from kohorte.patients.consents.register import Consents
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.trust import limits
 from kohorte.service.trust.folders import note
 from kohorte.service.trust.patients import ABOUT, patient_list
 
@@ -40,6 +41,7 @@ def withdraw(service: Service, actor: Actor, pid: str, purposes: Sequence[str]) 
 
 def show(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
     """Return the consents of a person with their history, also as FHIR resources."""
+    limits.count(service, actor, 1)
     with patient_list(service, actor) as patients:
         consents = Consents(patients)
         found, now = consents.show(pid), consents.now
@@ -49,6 +51,7 @@ def show(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
 
 def released(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
     """Return the exports that a person was in."""
+    limits.count(service, actor, 1)
     with patient_list(service, actor) as patients:
         found = Consents(patients).released(pid)
     note(service, actor, "read-exports", ABOUT)
@@ -60,6 +63,7 @@ def export(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Note an export to a project; return its number and the people who agreed, with the kinds of data."""
     wish = Purpose(purpose, project)
+    limits.count(service, actor, len(pids or ()))
     with patient_list(service, actor) as patients:
         number, people = note_people(Consents(patients), wish, pids)
     note(service, actor, "export-patients", f"export {number}", people=len(people))

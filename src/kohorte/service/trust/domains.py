@@ -12,6 +12,7 @@ from kohorte.pseudonyms.texts import Pseudonymized, pseudonymized
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
+from kohorte.service.trust import limits
 from kohorte.service.trust.folders import name_of, note, opened
 
 
@@ -65,6 +66,7 @@ def pseudonymize(
     service: Service, actor: Actor, name: str, texts: Sequence[str], *, key_version: int | None
 ) -> Pseudonymized:
     """Return the pseudonyms of some texts."""
+    limits.count(service, actor, len(texts))
     with known_domains(service) as domains:
         refuse_version(domains.definition(name), key_version)
         found = pseudonymized(domains.open(name), texts, key_version=key_version, actor=name_of(actor))

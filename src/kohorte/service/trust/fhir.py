@@ -8,6 +8,7 @@ from typing import Any
 from kohorte.pseudonyms.fhir.serving import LOOK_UP, WAY_BACK, FhirOperations, refuse_others
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.trust import limits
 from kohorte.service.trust.domains import known_domains
 from kohorte.service.trust.folders import name_of, note
 from kohorte.service.trust.way_back import reveal
@@ -20,9 +21,16 @@ def answered(service: Service, actor: Actor, operation: str, parameters: object)
         found = dict(reveal(service, actor, number, check=refuse_others(target, pseudonyms)))
         return [found[one] for one in pseudonyms]
 
+    limits.count(service, actor, _values(parameters))
     with known_domains(service) as domains:
         answer = FhirOperations(domains, actor=name_of(actor), show=shown).answered(operation, parameters)
     if operation not in WAY_BACK:  # of which `reveal` makes an entry
         action = "look-up-pseudonyms" if operation in LOOK_UP else "pseudonymize"
         note(service, actor, action, "fhir", pseudonyms=len(answer["parameter"]))
     return answer
+
+
+def _values(parameters: object) -> int:
+    """How many parameters were sent, one of which names the domain; what is wrong with them is told later."""
+    entries = parameters.get("parameter") if isinstance(parameters, dict) else None
+    return max(len(entries) - 1, 1) if isinstance(entries, list) else 1

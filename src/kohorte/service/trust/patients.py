@@ -16,6 +16,7 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
 from kohorte.service.permissions import Permission
+from kohorte.service.trust import limits
 from kohorte.service.trust.folders import name_of, note, opened
 
 ABOUT = "patient list"
@@ -37,6 +38,7 @@ def register(service: Service, actor: Actor, people: Sequence[Mapping[str, str]]
 
     The same description gets the same PID again. Only people who may see the list learn whether somebody was in it.
     """
+    limits.count(service, actor, len(people))
     table = pl.DataFrame(people, schema=dict.fromkeys(FIELDS, pl.String))
     with patient_list(service, actor) as patients:
         found = patients.register(table, dict(zip(FIELDS, FIELDS, strict=True)))
@@ -86,6 +88,7 @@ def split(service: Service, actor: Actor, pid: str, records: Sequence[int]) -> t
 
 def history(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
     """Return what happened to a PID, without identity data."""
+    limits.count(service, actor, 1)
     with patient_list(service, actor) as patients:
         found = patients.history(pid).to_dict()
     note(service, actor, "read-patient-history", ABOUT)

@@ -11,7 +11,7 @@ from kohorte.service.accounts.origins import usable_with
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import USER
 from kohorte.service.permissions import Permission
-from kohorte.service.trust import patients
+from kohorte.service.trust import limits, patients
 from kohorte.service.trust.folders import name_of, note
 from kohorte.service.trust.patients import ABOUT, patient_list
 
@@ -49,6 +49,7 @@ def register(
 
 def resolve(service: Service, actor: Actor, tokens: Sequence[str]) -> list[str]:
     """Turn TempIDs that were made for this account into PIDs, once."""
+    limits.count(service, actor, len(tokens))
     with patient_list(service, actor) as known:
         pids = TempIds(known).resolve(tokens, target=name_of(actor))
     note(service, actor, "resolve-temp-ids", ABOUT, count=len(pids))

@@ -16,7 +16,7 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
 from kohorte.service.permissions import Permission
-from kohorte.service.trust import approvers
+from kohorte.service.trust import approvers, limits
 from kohorte.service.trust.domains import known_domains, refuse_version
 from kohorte.service.trust.folders import name_of, note, opened
 from kohorte.service.trust.patients import fields_of, patient_list
@@ -33,6 +33,7 @@ def ask(
     service: Service, actor: Actor, source: Source, pseudonyms: Sequence[str], *, purpose: str, until: datetime
 ) -> dict[str, Any]:
     """Ask for the way back of some pseudonyms; whether any of them is known is neither looked up nor told."""
+    limits.count(service, actor, len(pseudonyms))
     with known_domains(service) as domains:
         refuse_version(domains.definition(source.domain), source.version)
         source.check(domains.folder, pseudonyms)
@@ -45,6 +46,7 @@ def ask(
 
 def ask_people(service: Service, actor: Actor, pids: Sequence[str], *, purpose: str, until: datetime) -> dict[str, Any]:
     """Ask who some PIDs are; whether any of them is in the list is neither looked up nor told."""
+    limits.count(service, actor, len(pids))
     refuse_wrong(pids)
     with opened(service, Part.PATIENTS) as folder:
         request = WayBack(folder).ask(PEOPLE, pids, purpose=purpose, until=until, actor=name_of(actor))

@@ -14,6 +14,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
@@ -22,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kohorte.errors import BudgetExceeded, KohorteError
 from kohorte.service.problems import FAILED, problem, problem_of, status_of
+from kohorte.service.trust import refusals
 
 MEDIA_TYPE = "application/problem+json"
 MOST_PLACES = 20
@@ -82,11 +84,20 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
     headers = dict(BEARER) if status == HTTPStatus.UNAUTHORIZED else {}
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         headers["Retry-After"] = str(max(1, math.ceil(getattr(error, "retry_after", 1))))
+    await _noted(request, error)
     if isinstance(error, BudgetExceeded):
         request.app.state.metrics.count_refusal()
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         _log_failure(request.scope, error.code, error)
     return answer(problem_of(error), headers)
+
+
+async def _noted(request: Request, error: KohorteError) -> None:
+    """Note a refusal in the log of the part that was called, if somebody was signed in."""
+    part, actor = refusals.part_of(request.url.path), getattr(request.state, "actor", None)
+    if part is not None and actor is not None:
+        operation = request.scope["route"].name
+        await run_in_threadpool(refusals.note, request.app.state.service, part, actor, operation, error)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

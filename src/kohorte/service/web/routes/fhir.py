@@ -16,8 +16,9 @@ from kohorte.pseudonyms.fhir.operations import operation_outcome
 from kohorte.pseudonyms.fhir.serving import GPAS_PATH, VFPS_PATH
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.parts import Part
 from kohorte.service.problems import status_of
-from kohorte.service.trust import fhir
+from kohorte.service.trust import fhir, refusals
 from kohorte.service.web.dependencies import ActorDep, ServiceDep
 from kohorte.service.web.errors import PROBLEMS
 
@@ -95,4 +96,5 @@ def _answer(service: Service, actor: Actor, operation: str, parameters: object) 
         status = status_of(error)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise
+        refusals.note(service, Part.PSEUDONYMS, actor, operation, error)
         return FhirResponse(operation_outcome(error), status)
