@@ -139,13 +139,9 @@ class Domains:
         The definition says so first. A process that is killed leaves a domain that cannot be used, and the next run
         ends what it began. Returns the versions that are gone.
         """
+        gone = self.destructible(name, version)
         definition, file = self.definition(name), self._key_file(name)
-        begun = bool(definition.destroyed) and not definition.keys
-        if begun and not file.exists:
-            raise _destroyed(name, "its key")
         keys = file.read()
-        gone = tuple(key for key in keys.versions if version is None or key.version == version)
-        self._refuse_version(definition, keys, version)
         left = {number: mark for number, mark in definition.keys.items() if number not in {key.version for key in gone}}
         numbers = tuple(sorted({*definition.destroyed, *(key.version for key in gone)}))
         with locked(self.folder.path):
@@ -158,6 +154,16 @@ class Domains:
                 fingerprint=key.fingerprint, entries=entries,
             )  # fmt: skip
         return tuple(key.version for key in gone)
+
+    def destructible(self, name: str, version: int | None = None) -> tuple[Key, ...]:
+        """Return what `destroy_key` would destroy; refuse what it would refuse."""
+        definition, file = self.definition(name), self._key_file(name)
+        begun = bool(definition.destroyed) and not definition.keys
+        if begun and not file.exists:
+            raise _destroyed(name, "its key")
+        keys = file.read()
+        self._refuse_version(definition, keys, version)
+        return tuple(key for key in keys.versions if version is None or key.version == version)
 
     def _refuse_version(self, definition: Definition, keys: Keys, version: int | None) -> None:
         if version is None:

@@ -159,6 +159,7 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "split_patient": Permission.MANAGE_PATIENTS,
         "show_patient_history": Permission.MANAGE_PATIENTS,
         "forget_patient": Permission.MANAGE_PATIENTS,
+        "rotate_patients_key": Permission.MANAGE_PATIENTS,
         "give_consent": Permission.MANAGE_PATIENTS,
         "withdraw_consent": Permission.MANAGE_PATIENTS,
         "show_consents": Permission.MANAGE_PATIENTS,
@@ -171,6 +172,8 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "list_domains": Permission.PSEUDONYMIZE,
         "show_domain": Permission.PSEUDONYMIZE,
         "rotate_domain_key": Permission.MANAGE_DOMAINS,
+        "forget_pseudonyms": Permission.MANAGE_DOMAINS,
+        "destroy_domain_key": Permission.MANAGE_DOMAINS,
         "pseudonymize": Permission.PSEUDONYMIZE,
         "gpas_pseudonymize_allow_create": Permission.PSEUDONYMIZE,
         "old_gpas_pseudonymize_allow_create": Permission.PSEUDONYMIZE,
@@ -213,6 +216,8 @@ TWO_PEOPLE = (
     "delete_project",
     "download_csv",
     "forget_patient",
+    "forget_pseudonyms",
+    "destroy_domain_key",
 )
 """Operations for which the settings may require a second person: they cannot be undone, or let data leave.
 

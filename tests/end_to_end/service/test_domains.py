@@ -161,3 +161,49 @@ def test_only_parts_that_are_served_have_routes_and_folders(tmp_path_factory: py
             described = alone.client.get("/openapi.json").json()["paths"]
             assert f"/api/v1{served}" in described
             assert f"/api/v1{missing}" not in described
+
+
+def test_the_link_of_pseudonyms_ends_for_good_and_the_log_proves_it(house: House) -> None:
+    new_domain(house, "entries", "list")
+    gone, stays = house.post("trustee", "/domains/entries/pseudonyms", {"originals": ["a", "b"]})["pseudonyms"]
+    path = "/domains/entries/forget"
+    assert house.post("source", path, {"pseudonyms": [gone]}, status=403)["code"] == "not-allowed"
+    wrong = house.post("trustee", path, {"pseudonyms": [gone, "no pseudonym"]}, status=400)
+    assert wrong["code"] == "pseudonym-wrong"
+    (strange,) = pseudonyms(house, new_domain(house, "strange-entries", "list"), "a")
+    house.post("trustee", path, {"pseudonyms": [gone, strange]}, status=204)
+    again = house.post("trustee", "/domains/entries/pseudonyms", {"originals": ["a", "b"]})["pseudonyms"]
+    assert (again[0] != gone, again[1]) == (True, stays)
+    new_domain(house, "ending", "reversible")
+    assert house.post("trustee", "/domains/ending/forget", {"pseudonyms": ["x"]}, status=400)["code"] == (
+        "pseudonym-no-list"
+    )
+    path = "/domains/ending/destroy-key"
+    assert house.post("trustee", path, {"domain": "entries"}, status=400)["code"] == "not-confirmed"
+    current = {"domain": "ending", "key_version": 1}
+    assert house.post("trustee", path, current, status=400)["code"] == "pseudonym-key-current"
+    house.post("trustee", path, {"domain": "ending"}, status=204)
+    assert house.get("trustee", "/domains/ending")["key_version"] is None
+    assert house.post("trustee", path, {"domain": "ending"}, status=400)["code"] == "pseudonym-key-destroyed"
+    log = [json.loads(line) for line in (house.folder / "pseudonyms" / "log.jsonl").read_text().splitlines()]
+    proofs = [(one["action"], one["about"]) for one in log if one["action"] in ("forget", "destroy key")]
+    assert proofs == [("forget", "domain entries"), ("destroy key", "domain ending")]
+
+
+def test_the_end_of_a_link_can_need_two_people_and_no_pseudonym_is_in_the_database(tmp_path: Path) -> None:
+    with house_in(tmp_path / "service", two_people=("forget_pseudonyms", "destroy_domain_key")) as house:
+        new_domain(house, "entries", "list")
+        (psn,) = house.post("trustee", "/domains/entries/pseudonyms", {"originals": ["a"]})["pseudonyms"]
+        asked = [
+            house.post("trustee", "/domains/entries/forget", {"pseudonyms": [psn]}, status=202),
+            house.post("trustee", "/domains/entries/destroy-key", {"domain": "entries"}, status=202),
+        ]
+        assert house.post("trustee", "/domains/entries/pseudonyms", {"originals": ["a"]})["pseudonyms"] == [psn]
+        disk = b"".join(path.read_bytes() for path in house.folder.rglob("*") if path.is_file())
+        assert psn.encode() not in disk
+        assert asked[1]["values"] == {"domain": "entries", "key_version": None}
+        for request in asked:
+            house.post("approver", f"/approvals/{request['approval_id']}/confirm")
+        assert house.get("trustee", "/domains/entries")["key_version"] is None
+        waiting = house.folder / "pseudonyms" / "forgetting"
+        assert not list(waiting.glob("*.sealed"))

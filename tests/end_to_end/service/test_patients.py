@@ -49,6 +49,13 @@ def test_people_get_one_pid_and_only_trustees_learn_who_was_known(house: House) 
     assert [one["outcome"] for one in register(house, ANNA)] == ["known"]
 
 
+def test_the_list_is_sealed_with_a_new_key_and_pids_stay(house: House) -> None:
+    before = register(house, ANNA)
+    assert house.post("trustee", "/patients/rotate-key") == {"key_version": 2}
+    assert register(house, ANNA)[0]["pid"] == before[0]["pid"]
+    assert house.post("source", "/patients/rotate-key", status=403)["code"] == "not-allowed"
+
+
 def test_a_case_is_shown_side_by_side_decided_and_corrected(house: House) -> None:
     anna, married = (one["pid"] for one in register(house, ANNA, MARRIED))
     listed = house.get("trustee", "/patients/cases")

@@ -132,6 +132,16 @@ def _forget_patient(call: Call, connection: Connection) -> Outcome:
     return Outcome(afterwards=forget)
 
 
+def _forget_pseudonyms(call: Call, connection: Connection) -> Outcome:
+    forget = forgetting.prepare_entries(call.service, connection, call.actor, call.values["pseudonyms"])
+    return Outcome(afterwards=forget)
+
+
+def _destroy_domain_key(call: Call, connection: Connection) -> Outcome:
+    domain, version = call.values["domain"], call.values["key_version"]
+    return Outcome(afterwards=forgetting.prepare_key(call.service, connection, call.actor, domain, version))
+
+
 ACTIONS: Mapping[str, Action] = MappingProxyType(
     {
         "create_user": Action("user", _create_user, guarded=_creates_power),
@@ -141,5 +151,7 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
         "delete_project": Action("project", _delete_project),
         "download_csv": Action("project", _open_release, opens=True),
         "forget_patient": Action("patient", _forget_patient),
+        "forget_pseudonyms": Action("domain", _forget_pseudonyms),
+        "destroy_domain_key": Action("domain", _destroy_domain_key),
     }
 )

@@ -27,7 +27,17 @@ from kohorte.service.permissions import Permission
 from kohorte.service.storage.schema import approvals, now, users
 
 OPENING = "download_csv"
-SHOWN = ("email_address", "name", "institution", "roles", "certificate_fingerprint", "patient")
+SHOWN = (
+    "email_address",
+    "name",
+    "institution",
+    "roles",
+    "certificate_fingerprint",
+    "patient",
+    "pseudonyms",
+    "domain",
+    "key_version",
+)
 NO_VALUES: Mapping[str, Any] = {}
 
 

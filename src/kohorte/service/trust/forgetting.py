@@ -1,56 +1,40 @@
-"""Forget a patient, also where a second person has to confirm it.
+"""End the link to people for good: forget a patient, entries of a list, or destroy the key of a domain.
 
-A request that waits for the second person is stored in the database of the service, which must not get a PID. The
-request therefore holds a keyed fingerprint, and the PID waits in a sealed file in the folder of the patient list.
+Each of them can need a second person. Two transactions in two databases cannot be one: the audit log of the service
+says that it was decided, and the log of the part proves when it was done.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from pathlib import Path
+import json
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection
 
-from kohorte.data import atomic_write
 from kohorte.errors import InputError
+from kohorte.pseudonyms.kinds.reference_list import ReferenceList
+from kohorte.pseudonyms.resolving import Source
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
 from kohorte.service.permissions import Permission
-from kohorte.service.trust.folders import opened
+from kohorte.service.trust import limits, waiting_texts
+from kohorte.service.trust.domains import known_domains, refuse_version
+from kohorte.service.trust.folders import name_of
 from kohorte.service.trust.patients import ABOUT, patient_list
-from kohorte.trust.folder import TrustFolder
-from kohorte.trust.private_files import locked
-
-FOLDER = "forgetting"
-HOUR = 3600.0
 
 
 def reserve(service: Service, actor: Actor, pid: str) -> str:
     """Check that a PID is in the list, keep it sealed, and return the fingerprint that stands for it."""
     with patient_list(service, actor) as patients:
         known = patients.history(pid).pid
-    with opened(service, Part.PATIENTS) as folder:
-        fingerprint = folder.log.fingerprint(known)
-        sealed = folder.sealer(FOLDER).seal(known.encode(), row=fingerprint.encode())
-        path = _file(folder, fingerprint)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        with locked(path.parent):
-            _remove_old(path.parent, service.settings.approval_hours)
-            with atomic_write(path, force=True, private=True) as temporary:
-                temporary.write_bytes(sealed)
-    return fingerprint
+    return waiting_texts.keep(service, Part.PATIENTS, known)
 
 
 def prepare(service: Service, connection: Connection, actor: Actor, fingerprint: str) -> Callable[[], object]:
-    """Note in a transaction that a person is forgotten, and return what then forgets the person.
-
-    Two transactions in two databases cannot be one: the audit log of the service says that it was decided, and the log
-    of the patient list proves when it was done.
-    """
+    """Note in a transaction that a person is forgotten, and return what then forgets the person."""
     actor.refuse_without(Permission.MANAGE_PATIENTS)
-    pid = _reserved(service, fingerprint)
+    pid = waiting_texts.kept(service, Part.PATIENTS, fingerprint)
     with patient_list(service, actor) as patients:
         records = patients.forget(pid, dry_run=True)
     service.log.append(connection, "forget-patient", ABOUT, actor=actor.user_id, records=records)
@@ -58,29 +42,54 @@ def prepare(service: Service, connection: Connection, actor: Actor, fingerprint:
     def forget() -> None:
         with patient_list(service, actor) as patients:
             patients.forget(pid)
-        with opened(service, Part.PATIENTS) as folder:
-            _file(folder, fingerprint).unlink(missing_ok=True)
+        waiting_texts.remove(service, Part.PATIENTS, fingerprint)
 
     return forget
 
 
-def _reserved(service: Service, fingerprint: str) -> str:
-    with opened(service, Part.PATIENTS) as folder:
-        try:
-            sealed = _file(folder, fingerprint).read_bytes()
-        except OSError:
+def reserve_entries(service: Service, actor: Actor, domain: str, pseudonyms: Sequence[str]) -> str:
+    """Keep pseudonyms of a list sealed; whether any of them is in it is neither looked up nor told."""
+    limits.count(service, actor, len(pseudonyms))
+    with known_domains(service) as domains:
+        if domains.definition(domain).kind != ReferenceList.name:
             raise InputError(
-                "the request to forget has expired, or was carried out; ask again", code="approval-conflict"
-            ) from None
-        return folder.sealer(FOLDER).unseal(sealed, row=fingerprint.encode()).decode()
+                "the domain has no list whose entries could be destroyed; destroy its key to end the link of all its "
+                "pseudonyms",
+                code="pseudonym-no-list",
+            )
+        Source(domain).check(domains.folder, pseudonyms)
+    return waiting_texts.keep(service, Part.PSEUDONYMS, json.dumps([domain, sorted(set(pseudonyms))]))
 
 
-def _file(folder: TrustFolder, fingerprint: str) -> Path:
-    return folder.path / FOLDER / f"{fingerprint}.sealed"
+def prepare_entries(service: Service, connection: Connection, actor: Actor, fingerprint: str) -> Callable[[], object]:
+    """Note in a transaction that entries of a list are destroyed, and return what then destroys them."""
+    actor.refuse_without(Permission.MANAGE_DOMAINS)
+    domain, pseudonyms = json.loads(waiting_texts.kept(service, Part.PSEUDONYMS, fingerprint))
+    with known_domains(service) as domains:
+        domains.definition(domain)
+    about = f"domain {domain}"
+    service.log.append(connection, "forget-pseudonyms", about, actor=actor.user_id, pseudonyms=len(pseudonyms))
+
+    def forget() -> None:
+        with known_domains(service) as domains:
+            domains.forget(domain, pseudonyms, actor=name_of(actor))
+        waiting_texts.remove(service, Part.PSEUDONYMS, fingerprint)
+
+    return forget
 
 
-def _remove_old(folder: Path, hours: float) -> None:
-    """Remove what waits for longer than a request can."""
-    for path in folder.glob("*.sealed"):
-        if time.time() - path.stat().st_mtime > (hours + 1) * HOUR:
-            path.unlink(missing_ok=True)
+def prepare_key(
+    service: Service, connection: Connection, actor: Actor, domain: str, version: int | None
+) -> Callable[[], object]:
+    """Note in a transaction that the key of a domain is destroyed, and return what then destroys it."""
+    actor.refuse_without(Permission.MANAGE_DOMAINS)
+    with known_domains(service) as domains:
+        refuse_version(domains.definition(domain), version)
+        domains.destructible(domain, version)
+    service.log.append(connection, "destroy-domain-key", f"domain {domain}", actor=actor.user_id, version=version or 0)
+
+    def destroy() -> None:
+        with known_domains(service) as domains:
+            domains.destroy_key(domain, version, actor=name_of(actor))
+
+    return destroy

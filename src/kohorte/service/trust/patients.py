@@ -95,6 +95,14 @@ def history(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
     return found
 
 
+def rotate_key(service: Service, actor: Actor) -> int:
+    """Seal the whole list with a new version of its key; return the number of the version."""
+    with patient_list(service, actor) as patients:
+        version = patients.rotate_key()
+    note(service, actor, "rotate-patients-key", ABOUT, version=version)
+    return version
+
+
 def fields_of(identity: Identity) -> dict[str, str]:
     """Return identity data by the names of its fields."""
     return dict(zip(FIELDS, identity.values, strict=True))

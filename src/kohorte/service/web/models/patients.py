@@ -156,3 +156,10 @@ class HistoryAnswer(BaseModel):
     joined: list[str]
     records: list[dict[str, Any]]
     events: list[dict[str, Any]]
+
+
+class VersionAnswer(BaseModel):
+    """The current version of a key."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"key_version": 2}]})
+    key_version: int

@@ -96,6 +96,23 @@ class Originals(Body):
     key_version: Version | None = Field(default=None, description="An old version of the key; default: the current.")
 
 
+class ForgottenPseudonyms(Body):
+    """Pseudonyms of a list whose link to people ends for good."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"pseudonyms": ["7K3MX9RT"]}]})
+    pseudonyms: Annotated[list[Pseudonym], Field(fail_fast=True, min_length=1, max_length=MOST_TEXTS)] = Field(
+        repr=False
+    )
+
+
+class DestroyedKey(Body):
+    """The key that is destroyed for good; the name of the domain is repeated, so that it is not done by mistake."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"domain": "study"}]})
+    domain: Word = Field(description="The name of the domain, once more.")
+    key_version: Version | None = Field(default=None, description="Only this old version; default: the whole key.")
+
+
 class PseudonymsAnswer(BaseModel):
     """Pseudonyms in the order of the texts; null for a text of blanks."""
 

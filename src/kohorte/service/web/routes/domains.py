@@ -6,10 +6,21 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
+from kohorte.errors import InputError
 from kohorte.pseudonyms.domains import definition_of
-from kohorte.service.trust import domains
+from kohorte.service.approvals.requests import perform
+from kohorte.service.trust import domains, forgetting
 from kohorte.service.web.dependencies import ActorDep, ServiceDep
-from kohorte.service.web.models.trust import DomainAnswer, DomainsAnswer, NewDomain, Originals, PseudonymsAnswer
+from kohorte.service.web.models.trust import (
+    DestroyedKey,
+    DomainAnswer,
+    DomainsAnswer,
+    ForgottenPseudonyms,
+    NewDomain,
+    Originals,
+    PseudonymsAnswer,
+)
+from kohorte.service.web.routes.approvals import MAY_WAIT, waiting
 
 router = APIRouter(tags=["pseudonyms"])
 DomainName = Annotated[str, Path(min_length=1, max_length=100, description="The name of a domain.")]
@@ -49,3 +60,19 @@ def pseudonymize(name: DomainName, body: Originals, service: ServiceDep, actor: 
     """Return the pseudonyms of texts; the answer does not tell whether a text was known."""
     found = domains.pseudonymize(service, actor, name, body.originals, key_version=body.key_version)
     return PseudonymsAnswer(domain=name, key_version=found.key_version, pseudonyms=found.pseudonyms)
+
+
+@router.post("/domains/{name}/forget", status_code=204, summary="Forget pseudonyms of a list", responses=MAY_WAIT)
+def forget_pseudonyms(name: DomainName, body: ForgottenPseudonyms, service: ServiceDep, actor: ActorDep) -> Response:
+    """Destroy entries of a list, and so the link of their pseudonyms to people; the log proves when."""
+    values = {"pseudonyms": forgetting.reserve_entries(service, actor, name, body.pseudonyms)}
+    return waiting(perform(service, actor, "forget_pseudonyms", values=values)) or Response(status_code=204)
+
+
+@router.post("/domains/{name}/destroy-key", status_code=204, summary="Destroy the key of a domain", responses=MAY_WAIT)
+def destroy_domain_key(name: DomainName, body: DestroyedKey, service: ServiceDep, actor: ActorDep) -> Response:
+    """Destroy the key of a domain, or one old version: what it made can never be resolved or made again."""
+    if body.domain != name:
+        raise InputError("domain: repeat the name of the domain whose key is destroyed", code="not-confirmed")
+    values = {"domain": name, "key_version": body.key_version}
+    return waiting(perform(service, actor, "destroy_domain_key", values=values)) or Response(status_code=204)

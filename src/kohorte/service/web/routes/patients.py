@@ -20,6 +20,7 @@ from kohorte.service.web.models.patients import (
     RegistrationsAnswer,
     Split,
     TwoPids,
+    VersionAnswer,
 )
 from kohorte.service.web.routes.approvals import MAY_WAIT, waiting
 from kohorte.service.web.routes.way_back import people_router
@@ -82,3 +83,9 @@ def forget_patient(body: OnePid, service: ServiceDep, actor: ActorDep) -> Respon
     """Destroy identity data and link of a person; the log of the patient list proves when."""
     values = {"patient": forgetting.reserve(service, actor, body.pid)}
     return waiting(perform(service, actor, "forget_patient", values=values)) or Response(status_code=204)
+
+
+@router.post("/rotate-key", summary="Rotate the key of the patient list")
+def rotate_patients_key(service: ServiceDep, actor: ActorDep) -> VersionAnswer:
+    """Seal the whole list with a new version of its key; PIDs stay the same."""
+    return VersionAnswer(key_version=patients.rotate_key(service, actor))
