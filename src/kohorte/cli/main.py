@@ -36,6 +36,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "pseudonymize": "replace a column of a table by pseudonyms",
         "envelope": "seal medical data for one recipient",
         "reidentify": "the way back from pseudonyms, approved by two people",
+        "exchange": "check requests of other institutions before anything is sent",
         "party": "anonymize the tables of several institutions together",
         "patients": "the patient list: one PID per person, decided cases, forgetting",
         "serve": "run the research service",

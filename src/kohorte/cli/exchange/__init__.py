@@ -1,0 +1,1 @@
+"""What `kohorte exchange` does besides its verb."""

@@ -1,0 +1,150 @@
+"""The page of a check: the request, the world, the table, what would be sent, and two fields to sign.
+
+The page is for the people of the house. It shows counts and no value of the table but those of the request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kohorte.exchange.checking.steps import CheckRecord
+from kohorte.exchange.request.conditions import condition_from
+from kohorte.in_words import count, number, percent
+from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, page
+
+STANDING = {"release": "good", "release with changes": "fair", "do not release": "bad"}
+NOT_KNOWN = "not known"
+
+
+def to_html(record: CheckRecord, *, number_of_request: int, earlier: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return the page of a check; `earlier` are the facts of what the ledger remembers."""
+    asked = record["request"]["request"]
+    advice = record["recommendation"]
+    draft = record["draft"]
+    return page(
+        __package__,
+        "check.html.j2",
+        f"Check of request {number_of_request}",
+        number=number_of_request,
+        standing=STANDING[advice["recommendation"]],
+        word=advice["recommendation"],
+        reasons=advice["reasons"],
+        request=_request(asked),
+        policy=_policy(record["request"]["policy"]),
+        world=_world(record["global look-up"]),
+        needed=count(record["global look-up"]["needed_people"]),
+        local=_local(record["local look-up"]),
+        attributes=_attributes(record["local look-up"]["attributes"]),
+        verdicts=_verdicts(record["verdicts"]["verdicts"], (draft["draft"] or {}).get("meanings", {})),
+        draft=_draft(draft["draft"]),
+        reason=draft.get("reason", ""),
+        risk=_risk(draft),
+        findings=record["memory"]["words"],
+        earlier=[_sent(one) for one in earlier],
+        fields=["first person", "second person", *["further person"] * (record["request"]["policy"]["deciders"] - 2)],
+        hash=record.sha256,
+        request_hash=record.request_sha256,
+        rules=RULES,
+    )
+
+
+RULES = """\
+.sign{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr));gap:18px}
+.sign div{border:1px solid @edge;border-radius:4px;padding:10px 14px}
+.sign .line{border-bottom:1px solid @edge;height:34px}
+.hash{overflow-wrap:anywhere;font-family:monospace;font-size:12px}
+"""
+
+
+def _request(asked: Mapping[str, Any]) -> list[tuple[str, str]]:
+    requester = asked["requester"]
+    return [
+        ("who asks", f"{requester['name']}, {requester['institution']}"),
+        ("contact", requester["contact"] or "\u2013"),
+        ("purpose", asked["purpose"]),
+        ("attributes", ", ".join(asked["attributes"])),
+        ("condition", condition_from(asked["condition"]).in_words),
+        ("until", asked["until"]),
+    ]
+
+
+def _policy(policy: Mapping[str, Any]) -> str:
+    return f"Policy {policy['name']} ({policy['law']}): k = {policy['k']}, l = {policy['l']}."
+
+
+def _world(look: Mapping[str, Any]) -> list[list[str]]:
+    return [
+        [
+            one["comparison"],
+            NOT_KNOWN if "share" not in one else f"{percent(one['share'])}, 1 in {number(1 / one['share'], 2)}",
+            one.get("table") or one.get("gap") or "",
+        ]
+        for one in look["condition"]
+    ]
+
+
+def _local(look: Mapping[str, Any]) -> str:
+    satisfy = count(look["people"], "person satisfies", "people satisfy")
+    alone = count(look["unique_people"], "person has", "people have")
+    return (
+        f"{satisfy} the condition, in {count(look['rows'], 'row')}; {alone} a combination of the requested values that "
+        "nobody else has."
+    )
+
+
+def _attributes(looks: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    return [
+        [name, count(one["values"]), count(one["outstanding_people"]), percent(one["largest_share"])]
+        for name, one in looks.items()
+    ]
+
+
+def _verdicts(verdicts: Sequence[Mapping[str, Any]], meanings: Mapping[str, str]) -> list[list[str]]:
+    return [
+        [one["attribute"], one["treatment"], meanings.get(one["attribute"], ""), "; ".join(one["reasons"])]
+        for one in verdicts
+    ]
+
+
+def _draft(draft: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if draft is None:
+        return []
+    expected = draft["fewest_expected"]
+    return [
+        ("people", count(draft["people"])),
+        ("left out", count(draft["left_out"], "person", "people")),
+        ("rows", count(draft["rows"])),
+        (
+            "classes",
+            f"{count(draft['classes'])}, the smallest with {count(draft['smallest_class'], 'person', 'people')}",
+        ),
+        ("people of the area with the rarest combination", NOT_KNOWN if expected is None else count(expected)),
+    ]
+
+
+def _risk(draft: Mapping[str, Any]) -> Drawing | None:
+    """The highest and the average risk of a person, before and after; None if nothing would be sent."""
+    if draft["draft"] is None:
+        return None
+    before, after = draft["risk_before"], draft["risk_after"]
+    shares = [
+        ("highest, before", before["highest"]),
+        ("highest, after", after["highest"]),
+        ("average, before", before["average"]),
+        ("average, after", after["average"]),
+    ]
+    bars = [Bar(name, share, percent(share)) for name, share in shares]
+    caption = "How likely a person is to be found by somebody who knows one of their rows: 1 / people who look alike."
+    return horizontal_bars(Heading("risk", "Risk of a person", caption), bars, scale=Scale(1.0))
+
+
+def _sent(facts: Mapping[str, Any]) -> list[str]:
+    return [
+        str(facts["number"]),
+        str(facts["at"])[:16].replace("T", " "),
+        str(facts["kind"]),
+        facts["recipient"],
+        facts["purpose"],
+        count(facts["people"]),
+    ]
