@@ -9,6 +9,7 @@ an entry must be recognised later.
 from __future__ import annotations
 
 import getpass
+import hashlib
 import hmac
 import json
 import os
@@ -26,6 +27,7 @@ from kohorte.trust.private_files import locked
 START = "0" * 64
 TAIL = 1 << 16
 """An entry is shorter; the last one is found in the last bytes of the file."""
+PORTION = 1 << 20
 FINGERPRINT_BYTES = 16
 Detail: TypeAlias = str | int | float | bool | None
 
@@ -36,6 +38,15 @@ class Head:
 
     number: int = 0
     code: str = START
+
+
+@dataclass(frozen=True)
+class Known:
+    """The beginning of a log that was verified: its length in bytes, its hash, and its last entry."""
+
+    end: int = 0
+    digest: str = hashlib.sha256().hexdigest()
+    head: Head = Head()
 
 
 @dataclass(frozen=True)
@@ -120,14 +131,32 @@ class Log:
         """Read all entries; the first one that is not true ends the reading with an error."""
         last = Head()
         for line in self._lines():
-            entry = _parsed(line)
-            if entry is None or not self._fits(entry, last):
-                raise EngineError(
-                    f"{self.path}: line {last.number + 1} of the log was changed, or lines are missing before it",
-                    code="trust-log-broken",
-                )
+            entry = self._next(line, last)
             last = Head(entry["number"], entry["code"])
             yield entry
+
+    def verified_after(self, known: Known) -> tuple[Known, list[Mapping[str, Any]]] | None:
+        """Verify the entries after a beginning that was verified before, and return it with them.
+
+        None if the log does not begin like this any more. To hash bytes is about fifty times as fast as to verify them.
+        """
+        if not self.path.exists():
+            return (known, []) if known == Known() else None
+        entries: list[Mapping[str, Any]] = []
+        with self._failures(), self.path.open("rb") as file:
+            digest, left = hashlib.sha256(), known.end
+            while left and (part := file.read(min(left, PORTION))):
+                digest.update(part)
+                left -= len(part)
+            if left or digest.hexdigest() != known.digest:
+                return None
+            end, last = known.end, known.head
+            for line in file:
+                if line.endswith(b"\n"):  # an unfinished last line was never an entry
+                    entries.append(self._next(line[:-1], last))
+                    digest.update(line)
+                    end, last = end + len(line), Head(entries[-1]["number"], entries[-1]["code"])
+        return Known(end, digest.hexdigest(), last), entries
 
     def verify(self, expected: Head | None = None) -> LogCheck:
         """Verify the whole chain; `expected` is a head noted before, which the log must still contain."""
@@ -143,6 +172,16 @@ class Log:
         if wrong is None and not noted:
             wrong = min(expected.number if expected else 0, last.number + 1)
         return LogCheck(last.number, last, wrong)
+
+    def _next(self, line: bytes, last: Head) -> dict[str, Any]:
+        """Return the entry of a line that must follow the last one."""
+        entry = _parsed(line)
+        if entry is None or not self._fits(entry, last):
+            raise EngineError(
+                f"{self.path}: line {last.number + 1} of the log was changed, or lines are missing before it",
+                code="trust-log-broken",
+            )
+        return entry
 
     def _fits(self, entry: Mapping[str, Any], last: Head) -> bool:
         content = {name: value for name, value in entry.items() if name != "code"}

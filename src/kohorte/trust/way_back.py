@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 from kohorte.data import atomic_write
 from kohorte.errors import AccessDenied, EngineError, InputError
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.log import Known
 from kohorte.trust.notices import APPROVED, ASKED, DECLINED, REFUSED, SHOWN, TOLD
 from kohorte.trust.private_files import locked
 
@@ -36,6 +37,7 @@ MOST_ITEMS = 10_000
 SHORTEST_PURPOSE = 10
 FOLDER = "requests"
 NOTICED = "read notices"
+MOST_READ = 16
 Result = TypeVar("Result")
 
 
@@ -90,6 +92,10 @@ class Request:
             "declined_by": self.declined_by,
             "shown_at": None if self.shown_at is None else self.shown_at.isoformat(timespec="seconds"),
         }
+
+
+_READ: dict[tuple[str, str], tuple[Known, dict[int, Request]]] = {}
+"""What this process has read of logs."""
 
 
 class WayBack:
@@ -214,8 +220,24 @@ class WayBack:
         return request
 
     def _requests(self) -> dict[int, Request]:
-        found: dict[int, Request] = {}
-        for entry in self._folder.log.verified_entries():
+        """All requests, as the whole log tells them; entries that this process has verified are not verified again."""
+        log = self._folder.log
+        place = (str(log.path.absolute()), log.fingerprint(FOLDER))  # of this log, with this key
+        known, found = _READ.get(place, (Known(), {}))
+        read = log.verified_after(known)
+        if read is None:  # another log, such as one that was restored
+            read, found = log.verified_after(Known()), {}
+        known, new = read or (Known(), [])
+        found = self._told(new, found)
+        if len(_READ) >= MOST_READ:
+            _READ.clear()
+        _READ[place] = known, found
+        return dict(found)
+
+    @staticmethod
+    def _told(entries: Iterable[Mapping[str, Any]], before: Mapping[int, Request]) -> dict[int, Request]:
+        found = dict(before)
+        for entry in entries:
             action, at = entry["action"], datetime.fromisoformat(entry["at"])
             if action not in (ASKED, APPROVED, DECLINED, SHOWN):
                 continue

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kohorte import KohorteError
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.log import Log
 from kohorte.trust.way_back import Request, State, WayBack
 
 START = datetime(2026, 11, 17, 9, tzinfo=UTC)
@@ -200,6 +201,39 @@ def test_a_result_is_not_shown_again_when_the_end_of_the_log_was_cut_off(
     way_back.show(number, reveal, actor="ada")
     folder.log.path.write_text("\n".join(folder.log.path.read_text().splitlines()[:-1]) + "\n")
     assert way_back.show(number, reveal, actor="ada") == []
+
+
+def test_entries_are_verified_once_and_a_change_of_an_old_one_is_noticed(
+    folder: TrustFolder, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(WayBack(folder, clock=clock))
+    for _ in range(50):
+        folder.log.append("pseudonymize", "domain study", actor="ada")
+    WayBack(folder, clock=clock).all()
+    verified: list[int] = []
+    original = Log._next
+    monkeypatch.setattr(
+        Log, "_next", lambda self, line, last: verified.append(last.number) or original(self, line, last)
+    )
+    folder.log.append("pseudonymize", "domain study", actor="ada")
+    assert len(WayBack(folder, clock=clock).all()) == 1
+    assert verified == [51]
+    lines = folder.log.path.read_bytes()
+    folder.log.path.write_bytes(lines.replace(b'"ada"', b'"eve"', 1))
+    with pytest.raises(KohorteError) as caught:
+        WayBack(folder, clock=clock).all()
+    assert caught.value.code == "trust-log-broken"
+    folder.log.path.write_bytes(lines)
+    assert [one.asked_by for one in WayBack(folder, clock=clock).all()] == ["ada"]
+
+
+def test_a_log_that_was_put_back_tells_its_own_requests(folder: TrustFolder, clock: Clock) -> None:
+    way_back = WayBack(folder, clock=clock)
+    asked(way_back)
+    copy = folder.log.path.read_bytes()
+    way_back.approve(1, actor="ben")
+    folder.log.path.write_bytes(copy)
+    assert [one.approved_by for one in way_back.all()] == [()]
 
 
 def test_an_officer_is_told_every_step_once_refusals_included(way_back: WayBack) -> None:
