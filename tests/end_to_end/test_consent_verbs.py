@@ -61,6 +61,18 @@ def test_from_consent_to_withdrawal(run: Run, pids: list[str]) -> None:
     assert not any(text in ran.out + ran.err for ran in everything for text in ("Anna", "I21", anna))
 
 
+def test_a_temp_id_that_is_refused_is_named_by_its_row_and_may_come_with_a_byte_order_mark(
+    run: Run, pids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("pid.txt").write_text(pids[0])
+    token = run("patients", "temp-id", "issue", "@pid.txt", "--for", "database").out.strip()
+    pl.DataFrame({"temp_id": [token, None, "unknown"], "x": [1, 2, 3]}).write_csv("tokens.csv")
+    refused = run("patients", "temp-id", "resolve", "tokens.csv", "--for", "database", "--output", "out.csv")
+    assert (refused.code, "row 3: the TempID is not valid" in refused.err, token in refused.err) == (1, True, False)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"\ufeff{token}\r\n"))
+    assert run("patients", "temp-id", "resolve", "--for", "database").out.strip() == pids[0]
+
+
 def test_a_list_of_people_who_agreed_and_their_consents_as_fhir(run: Run, pids: list[str]) -> None:
     run("patients", "consent", "give", pids[1], "--purpose", "research", "--category", "lab")
     wish = ("--purpose", "research", "--project", "p8", "--output")

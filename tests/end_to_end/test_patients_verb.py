@@ -207,6 +207,27 @@ def test_a_mistyped_pid_says_where(run: Run) -> None:
     assert "[patients-pid-forgotten]" in run("patients", "history", pid).err
 
 
+def test_a_key_of_the_list_is_no_shared_secret_and_two_outputs_are_two_files(run: Run) -> None:
+    run("patients", "register", "in.csv")
+    own = run("patients", "encode", "--secret", "trust/patients.key", "--output", "a.csv", "--keep", "ids.csv")
+    assert (own.code, "[patients-secret]" in own.err) == (2, True)
+    same = run("patients", "encode", "--secret", "s.key", "--output", "a.csv", "--keep", "./a.csv", "--force")
+    assert (same.code, "[patients-secret]" in same.err) == (2, True)
+    assert not [path for path in map(Path, ("a.csv", "ids.csv", "s.key")) if path.exists()]
+
+
+def test_a_list_of_nobody_can_be_compared(run: Run) -> None:
+    run("patients", "register", "in.csv")
+    pl.read_csv("in.csv").clear().write_csv("empty.csv")
+    run("patients", "register", "empty.csv", "--folder", "other")
+    for name, more in (("a", ()), ("b", ("--folder", "other"))):
+        outputs = ("--output", f"{name}.csv", "--keep", f"ids-{name}.csv")
+        assert run("patients", "encode", "--secret", "s.key", *outputs, *more).code == 0
+    for one, other in (("a.csv", "b.csv"), ("b.csv", "a.csv"), ("b.csv", "b.csv")):
+        compared = run("patients", "compare", one, other, "--output", "pairs.csv", "--force", "--json")
+        assert compared.json == {"match": 0, "grey": 0}
+
+
 def test_two_houses_find_common_patients_without_names(run: Run) -> None:
     """Each encodes its list with the shared secret; a third party compares; each resolves its own identifiers."""
     table(MISSPELT, OTTO | {"nachname": "Ganzanders", "vorname": "Karl"}).write_csv("other.csv")

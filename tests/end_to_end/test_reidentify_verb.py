@@ -264,6 +264,7 @@ def test_without_two_approvals_nobody_learns_who_a_pid_is(act: Run, finding: lis
 
 def test_options_that_do_not_fit_do_not_use_the_one_time_up(act: Run, finding: list[str]) -> None:
     ask_for_people(act, finding)
+    pl.DataFrame({"pid": finding, "last_name": ["x"] * len(finding)}).write_csv("taken.csv")
     for person in ("Ben", "Cleo"):
         act("approve", 1, "--as", person)
     for options in (
@@ -271,6 +272,7 @@ def test_options_that_do_not_fit_do_not_use_the_one_time_up(act: Run, finding: l
         ("--for", "physician.pub"),
         ("--with", "sealed.csv", "--column", "psn", "--output", "x"),
         ("--with", "findings.csv", "--column", "pid", "--for", "sealed.csv", "--output", "x"),
+        ("--with", "taken.csv", "--column", "pid", "--output", "x"),
     ):
         assert act("show", 1, "--as", "Ada", *options).code == 2
     assert act("show", 1, "--as", "Ada").code == 0

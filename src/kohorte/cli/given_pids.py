@@ -9,6 +9,7 @@ from pathlib import Path
 from kohorte.cli.output import STANDARD_INPUT
 
 IN_A_FILE = "@"
+BYTE_ORDER_MARK = "\ufeff"
 PID_HELP = "the PID; - reads it from a line of standard input, @FILE from the first line of a file"
 
 
@@ -27,10 +28,15 @@ def given_pid(argument: str) -> str:
     if argument == STANDARD_INPUT:
         if sys.stdin.isatty():
             print("PID:", file=sys.stderr)
-        return sys.stdin.readline().strip()
+        return entered_line()
     if argument.startswith(IN_A_FILE):
         from kohorte.data.files import read_text
 
         lines = read_text(Path(argument.removeprefix(IN_A_FILE)), what="file with a PID", code="file-unreadable")
         return lines.partition("\n")[0].strip()
     return argument
+
+
+def entered_line() -> str:
+    """A line of standard input, without the mark with which some programs begin a file."""
+    return sys.stdin.readline().removeprefix(BYTE_ORDER_MARK).strip()

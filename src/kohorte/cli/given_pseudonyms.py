@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kohorte.cli.given_pids import BYTE_ORDER_MARK
 from kohorte.cli.output import STANDARD_INPUT
 from kohorte.errors import InputError
 
@@ -65,6 +66,6 @@ def _placed(options: argparse.Namespace) -> list[tuple[str, str]]:
 def _read_standard_input(options: argparse.Namespace) -> None:
     """Put the lines of standard input in place of the one `-`; they can be read only once."""
     if STANDARD_INPUT in options.pseudonym:
-        lines = [line.strip() for line in sys.stdin]
+        lines = [line.removeprefix(BYTE_ORDER_MARK).strip() for line in sys.stdin]
         others = [text for text in options.pseudonym if text != STANDARD_INPUT]
         options.pseudonym = [*others, *filter(None, lines)]

@@ -74,6 +74,17 @@ class Result:
         _write_rows(file, (self.key, *self.names), self._rows)
         return file.getvalue().encode()
 
+    @property
+    def _added(self) -> tuple[str, ...]:
+        """The columns that a table gets."""
+        return (PID,) if self.names == (ORIGINAL,) else self.names
+
+    def refuse_taken(self, table: pl.DataFrame, column: str) -> None:
+        """Refuse a table that has a column which the result would add."""
+        taken = [name for name in self._added if name in table.columns and name != column]
+        if taken:
+            raise InputError(f"--with: the table has columns {', '.join(taken)} already", code="way-back-table")
+
     def beside(self, table: pl.DataFrame, column: str) -> bytes:
         """A table with what was found in place of a column; rows of others, and of unknown ones, are left out."""
         import polars as pl
@@ -83,11 +94,8 @@ class Result:
         values = [self.found.get(text or "") for text in as_text(table[column])]
         kept = table.filter(pl.Series([one is not None for one in values], dtype=pl.Boolean)).drop(column)
         known = [one for one in values if one is not None]
-        names = (PID,) if self.names == (ORIGINAL,) else self.names
+        names = self._added
         added = [pl.Series(name, [one[place] for one in known], dtype=pl.String) for place, name in enumerate(names)]
-        taken = [name for name in names if name in kept.columns]
-        if taken:
-            raise InputError(f"--with: the table has columns {', '.join(taken)} already", code="way-back-table")
         file = io.BytesIO()
         write_csv(pl.DataFrame([*added, *kept.get_columns()]), file)
         return file.getvalue()
@@ -149,7 +157,13 @@ class ResultOptions:
         found: dict[str, tuple[str, ...] | None] = {
             pseudonym: None if original is None else (original,) for pseudonym, original in pairs
         }
-        return Result((ORIGINAL,), found, PSEUDONYM, " in this domain")
+        return self._fitting(Result((ORIGINAL,), found, PSEUDONYM, " in this domain"))
+
+    def _fitting(self, result: Result) -> Result:
+        """Refuse a table that cannot take the result, before the one time is used up."""
+        if self.table is not None:
+            result.refuse_taken(self.table, self.column or "")
+        return result
 
     def write(self, result: Result, output: Path) -> None:
         """Write the result: into a file that only its owner can read, or into an envelope."""
@@ -180,7 +194,8 @@ class ResultOptions:
             patients.close()
         people = {pid: described.get(pid) for pid in pids}
         found = {pid: None if one is None else tuple(one.values) for pid, one in people.items()}
-        return Result(tuple(FIELDS), found, PID, " in the list, or without consent" if self.consent else " in the list")
+        where = " in the list, or without consent" if self.consent else " in the list"
+        return self._fitting(Result(tuple(FIELDS), found, PID, where))
 
 
 def only_for(purpose: str, path: Path) -> str:

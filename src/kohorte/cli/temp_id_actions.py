@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from kohorte.cli.given_pids import add_pid, given_pid
+from kohorte.cli.given_pids import add_pid, entered_line, given_pid
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.errors import InputError
@@ -65,7 +64,7 @@ def run_resolve(options: argparse.Namespace) -> int:
 
 
 def _resolve_one(options: argparse.Namespace) -> int:
-    token = sys.stdin.readline().strip()
+    token = entered_line()
     with opened_list(options) as patients:
         from kohorte.patients.temp_ids import TempIds
 

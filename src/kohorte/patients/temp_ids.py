@@ -80,8 +80,8 @@ class TempIds:
         self._log("issue temp ids", target=target, count=len(rows), minutes=minutes)
         return tokens
 
-    def resolve(self, tokens: Sequence[str], *, target: str) -> list[str]:
-        """Turn TempIDs into PIDs, all or none; from now on they are used."""
+    def resolve(self, tokens: Sequence[str], *, target: str, rows: Sequence[int] | None = None) -> list[str]:
+        """Turn TempIDs into PIDs, all or none; from now on they are used. `rows` are their numbers in a table."""
         checked_target(target)
         reasons: Counter[str] = Counter()
         first = None
@@ -96,7 +96,8 @@ class TempIds:
                     people.append(person)
             if first is not None:
                 self._log(REFUSED_TEMP_IDS, target=target, asked=len(tokens), **reasons)
-                where = f"row {first}: " if len(tokens) > 1 else ""
+                many = rows or (range(1, len(tokens) + 1) if len(tokens) > 1 else None)
+                where = f"row {many[first - 1]}: " if many else ""
                 raise AccessDenied(
                     f"{where}the TempID is not valid, or not any more; ask the patient list for a new one",
                     code="temp-id-refused",
@@ -156,7 +157,9 @@ def resolved_table(frame: pl.DataFrame, column: str, patients: PatientList, targ
     if PID in frame.columns and column != PID:
         raise InputError(f"the table has a column {PID!r} already", code="temp-id-table")
     tokens = as_text(frame[column]).to_list()
-    pids = iter(TempIds(patients).resolve([token for token in tokens if token is not None], target=target))
+    given = [(row, token) for row, token in enumerate(tokens, start=1) if token is not None]
+    rows, texts = [row for row, _ in given], [token for _, token in given]
+    pids = iter(TempIds(patients).resolve(texts, target=target, rows=rows))
     resolved = pl.Series(PID, [None if token is None else next(pids) for token in tokens], dtype=pl.String)
     return frame.with_columns(resolved.alias(column)).rename({column: PID})
 

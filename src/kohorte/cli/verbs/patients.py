@@ -300,12 +300,17 @@ def run_encode(options: argparse.Namespace) -> int:
     refuse_missing_libraries()
     from kohorte.data import write_csv
     from kohorte.data.files import atomic_write, refuse_output
-    from kohorte.patients.encodings.exchange import shared_secret
+    from kohorte.patients.encodings.exchange import refuse_own_key, shared_secret
 
     outputs = (Path(options.output), Path(options.keep))
     for path in outputs:
         refuse_output(path, force=options.force)
+    if outputs[0].resolve() == outputs[1].resolve():
+        raise InputError(
+            "--output and --keep: are one file, and the third party would get PIDs", code="patients-secret"
+        )
     with opened_list(options) as patients:
+        refuse_own_key(Path(options.secret), patients.folder.path)
         secret, made = shared_secret(Path(options.secret))
         tables = patients.encoded(secret)
     for table, path in zip(tables, outputs, strict=True):

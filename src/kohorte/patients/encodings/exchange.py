@@ -50,6 +50,16 @@ class Pair:
         return "grey" if self.similarity >= GREY_SIMILARITY.get(self.keys, 0.0) else "different"
 
 
+def refuse_own_key(secret: Path, folder: Path) -> None:
+    """Refuse a secret in the folder of keys: it is given to another house, and a key of the list must never be."""
+    if secret.resolve().is_relative_to(folder.resolve()):
+        raise InputError(
+            "--secret: is a file in the folder of keys and lists, and the secret is given to another house; give a "
+            "file elsewhere",
+            code="patients-secret",
+        )
+
+
 def shared_secret(path: Path) -> tuple[Key, bool]:
     """The secret that two houses share, from its file, and whether it was made now because there was none."""
     file = KeyFile(path, "the shared secret", "lists encoded with it cannot be compared with new ones")
