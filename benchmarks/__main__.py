@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from benchmarks import (
     commands,
     comparison,
+    exchange,
     kernels,
     models,
     optima,
@@ -62,6 +63,7 @@ def run(only: str = "") -> int:
         models.two_threads,
         recodings.million,
         risk.million,
+        exchange.million,
         series_over_time.simulation,
         linkage_speed.registrations,
         figures.lines,

@@ -56,6 +56,8 @@ def allowed(shown: pl.Series, builder: Builder | None, form: Form, policy: Check
     starred = shown == SUPPRESSED
     if detail == Detail.NONE:
         return starred
+    if detail == Detail.SAFE_HARBOR and form is Form.BIRTH:
+        return starred | (shown.str.contains(YEARS) & _hides_old_age(shown))
     if detail == Detail.SAFE_HARBOR:
         known = isinstance(builder, SafeHarbor) and builder.kind == "zip"
         return builder.safe(shown, attribute=shown.name) if known and isinstance(builder, SafeHarbor) else starred
@@ -65,6 +67,13 @@ def allowed(shown: pl.Series, builder: Builder | None, form: Form, policy: Check
         return starred | _young(shown, int(detail))
     years = shown.str.contains(YEARS)
     return starred | years | (shown.str.contains(MONTHS) if detail == Detail.MONTH else years)
+
+
+def _hides_old_age(shown: pl.Series) -> pl.Series:
+    """Whether no year of birth among the texts reveals an age over 89; the same for all texts of a column."""
+    [suspicions] = suspects_in(CellTable.of([shown.alias("birth date")]), len(shown), least=0.0)
+    hides = Form.BIRTH not in [suspicion.form for suspicion in suspicions]
+    return pl.Series([hides]).new_from_index(0, len(shown))
 
 
 def _young(shown: pl.Series, oldest: int) -> pl.Series:

@@ -44,7 +44,8 @@ class CheckPolicy:
     """All thresholds of a check; docs/exchange.md explains each.
 
     `finest` says for dates, dates of birth, ZIP codes and ages what may be shown at most: for dates `month` or `year`;
-    for ZIP codes the number of leading digits, `safe_harbor` or `none`; for ages the highest one that is told apart.
+    for ZIP codes the number of leading digits; for ages the highest one that is told apart. `none` shows nothing, and
+    `safe_harbor`, for ZIP codes and dates of birth, what HIPAA Safe Harbor permits.
     """
 
     name: str
@@ -153,7 +154,7 @@ RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
 
 _DETAILS: Mapping[Form, tuple[Callable[[Any], bool], str]] = {
     Form.DATE: (lambda value: value in (Detail.YEAR, Detail.MONTH, Detail.NONE), "year, month or none"),
-    Form.BIRTH: (lambda value: value in (Detail.YEAR, Detail.MONTH, Detail.NONE), "year, month or none"),
+    Form.BIRTH: (lambda value: value in tuple(Detail), "year, month, safe_harbor or none"),
     Form.ZIP: (
         lambda value: value in (Detail.SAFE_HARBOR, Detail.NONE) or (type(value) is int and 1 <= value <= 10),
         "a number of digits, safe_harbor or none",
