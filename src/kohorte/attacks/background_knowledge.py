@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import polars as pl
 
 from kohorte.attacks.attack import Attack
 from kohorte.attacks.conditions import Conditions
@@ -14,6 +15,7 @@ from kohorte.attacks.knowledge import Knowledge, checked_knowledge
 from kohorte.attacks.tables.attacked import AttackedTable
 from kohorte.attacks.tables.members import Members
 from kohorte.attacks.tables.sensitive_values import ValueCounts, sensitive_values
+from kohorte.data import spelling_keys
 from kohorte.errors import InputError
 from kohorte.in_words import count
 from kohorte.kernels.arrays import Bools
@@ -121,7 +123,7 @@ def _refuse_unknown(knowledge: Sequence[Knowledge], by_name: Mapping[str, ValueC
                 code="knowledge-attribute",
             )
         builder = plan.attributes[piece.attribute].hierarchy
-        absent = [text for text in piece.excludes if text not in by_name[piece.attribute].texts]
+        absent = _absent(piece, by_name[piece.attribute])
         if builder is not None and absent:
             known = set(builder.label(absent, attribute=piece.attribute).columns.to_series(0).to_list())
             if lacking := len(set(absent) - known):
@@ -180,8 +182,19 @@ def _somewhere(members: Members, entries: Bools) -> Bools:
 
 def _excluded(pieces: Sequence[Knowledge], values: ValueCounts) -> Bools:
     """Which cells (class, value) have a value that one of the entries excludes."""
-    texts = {text for piece in pieces if piece.attribute == values.name for text in piece.excludes}
-    return np.isin(values.values, [number for number, text in enumerate(values.texts) if text in texts])
+    excluded = {key for piece in pieces if piece.attribute == values.name for key in _keys(piece.excludes)}
+    keys = enumerate(_keys(values.texts))
+    return np.isin(values.values, [number for number, key in keys if key is not None and key in excluded])
+
+
+def _absent(piece: Knowledge, values: ValueCounts) -> list[str]:
+    """The excluded values of an entry that the table does not have in any spelling."""
+    known = set(_keys(values.texts))
+    return [text for text, key in zip(piece.excludes, _keys(piece.excludes), strict=True) if key not in known]
+
+
+def _keys(texts: Sequence[str | None]) -> list[str | None]:
+    return spelling_keys(pl.Series(texts, dtype=pl.String)).to_list()
 
 
 def _last(values: ValueCounts, excluded: Bools) -> Bools:
@@ -230,8 +243,7 @@ def _notes(
     """Probable mistakes: entries that cannot be used, and values that do not occur."""
     notes = []
     for entry, piece in zip(entries, knowledge, strict=True):
-        texts = by_name[piece.attribute].texts
-        if absent := sum(text not in texts for text in piece.excludes):
+        if absent := len(_absent(piece, by_name[piece.attribute])):
             are = "is" if absent == 1 else "are"
             notes.append(
                 f"entry {entry['entry']}: {absent} of {len(piece.excludes)} excluded values {are} not in the column "

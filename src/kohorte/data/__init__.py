@@ -9,7 +9,7 @@ from kohorte.data.formulas import FormulaCells, Formulas
 from kohorte.data.interop import FrameKind, from_polars, to_polars
 from kohorte.data.missing_values import as_missing_values, without_marks
 from kohorte.data.parquet import read_parquet, write_parquet
-from kohorte.data.person_keys import loose_keys, one_text, person_keys, spelling_keys
+from kohorte.data.person_keys import loose_keys, one_spelling, one_text, person_keys, spelling_keys
 from kohorte.data.roles import Role
 from kohorte.data.table import (
     TableFile,
@@ -38,6 +38,7 @@ __all__ = [
     "from_polars",
     "loose_keys",
     "missing_as_null",
+    "one_spelling",
     "one_text",
     "output_separator",
     "parse_table",

@@ -47,6 +47,18 @@ def person_keys(columns: Sequence[pl.Series]) -> pl.Series:
     return one_text([spelling_keys(column) for column in columns])
 
 
+def one_spelling(text: pl.Series) -> pl.Series:
+    """The texts, with the first spelling of all that have the same key; missing if nothing can be seen."""
+    distinct = text.drop_nulls().unique().sort()
+    keys = spelling_keys(distinct)
+    if not keys.null_count() and keys.n_unique() == len(distinct):  # as in most tables
+        return text
+    known = pl.DataFrame([distinct.alias("text"), keys.alias("key")]).drop_nulls()
+    known = known.select("text", pl.col("text").first().over("key").alias("first"))
+    found = pl.DataFrame([text.alias("text")]).join(known, on="text", how="left", maintain_order="left")
+    return found["first"].alias(text.name)
+
+
 def loose_keys(keys: pl.Series) -> pl.Series:
     """What is left of keys without leading zeros, a decimal `.0` at the end, and marks beside a letter.
 

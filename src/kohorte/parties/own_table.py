@@ -12,7 +12,6 @@ import polars as pl
 from kohorte.data import Role, as_text, without_marks
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchies import SUPPRESSED, Builder, Intervals, Redaction
-from kohorte.hierarchies.decimals import number_parts
 from kohorte.kernels.arrays import Codes, Floats
 from kohorte.metrics import Loss
 from kohorte.parties.sealed import MISSING, STAR
@@ -21,7 +20,7 @@ from kohorte.plans.columns import check_columns
 from kohorte.plans.hierarchies import VALUE_OR_STAR
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import flags
-from kohorte.sources import EncodedColumn, FrameSource, Missing, encode
+from kohorte.sources import EncodedColumn, FrameSource, Missing, counted_as, encode
 
 NUMBER = "\0number "
 """Put before a number, so that 1 and 1.0 are counted as one value."""
@@ -163,6 +162,7 @@ def _other_column(frame: pl.DataFrame, plan: Plan, name: str) -> LabelledColumn:
     """A column that is released as it is; if models count it, with its hierarchy or its numbers as one value."""
     builder = plan.attributes[name].hierarchy if name in plan.counted_attributes else None
     if builder is not None:
+        _refuse_spellings(as_text(frame[name]), name)
         source = FrameSource(frame.select(name), merged=False)
         column = encode(source, source.distinct([name]), {name: builder}, missing=plan.missing).columns[0]
         return _labelled(column, 0, with_shares=False)
@@ -202,12 +202,23 @@ def _flag(column: pl.Series) -> LabelledColumn:
     return LabelledColumn(codes, np.array([[STAR], [MISSING]], dtype=np.uint32), ())
 
 
+def _refuse_spellings(text: pl.Series, name: str) -> None:
+    """Refuse several spellings of a value with a hierarchy, under which each would be counted as a value of its own."""
+    distinct = text.drop_nulls().unique()
+    keys = counted_as(distinct, numbers=False)
+    if joined := len(keys) - len({key for key in keys if key is not None}):
+        raise InputError(
+            f"column {name!r}: {joined:,} of {len(keys):,} values differ from another one only in capital letters, "
+            "blanks, invisible characters or the encoding of letters, or show nothing; write them alike",
+            code="study-spellings",
+        )
+
+
 def _counted_as(values: pl.Series) -> list[str | None]:
-    """The values, with equal numbers written alike."""
-    numeric = number_parts(values)["whole"].is_not_null()
+    """The values, with equal numbers and all spellings written alike; missing if nothing can be seen of them."""
     return [
-        NUMBER + format(Decimal(value).normalize() + 0, "f") if number else value
-        for value, number in zip(values.to_list(), numeric.to_list(), strict=True)
+        NUMBER + format(counted.normalize() + 0, "f") if isinstance(counted, Decimal) else counted
+        for counted in counted_as(values)
     ]
 
 

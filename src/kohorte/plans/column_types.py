@@ -11,13 +11,8 @@ from kohorte.hierarchies import Builder, Redaction
 from kohorte.identifiers.cells import COLUMN, COUNT, VALUE, CellTable
 from kohorte.identifiers.detection import CODE_LENGTH, MOSTLY
 from kohorte.plans.dates_in_text import WrittenDates, dates_of
+from kohorte.plans.missing_words import MARKS, words_for_missing
 from kohorte.plans.numbers_in_text import Numbers, numbers_of
-
-MARKS = (
-    *("na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", "k.a.", "k. a.", "keine angabe", "unbekannt"),
-    *("unknown", "missing", "not available", "fehlt", "fehlend", "-", "--", "---", ".", "..", "?", "??"),
-)
-"""Texts that usually stand for a missing value, in lower case."""
 
 LONGEST_CODE = 100
 """The most levels of a redaction."""
@@ -42,7 +37,7 @@ class ColumnType:
 
 def types_of(cells: CellTable, *, typed: Sequence[int] = ()) -> list[ColumnType]:
     """The type of each column; `typed` are columns whose cells are numbers in the file, not text."""
-    marked = pl.col(VALUE).str.to_lowercase().is_in(MARKS)
+    marked = pl.col(VALUE).str.strip_chars().str.to_lowercase().is_in(MARKS)
     plain = cells.table.filter(~marked)
     marks = dict(cells.table.filter(marked).group_by(COLUMN).agg(pl.col(VALUE)).rows())
     shapes = {
@@ -93,9 +88,14 @@ def _typed(rows: int, distinct: int, length: int, numbers: Numbers | None, dates
 
 
 def _with_marks(typed: ColumnType, cells: CellTable, column: int, marks: Sequence[str]) -> ColumnType:
-    """Texts such as NA are missing values in a column of numbers or dates, and values in a column of texts."""
+    """Texts such as NA are missing values; in a column of texts some of them may be values, and never all."""
     if not marks:
         return typed
-    if typed.kind in ("text", "empty"):
-        return ColumnType("text", int(cells.rows[column]), int(cells.distinct[column]))
-    return replace(typed, marks=tuple(sorted(marks)))
+    if typed.kind not in ("text", "empty"):
+        return replace(typed, marks=tuple(sorted(marks)))
+    own, distinct = cells[column], int(cells.distinct[column])
+    words = words_for_missing(own.values)
+    if len(words) == distinct:
+        return ColumnType("text", int(cells.rows[column]), distinct)
+    rows = int(cells.rows[column]) - own.with_hit(own.values.is_in(words.to_list()))
+    return ColumnType("text", rows, distinct - len(words), tuple(words.sort()))

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from kohorte.data import Role, as_text, person_keys, without_marks
+from kohorte.data import Role, as_text, person_keys, spelling_keys, without_marks
 from kohorte.hierarchies import Builder, Dates, Intervals, Redaction
 from kohorte.identifiers.given_numbers import giving_numbers, places_of
 from kohorte.identifiers.people import Numbering
@@ -171,8 +171,8 @@ class Proposal:
         found = []
         if self.missing_values:
             found.append(
-                "missing_values: these texts stand in columns that otherwise contain numbers or dates; they count as "
-                "empty cells in every column"
+                "missing_values: these texts usually stand for a missing value; they count as empty cells in every "
+                "column. Remove those that are values"
             )
         if stars := [column.name for column in self.columns if column.stars]:
             found.append(
@@ -208,7 +208,7 @@ def _same_for_all(frame: pl.DataFrame, columns: Sequence[ColumnProfile], whom: S
     people, found = persons.n_unique(), set()
     for column in columns:
         if column.role is Role.SENSITIVE:
-            pairs = pl.DataFrame([persons, as_text(frame[column.name]).alias(VALUE)]).unique()
+            pairs = pl.DataFrame([persons, spelling_keys(as_text(frame[column.name])).alias(VALUE)]).unique()
             if pairs.group_by(VALUE).len()["len"].max() == people:
                 found.add(column.name)
     return frozenset(found)

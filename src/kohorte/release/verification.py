@@ -27,6 +27,7 @@ from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.common_values import common_points
 from kohorte.release.telling.one_person import rows_of_one_person
+from kohorte.release.telling.spellings import spelling_points
 from kohorte.release.telling.suppressed_values import suppressed_points
 from kohorte.release.telling.verified_people import OTHER_ROWS, find_people
 from kohorte.release.words import reached_in_words, unit_named
@@ -241,6 +242,7 @@ def verify_source(
         open_points=(
             *((whom.unknown,) if whom.unknown else ()),
             *common_points(groups),
+            *spelling_points(table, plan),
             *of_suppressed,
             *_overlaid(people, plan, all_rows),
         ),

@@ -13,7 +13,7 @@ from kohorte.sources.encoding import (
 from kohorte.sources.frame import FrameSource, which_rows
 from kohorte.sources.missing import Missing
 from kohorte.sources.persons import PersonColumns, Persons, classes_of_rows, numbered_keys
-from kohorte.sources.sensitive import SensitiveColumn
+from kohorte.sources.sensitive import SensitiveColumn, counted_as
 
 SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource)
 
@@ -33,6 +33,7 @@ __all__ = [
     "Tuples",
     "Written",
     "classes_of_rows",
+    "counted_as",
     "encode",
     "encode_rows",
     "encode_sensitive",

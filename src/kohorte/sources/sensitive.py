@@ -1,8 +1,12 @@
-"""The encoding of sensitive attributes; codes follow the order of the values if there is one."""
+"""The encoding of sensitive attributes; codes follow the order of the values if there is one.
+
+All spellings of a value have one code, so that spellings never make a class diverse; a text of which nothing can be
+seen is missing. 1 and 1.0 are one value, too, unless a hierarchy tells them apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -10,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from kohorte.data import spelling_keys
 from kohorte.groups import Domain
 from kohorte.hierarchies import Builder
 from kohorte.hierarchies.decimals import number_parts
@@ -35,22 +40,36 @@ def in_order(
     maps: Sequence[Codes],
     builder: Builder | None,
 ) -> SensitiveColumn:
-    """Renumber codes from alphabetical order (missing last) to the order of the values."""
-    some_missing = bool((codes == len(distinct)).any())
+    """Renumber codes from alphabetical order (missing last) to the order of the values.
+
+    Of several spellings in a hierarchy, the first one says to which groups the value belongs.
+    """
+    kinds = [*counted_as(distinct, numbers=not maps), *([None] if (codes == len(distinct)).any() else [])]
+    some_missing = None in kinds
     keys = None if some_missing else sort_keys(distinct, builder)
-    kinds = list(range(len(distinct))) if maps else _kinds(distinct)  # a hierarchy distinguishes 1 and 1.0
-    order = list(dict.fromkeys(kinds))
-    if keys is not None:
-        order.sort(key=dict(zip(kinds, keys, strict=True)).__getitem__)
-        maps = [level[order] for level in maps]
+    first: dict[Any, int] = {}
+    for at, kind in enumerate(kinds):
+        first.setdefault(kind, at)
+    order = _last(first) if keys is None else sorted(first, key=lambda kind: keys[first[kind]])
     numbers = {kind: number for number, kind in enumerate(order)}
-    missing = [len(order)] if some_missing else []
-    renumbered = np.array([*(numbers[kind] for kind in kinds), *missing], dtype=np.uint32)[codes]
-    overall = np.bincount(renumbered, weights, minlength=len(order) + len(missing)).astype(np.int64)
-    return SensitiveColumn(name, renumbered, Domain(overall, ordered=keys is not None, maps=tuple(maps)))
+    renumbered = np.array([numbers[kind] for kind in kinds], dtype=np.uint32)[codes]
+    overall = np.bincount(renumbered, weights, minlength=len(order)).astype(np.int64)
+    maps = tuple(level[[first[kind] for kind in order]] for level in maps)
+    return SensitiveColumn(name, renumbered, Domain(overall, ordered=keys is not None, maps=maps))
 
 
-def _kinds(distinct: pl.Series) -> list[Any]:
-    """The values, with numbers as decimals: 1 and 1.0 are the same value."""
-    numeric = number_parts(distinct)["whole"].is_not_null()
-    return [Decimal(value) if number else value for value, number in zip(distinct, numeric, strict=True)]
+def _last(kinds: Iterable[Any]) -> list[Any]:
+    """The values in their order, missing last."""
+    return sorted(kinds, key=lambda kind: kind is None)
+
+
+def counted_as(distinct: pl.Series, *, numbers: bool = True) -> list[Any]:
+    """What distinct texts count as: the key of all spellings, or None if nothing can be seen.
+
+    With `numbers`, numbers are decimals: 1 and 1.0 are the same value.
+    """
+    keys = spelling_keys(distinct)
+    if not numbers:
+        return keys.to_list()
+    numeric = number_parts(keys)["whole"].is_not_null()
+    return [Decimal(key) if number else key for key, number in zip(keys, numeric, strict=True)]

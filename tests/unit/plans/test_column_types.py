@@ -128,9 +128,17 @@ def test_usual_texts_for_missing_are_proposed_where_all_other_cells_have_a_type(
     assert column(["17.02.2024", "unbekannt"]).marks == ("unbekannt",)
 
 
-def test_the_same_texts_are_values_in_a_column_of_texts() -> None:
-    found = column(["yes", "no", "unknown", "NA"])
-    assert (found.kind, found.marks, found.distinct) == ("text", (), 4)
+@pytest.mark.parametrize(
+    "values", [["+", "-", "++"], ["none", "pollen"], ["Na", "K", "Cl"], ["unknown", "NA"], ["Nadine", "unknowns"]]
+)
+def test_words_that_other_values_explain_are_values_in_a_column_of_texts(values: list[str]) -> None:
+    found = column(values)
+    assert (found.kind, found.marks, found.distinct) == ("text", (), len(values))
+
+
+def test_the_same_texts_are_proposed_for_a_column_of_texts() -> None:
+    found = column(["yes", "no", "unknown", "NA", "k.A. "])
+    assert (found.kind, found.marks, found.distinct, found.rows) == ("text", ("NA", "k.A. ", "unknown"), 2, 2)
     assert column(["NA", "-"]).kind == "text"
 
 

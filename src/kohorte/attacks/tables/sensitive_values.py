@@ -10,6 +10,7 @@ import numpy as np
 
 from kohorte.attacks.tables.attacked import AttackedTable
 from kohorte.attacks.tables.members import Members
+from kohorte.data import one_spelling
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.risks.shown.table import numbered
@@ -69,6 +70,6 @@ def count_values(members: Members, name: str, codes: Codes, texts: tuple[str | N
 
 
 def sensitive_values(attacked: AttackedTable) -> Iterator[ValueCounts]:
-    """Count all sensitive attributes of a table."""
+    """Count all sensitive attributes of a table; all spellings of a value are one."""
     for name in attacked.sensitive_names:
-        yield count_values(attacked.members, name, *numbered(attacked.members.text(name)))
+        yield count_values(attacked.members, name, *numbered(one_spelling(attacked.members.text(name))))

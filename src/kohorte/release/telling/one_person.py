@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from kohorte.data import one_spelling
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import PEOPLE, count
 from kohorte.plans.plan import Plan
@@ -114,8 +115,8 @@ def rows_of_one_person(shown: ShownPeople, plan: Plan, attributes: tuple[str, ..
     sets = shown.sets(kept.drop(LINK)) if LINK in kept.columns else tied
     values = []
     for name in attributes:
-        told = _told(shown.tuples, name)
-        left = sets.join(_left(kept, sets, name), on=GROUP).join(told, on=PERSON)
+        told = _told(shown.tuples.with_columns(one_spelling(shown.tuples[name])), name)
+        left = sets.join(_left(kept.with_columns(one_spelling(kept[name])), sets, name), on=GROUP).join(told, on=PERSON)
         single = left.filter(pl.col(TOLD) & (pl.col(LEFT) == 1))
         hurt.append(single[PERSON])
         several = told.filter(pl.col(SEVERAL))

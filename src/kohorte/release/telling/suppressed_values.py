@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from kohorte.data import one_spelling
 from kohorte.groups import Groups
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.models.words import model_in_words
@@ -37,6 +38,7 @@ def suppressed_points(tuples: pl.DataFrame, plan: Plan, people: ShownPeople | No
 
 def _all_share(hidden: pl.DataFrame, name: str, *, by_people: bool) -> bool:
     """Whether all suppressed rows, or all their people, have a value in common that is not missing or hidden."""
+    hidden = hidden.with_columns(one_spelling(hidden[name]))
     told = pl.col(name).is_not_null() & (pl.col(name) != SUPPRESSED)
     if not by_people:
         return hidden[name].n_unique() == 1 and bool(hidden.select(told.all()).item())
