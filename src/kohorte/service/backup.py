@@ -2,7 +2,8 @@
 
 A backup contains the database and the encrypted files. It contains neither the key file, which is stored separately,
 nor the log of spendings: an old log would hide what was spent since (docs/decisions/0030-backup-and-restore.md). For
-the same reason it does not contain state.log (docs/decisions/0032-marked-rows.md).
+the same reason it does not contain state.log (docs/decisions/0032-marked-rows.md). The folders of patient list and
+pseudonyms are not in it either: they have keys. The backup knows how far their logs were.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import secrets
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,13 @@ from kohorte.errors import EngineError, InputError
 from kohorte.service.context import How, Service
 from kohorte.service.key_rotation import is_unfinished, rotate
 from kohorte.service.keyring import KeyFile, flush_folder
+from kohorte.service.parts import OF_TRUST
 from kohorte.service.projects.spendings import Standing, enter_all, standing
 from kohorte.service.settings import Settings
 from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import audit_head, now
 from kohorte.service.trust.folders import keep_numbers
+from kohorte.service.trust.heads import noted_heads, problems
 
 FORMAT = 1
 MANIFEST, FILES = "backup.json", "files"
@@ -48,14 +51,16 @@ class Backup:
     audit_head: str
     spent_head: str
     files: int
+    part_heads: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Restored:
-    """The restored backup, and the spendings that were added from the log."""
+    """The restored backup, the spendings that were added from the log, and what is wrong with folders of parts."""
 
     backup: Backup
     spendings: Standing
+    parts: tuple[str, ...] = ()
 
 
 def make_backup(service: Service, output: Path) -> Backup:
@@ -79,6 +84,7 @@ def make_backup(service: Service, output: Path) -> Backup:
             audit_head=f"{head.number}:{head.mac}",
             spent_head=standing(service).head,
             files=len(list((folder / FILES).iterdir())),
+            part_heads=noted_heads(service.settings),
         )
         (folder / MANIFEST).write_text(json.dumps(asdict(found), indent=2) + "\n")
         _flush(folder)
@@ -117,7 +123,7 @@ def restore(settings: Settings, source: Path, *, old_key: Path | None = None) ->
                 entered=spendings.missing,
                 log_refused=int(spendings.problem is not None),
             )
-    return Restored(backup, spendings)
+    return Restored(backup, spendings, problems(settings, backup.part_heads))
 
 
 def _refuse_rotation(service: Service, fingerprint: str) -> None:
@@ -230,7 +236,7 @@ def _read(source: Path) -> Backup:
         backup = Backup(**found)
     except (OSError, ValueError, TypeError):
         raise _wrong(f"there is no {MANIFEST} in it") from None
-    if backup.format != FORMAT or backup.database not in DUMPS:
+    if backup.format != FORMAT or backup.database not in DUMPS or not set(OF_TRUST) >= set(backup.part_heads):
         raise _wrong("it was made by another version of Kohorte")
     if not (source / DUMPS[backup.database]).is_file() or not (source / FILES).is_dir():
         raise _wrong("a part of it is missing")

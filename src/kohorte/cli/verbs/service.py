@@ -75,11 +75,14 @@ def run_backup(options: argparse.Namespace) -> int:
         without = f"without key ({made.key}), spent.log and state.log"
         print(f"{options.output}: the database and {made.files:,} locked files, {without}")
         print(f"audit head {made.audit_head}")
+        if made.part_heads:
+            names = " and ".join(made.part_heads)
+            print(f"note: {names} are not in it: folders with keys and lists of their own; copy them separately")
     return 0
 
 
 def run_restore(options: argparse.Namespace) -> int:
-    """Restore a backup; exit code 1 if queries are refused afterwards."""
+    """Restore a backup; exit code 1 if queries are refused afterwards, or folders of parts do not belong to it."""
     refuse_missing_libraries()
     from kohorte.service.backup import restore
     from kohorte.service.settings import Settings
@@ -93,7 +96,9 @@ def run_restore(options: argparse.Namespace) -> int:
         if done.spendings.problem is None:
             print(f"spendings after the backup, entered from spent.log: {done.spendings.missing:,}")
         _print_problem(done.spendings)
-    return 0 if done.spendings.problem is None else 1
+        for problem in done.parts:
+            print(f"problem: {problem}")
+    return 0 if done.spendings.problem is None and not done.parts else 1
 
 
 def run_status(options: argparse.Namespace) -> int:

@@ -121,6 +121,28 @@ def test_numbers_of_people_whom_the_log_of_a_part_names_are_not_given_again(
             assert new_user(restored, privileged=False).id == 44
 
 
+@on_sqlite
+def test_a_restored_backup_knows_which_folders_of_parts_belong_to_it(
+    service: Service, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    parts = service.settings.trust_folder(Part.PATIENTS), service.settings.trust_folder(Part.PSEUDONYMS)
+    logs = [TrustFolder.opened(folder, create=True).log for folder in parts]
+    for log in logs:
+        log.append("create domain", "domain study", actor="user 1")
+    shutil.copytree(parts[0], tmp_path / "older")
+    for log in logs:
+        log.append("rotate key", "domain study", actor="user 1")
+    assert set(make_backup(service, tmp_path / "backup").part_heads) == {"patients", "pseudonyms"}
+    logs[1].append("rotate key", "domain study", actor="user 1")
+    with new_place(service, tmp_path / "new", pytestconfig) as settings:
+        shutil.copytree(tmp_path / "older", settings.trust_folder(Part.PATIENTS))
+        shutil.copytree(parts[1], settings.trust_folder(Part.PSEUDONYMS))  # newer than the backup, as it should be
+        (problem,) = restore(settings, tmp_path / "backup").parts
+    assert problem.startswith(f"{settings.trust_folder(Part.PATIENTS)}: its log")
+    with new_place(service, tmp_path / "newer", pytestconfig) as settings:
+        assert ["is missing" in one for one in restore(settings, tmp_path / "backup").parts] == [True, True]
+
+
 def test_without_the_log_nothing_is_answered_until_somebody_confirms_what_was_spent(
     service: Service, filled: Filled, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
