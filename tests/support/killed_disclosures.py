@@ -11,10 +11,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ import numpy as np
 from kohorte.disclosures.candidate import Candidate
 from kohorte.disclosures.ledger import Ledger
 from kohorte.trust.log import Head, Log
-from kohorte.trust.store import Store
+from support.killing import Countdown
 
 NAMES = [f"p{number}" for number in range(8)]
 
@@ -87,28 +85,15 @@ def _tell(action: str, here: Path) -> None:
 
 def _end_at(number: int) -> None:
     """Kill this process at a moment."""
-    left, writing, append = [number], Store.writing, Log.append
-
-    @contextmanager
-    def counted(store: Store) -> Iterator[Any]:
-        with writing(store) as connection:
-            yield connection
-            _count(left)
-        _count(left)
+    moments, append = Countdown(number), Log.append
 
     def noted(log: Log, *words: Any, **details: Any) -> Head:
         head = append(log, *words, **details)
-        _count(left)
+        moments.count()
         return head
 
-    Store.writing = counted  # type: ignore[method-assign]
+    moments.count_transactions()
     Log.append = noted  # type: ignore[method-assign]
-
-
-def _count(left: list[int]) -> None:
-    left[0] -= 1
-    if left[0] == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

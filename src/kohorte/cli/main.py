@@ -32,6 +32,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "survey": "plan a survey: the risk before data is collected",
         "series": "release a growing table repeatedly",
         "query": "ask in SQL, get answers with noise from a budget",
+        "disclosures": "the memory of releases: what left, and what a new one would tell",
         "domain": "domains of pseudonyms and their keys",
         "pseudonymize": "replace a column of a table by pseudonyms",
         "envelope": "seal medical data for one recipient",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
 from kohorte.disclosures.atoms import Split
-from kohorte.disclosures.candidate import LEFT_OUT
 from kohorte.disclosures.findings import Finding, FindingKind, Findings
 from kohorte.disclosures.history import History
 from kohorte.disclosures.view import View
@@ -40,8 +40,11 @@ def _explained(
     numbers = np.flatnonzero(bad)
     for part in numbers[:EXPLAINED]:
         members = split.members[split.part_of == part]
+        outside = bool(split.outside[part])
         releases = history.separating(int(members[0]), _compared(view, int(split.signature[part])), len(members) + 1)
-        kind = _kind(view, history, members, releases, outside=split.signature[part] == LEFT_OUT)
+        if outside and not releases:  # an earlier release tells that they were there
+            releases = tuple(islice(history.releases_of(int(members[0])), 1))
+        kind = _kind(view, history, members, releases, outside=outside)
         found.append((kind if small[part] else FindingKind.SAME_VALUE, releases, int(split.size[part])))
     if len(numbers) > EXPLAINED:
         last = found[-1]

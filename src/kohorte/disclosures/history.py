@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,16 +43,14 @@ class History:
                 left &= same
         return _needed(alike, weights, k)
 
-    def releases_of(self, person: int) -> list[int]:
-        """The numbers of all releases that showed a person."""
-        found = []
+    def releases_of(self, person: int) -> Iterator[int]:
+        """The numbers of the releases that showed a person to those who compare, from the newest."""
         atom = np.array([self.leaves[person]])
         for number in range(self.books.head.releases, 0, -1):
             shown = self.books.shown_atoms(number)
             signature, atom = _before(shown.first, shown.before, shown.signature, atom)
-            if signature[0] > LEFT_OUT:
-                found.append(number)
-        return found[::-1]
+            if signature[0] > LEFT_OUT and self.known_to(self.books.facts(number)["recipient"]):
+                yield number
 
 
 def _before(first: int, before: Integers, signature: Integers, atoms: Integers) -> tuple[Integers, Integers]:

@@ -29,7 +29,7 @@ from kohorte.disclosures.findings import Findings
 from kohorte.disclosures.history import History
 from kohorte.disclosures.people import distinct_prints, found_in
 from kohorte.disclosures.repairing import repaired
-from kohorte.disclosures.storage import Books, ShownAtoms, Storage
+from kohorte.disclosures.storage import START, Books, ShownAtoms, Storage
 from kohorte.disclosures.view import View
 from kohorte.errors import InputError, PrivacyViolation
 from kohorte.kernels.arrays import Integers
@@ -146,11 +146,23 @@ class Ledger:
         prints, _ = distinct_prints([person], self._storage.secrets.people)
         with self._storage.reading() as books:
             index = int(found_in(books.prints(), prints)[0])
-            return [] if index < 0 else History(books, books.atoms(), lambda _: True).releases_of(index)
+            return [] if index < 0 else sorted(History(books, books.atoms(), lambda _: True).releases_of(index))
 
-    def refuse_changed(self) -> None:
-        """Check the whole ledger and its log; refuse if anything was changed or removed."""
-        self._storage.refuse_changed()
+    @property
+    def head(self) -> str:
+        """Number and code of the last release; noted elsewhere, it proves that the ledger still has all until then."""
+        with self._storage.reading() as books:
+            return f"{books.head.releases}:{books.head.code}"
+
+    def refuse_changed(self, noted: str | None = None) -> None:
+        """Check the whole ledger and its log; refuse if anything was changed or removed.
+
+        `noted` is a `head` of before, from another place: all releases until then must still be there.
+        """
+        number, _, code = (f"0:{START}" if noted is None else noted.strip()).partition(":")
+        if not number.isdecimal() or not code:
+            raise InputError("a head is a number, a colon and a code", code="disclosure-options")
+        self._storage.refuse_changed((int(number), code))
 
 
 def refused(findings: Findings) -> PrivacyViolation:

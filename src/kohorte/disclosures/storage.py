@@ -160,13 +160,18 @@ class Books:
         half = (len(numbers) - 1) // 2
         return ShownAtoms(int(numbers[0]), numbers[1 : half + 1], numbers[half + 1 :])
 
-    def refuse_changed(self) -> None:
-        """Read everything; refuse if a release or a state was changed, exchanged or removed."""
-        code = START
+    def refuse_changed(self, noted: tuple[int, str]) -> None:
+        """Read everything; refuse if a release or a state was changed, exchanged or removed.
+
+        `noted` is number and code of a release that was the last one once; it must still be in the chain.
+        """
+        code, codes = START, {0: START}
         for number in range(1, self.head.releases + 1):
             row = self._connection.execute(select(RELEASES).where(RELEASES.c.number == number)).one()
             self._facts(row.facts, number)
-            code = self._secrets.code(code, number, row.facts, row.sets)
+            codes[number] = code = self._secrets.code(code, number, row.facts, row.sets)
+        if codes.get(noted[0]) != noted[1]:
+            raise broken("the head that was noted is not in it")
         if not hmac.compare_digest(code, self.head.code):
             raise broken("a release was changed or exchanged")
         self.prints()
@@ -261,11 +266,11 @@ class Storage:
             if books.head.version > version:
                 self._log(books.head.entry)
 
-    def refuse_changed(self) -> None:
+    def refuse_changed(self, noted: tuple[int, str]) -> None:
         """Refuse if anything of the ledger or of its log was changed or removed."""
         with locked(self._folder.path):
             with self.reading() as books:
-                books.refuse_changed()
+                books.refuse_changed(noted)
                 version, code = books.head.version, books.head.code
             entries = [entry["details"] for entry in self._folder.log.verified_entries() if entry["about"] == ABOUT]
         if [entry["version"] for entry in entries] != list(range(1, version + 1)):

@@ -81,6 +81,14 @@ def publish(
     return verified, certificate
 
 
+Commit = Callable[[str, Sequence[tuple[Path, Path]]], None]
+"""Takes the hash of a written table, and its temporary files with their names, in the order of renaming."""
+
+
+def only_files(sha256: str, names: Sequence[tuple[Path, Path]]) -> None:
+    """Commit a release that is nothing but its files: there is nothing to do."""
+
+
 def certificate_paths(output: Path) -> tuple[Path, Path]:
     """The files of the certificate, next to the output: JSON and text."""
     return output.with_suffix(".certificate.json"), output.with_suffix(".certificate.txt")
@@ -94,16 +102,19 @@ def write_release(
     force: bool = False,
     about: About | None = None,
     progress: ProgressCallback | None = None,
+    commit: Commit = only_files,
 ) -> Certificate:
     """Write a candidate (or a release) and its certificate; the written table is read again and verified.
 
     `source` is the file that the table came from, if any: the certificate then names it, and it is never overwritten.
-    `about` says what the release is for, and takes precedence over what the plan states.
+    `about` says what the release is for, and takes precedence over what the plan states. `commit` is called when all
+    files are complete, before they get their names; if it raises, they get none.
 
     No file gets its final name before all files are written and verified. The table gets its name last, so that it
     never exists without its certificate.
     """
     with StagedFiles(Path(output), candidate.plan, source=source, force=force) as files:
+        files.commit = commit
         return _published(candidate, files, source=files.source, about=about, progress=progress)[1]
 
 
@@ -168,14 +179,6 @@ def _beside(file: TableFile) -> tuple[bytes, dict[str, Any]] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return (content, facts) if certified == file.sha256 else None
-
-
-Commit = Callable[[str, Sequence[tuple[Path, Path]]], None]
-"""Takes the hash of a written table, and its temporary files with their names, in the order of renaming."""
-
-
-def only_files(sha256: str, names: Sequence[tuple[Path, Path]]) -> None:
-    """Commit a release that is nothing but its files: there is nothing to do."""
 
 
 class StagedFiles:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from kohorte.algorithm_names import ALGORITHM_NAMES
+from kohorte.cli.ledger_options import LedgerRecord, add_ledger_options
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
@@ -57,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder of keys and lists, if the plan names a domain (default: KOHORTE_FOLDER)",
     )
+    add_ledger_options(parser)
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     add_show_values(parser, ", and values that the release lost")
     parser.set_defaults(run=run)
@@ -66,17 +69,22 @@ def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
     started = time.perf_counter()
     options.report_view = report_view(options)
-    if options.dry_run:
+    if options.dry_run and options.ledger is None:
         refuse_unread_about(options)
-    with TerminalProgress.of(options) as progress:
+    with TerminalProgress.of(options) as progress, ExitStack() as closing:
         progress.stage(Stage.CHECKING, "the plan")
-        release, certificate, verdict, spans = _released(options, progress, started)
+        release, certificate, verdict, spans = _released(options, progress, started, closing)
     if options.json:
         formulas = None if certificate is None else certificate.facts["formulas"]
-        print_json(release.to_dict() | {"formulas": formulas, "verdict": verdict.to_dict(), "seconds": spans})
+        found = {} if options.ledger is None else {"ledger_findings": options.findings.to_dict()}
+        print_json(release.to_dict() | {"formulas": formulas, "verdict": verdict.to_dict(), "seconds": spans} | found)
     else:
         output = None if options.output is None else Path(options.output)
         _print_summary(release, certificate, verdict, spans["total"])
+        if options.ledger is not None:
+            for finding in options.findings:
+                print(f"note: the disclosure ledger found: {finding.in_words}")
+            print("the disclosure ledger found nothing" if not options.findings else "written despite the ledger")
         _print_files(output, options.report)
     if options.show_values:
         show_lost_values(release.losses)
@@ -84,10 +92,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _released(
-    options: argparse.Namespace, progress: TerminalProgress, started: float
+    options: argparse.Namespace, progress: TerminalProgress, started: float, closing: ExitStack
 ) -> tuple[Candidate, Certificate | None, Verdict, dict[str, float]]:
     """Make and write the release; return it with certificate, verdict and the seconds of each step."""
     from kohorte.release import find_candidate, write_release
+    from kohorte.release.write import only_files
     from kohorte.sources import FrameSource
 
     stated = about(options)
@@ -95,16 +104,23 @@ def _released(
     output = Path(options.output) if options.output is not None else None
     _refuse_files(options, plan, output)
     pseudonymize = _pseudonyms(options, plan)
+    ledger = LedgerRecord.of(options, plan, closing)
     table = read_data(options, progress)
     read = time.perf_counter()
     with showing_values(options, table.frame, plan):
         release = find_candidate(FrameSource(table.frame), plan, progress=progress, pseudonymize=pseudonymize)
+    if ledger is not None:
+        progress.stage(Stage.COMPARING, "with earlier releases")
+        options.findings = ledger.examine(table.frame, release.table.in_memory("the disclosure ledger"))
     facts = None if options.report is None else _report(options, table, release, stated, progress)
     table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
     searched = time.perf_counter()
     certificate = None
     if output is not None:
-        certificate = write_release(release, output, source=table, force=options.force, about=stated, progress=progress)
+        commit = only_files if ledger is None else ledger.commit
+        certificate = write_release(
+            release, output, source=table, force=options.force, about=stated, progress=progress, commit=commit
+        )
     if facts is not None:
         progress.stage(Stage.WRITING, "the report")
         facts = replace(facts, certificate_sha256=None if certificate is None else certificate.sha256)
