@@ -135,6 +135,7 @@ def run_examples(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
         "docs/how-to/query-with-noise.md",
         "docs/how-to/read-the-report.md",
         "docs/how-to/release-a-growing-table.md",
+        "docs/how-to/remember-releases.md",
         "docs/how-to/safe-harbor.md",
         "docs/how-to/solution-space.md",
     ],

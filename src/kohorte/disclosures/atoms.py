@@ -71,8 +71,8 @@ class Split:
     """How a candidate splits atoms: the parts of all atoms that it touches.
 
     `members` are the people of these atoms, `part_of` the part of each member; `atom`, `signature` (-1: not shown) and
-    `size` have one entry per part. `known` is the size as far as it may count for k: outside every release only people
-    of the table count.
+    `size` have one entry per part. `known` is the size as far as it may count for k. Outside every release only people
+    of the table matter, and only those who have not withdrawn count for k.
     """
 
     members: Integers
@@ -83,8 +83,8 @@ class Split:
     known: Counts
 
     @classmethod
-    def of(cls, atoms: Integers, shown: Integers, counted: Bools) -> Split:
-        """Split atoms by signatures; `counted` flags those who count although no release ever showed them."""
+    def of(cls, atoms: Integers, shown: Integers, *, present: Bools, withdrawn: Bools) -> Split:
+        """Split atoms by signatures; `present` flags the people of the table."""
         touched = distinct_numbers(atoms[shown > LEFT_OUT])
         members = np.flatnonzero(np.isin(atoms, touched))
         width = int(shown.max(initial=0)) + 2
@@ -92,9 +92,10 @@ class Split:
         atom, signature = np.divmod(keys, width)
         atom, signature = atom - 1, signature - 1
         size = np.bincount(part_of, minlength=len(keys))
-        known = np.bincount(part_of[counted[members]], minlength=len(keys))
         beyond = (atom == NEVER) & (signature == LEFT_OUT)
-        return cls(members, part_of, atom, signature, size, np.where(beyond, known, size))
+        here = np.bincount(part_of[present[members]], minlength=len(keys))
+        known = np.bincount(part_of[(present & ~withdrawn)[members]], minlength=len(keys))
+        return cls(members, part_of, atom, signature, np.where(beyond, here, size), np.where(beyond, known, size))
 
     @property
     def outside(self) -> Bools:
@@ -104,7 +105,7 @@ class Split:
 
     def small(self, k: int) -> Bools:
         """Which parts have fewer than k people."""
-        found: Bools = self.known < k
+        found: Bools = (self.known < k) & (self.size > 0)
         return found
 
     def people_in(self, parts: Bools) -> Integers:

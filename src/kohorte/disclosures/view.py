@@ -28,15 +28,14 @@ class View:
         return signatures(self.candidate.people, self.candidate.classes, size=len(self.withdrawn))
 
     @cached_property
-    def counted(self) -> Bools:
-        """Who counts outside all releases: the people of the table who have not withdrawn."""
+    def present(self) -> Bools:
+        """Who is in the table."""
         table = self.candidate.table
-        if table is None:
-            return ~self.withdrawn
-        present = np.zeros(len(self.withdrawn), dtype=bool)
-        present[table] = True
-        present[self.candidate.people] = True
-        return present & ~self.withdrawn
+        present = np.full(len(self.withdrawn), table is None)
+        if table is not None:
+            present[table] = True
+            present[self.candidate.people] = True
+        return present
 
     @property
     def withdrawn_shown(self) -> int:
@@ -48,7 +47,9 @@ class View:
         """How the candidate splits the atoms of each group."""
         if not self.candidate.tells_sets:
             return ()
-        return tuple(Split.of(atoms, self.shown, self.counted) for atoms in self.groups)
+        return tuple(
+            Split.of(atoms, self.shown, present=self.present, withdrawn=self.withdrawn) for atoms in self.groups
+        )
 
     def small(self, split: Split) -> Bools:
         """Which parts have fewer than k people."""

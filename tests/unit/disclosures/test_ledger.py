@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -195,6 +197,13 @@ def test_people_of_the_ledger_who_left_the_table_hide_nobody(ledger: Ledger) -> 
     assert not ledger.examine(Candidate(people[3:], np.zeros(9, dtype=int), "A"), K)
 
 
+def test_people_of_another_table_do_not_matter(ledger: Ledger) -> None:
+    """One ledger remembers several tables; a release of all people of one is not one of all but few."""
+    people = ledger.fingerprints(NAMES)
+    assert not ledger.examine(Candidate(people[:10], np.zeros(10, dtype=int), "A", table=people[:10]), K)
+    assert ledger.examine(Candidate(people[:10], np.zeros(10, dtype=int), "A"), K)
+
+
 def test_wrong_candidates_are_refused(ledger: Ledger) -> None:
     people = ledger.fingerprints(NAMES)
     for wrong in (
@@ -211,3 +220,17 @@ def test_wrong_candidates_are_refused(ledger: Ledger) -> None:
     ):
         with pytest.raises(InputError):
             wrong()
+
+
+def test_the_example_of_the_documentation(ledger: Ledger) -> None:
+    eight, nine = (ledger.fingerprints(NAMES[:size]) for size in (8, 9))
+    first = asked(ledger, "abcdef", "000000")
+    assert kinds(ledger, replace(first, table=eight)) == [(FindingKind.ALL_BUT_FEW, ())]
+    assert ledger.record(replace(first, table=nine), k=K) == 1
+    assert kinds(ledger, asked(ledger, "abcde", "00000", table=nine)) == [(FindingKind.ALL_BUT_FEW, (1,))]
+    assert ledger.record(asked(ledger, "abcdef", "000111", table=nine), k=K) == 2
+    assert kinds(ledger, asked(ledger, "abdcef", "000111", table=nine)) == [(FindingKind.OVERLAPPING, (2,))]
+    assert ledger.record(asked(ledger, "ghi", "000", table=nine), k=K) == 3
+    ten = np.append(nine, ledger.fingerprints(["p12"]))
+    everybody = Candidate(ten, np.zeros(10, dtype=int), "A", table=ten)
+    assert [(one.kind, one.people_at_most) for one in ledger.examine(everybody, K)] == [(FindingKind.GROWING, 3)]
