@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import as_text, person_keys
+from kohorte.data.person_keys import spelling_keys
 from kohorte.disclosures.candidate import Candidate, ReleaseKind
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError
@@ -61,5 +62,6 @@ def _columns(release: pl.DataFrame, plan: Plan) -> dict[str, str]:
 
 
 def _codes(values: pl.Series) -> Integers:
-    codes = as_text(values).rank("dense").cast(pl.Int64) - 1
+    """A number for each value, the same for all its spellings."""
+    codes = spelling_keys(as_text(values)).rank("dense").cast(pl.Int64) - 1
     return codes.fill_null(-1).to_numpy()
