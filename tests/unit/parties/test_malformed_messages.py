@@ -27,6 +27,7 @@ PLAN: dict[str, Any] = {
     "suppression_limit": 0.5,
     "metric": {"metric": "loss"},
 }
+LISTED = {"role": "quasi-identifying", "hierarchy": {"rows": [["m", "*"], ["f", "*"], ["d", "*"]]}}
 FRAME = pl.DataFrame(
     {
         "zip": ["81667", "81667", "81675", "81675", "97070", "97070", "81669", "10115"],
@@ -41,6 +42,7 @@ KINDS = {
     "A": (*AGREEING, "layer", "parts", "release", "unknown", "texts", *SIGNING),
     "B": (*AGREEING, "labels", "table", "release", *SIGNING),
     "C": (*AGREEING, "public-key", "labels", "rows", "table", *COUNTING, "decrypt", *SIGNING),
+    "C with mirrored rows": ("class-keys", "shares", "release"),
     "A with dummy rows": (*AGREEING, "counter-key", "rows", "layer", "parts", *COUNTING, "unknown", "texts", *SIGNING),
 }
 CASES = [(protocol, kind) for protocol, kinds in KINDS.items() for kind in kinds]
@@ -50,8 +52,9 @@ Change = Callable[[bytes], bytes]
 
 def outcome(folder: Path, protocol: str, kind: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run a study in which the first message of a kind is changed; the code of the error that ends it, or `none`."""
-    more = {"dummies": 0.3} if " " in protocol else {}
-    study = written_study(folder, PLAN, protocol=protocol[0], parties={"clinic-a": {}, "clinic-b": {}}, **more)
+    more: dict[str, Any] = {"dummies": 0.3} if "dummy" in protocol else {}
+    plan = PLAN if "mirrored" not in protocol else {**PLAN, "attributes": {**PLAN["attributes"], "sex": LISTED}}
+    study = written_study(folder, plan, protocol=protocol[0], parties={"clinic-a": {}, "clinic-b": {}}, **more)
     signers, channels, deliver = Signers(list(study.members)), LocalChannels(list(study.members)), _LocalLink.deliver
     changed: list[str] = []
 

@@ -5,6 +5,7 @@ The tables are checked without the package: all names that labels can have under
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations, product
@@ -14,15 +15,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from numpy.typing import NDArray
 
 import kohorte as ko
-from kohorte.errors import InputError
+from kohorte.errors import InputError, ProtocolError
+from kohorte.parties.counting.veiled import left_over
 from kohorte.parties.dummy_rows.exchange import exchanged_labels
 from kohorte.parties.dummy_rows.mirrored import with_mirrored_rows
 from kohorte.parties.dummy_rows.whole import LONGEST_TEXT
 from kohorte.parties.own_table import LabelledColumn, OwnTable, labels_of, listed_values, numbered
-from kohorte.parties.sealed import SealedTable
+from kohorte.parties.sealed import SealedTable, unpack
 from kohorte.parties.suitability import refuse_unsuited
 from support.counters_of_a_run import opened_counters
 from support.dummy_spotter import told, told_by_counts
@@ -390,7 +394,11 @@ def study_and_tables(
     return study, tables
 
 
+SUPPRESSING = {"suppression_limit": 0.2, "models": [{"model": "k-anonymity", "k": 3}]}
 RUNS = [
+    ("C", "horizontal", SUPPRESSING),
+    ("C", "vertical", {**SUPPRESSING, "metric": "loss"}),
+    ("C", "hybrid", {**SUPPRESSING, "missing": "suppress"}),
     ("C", "horizontal", {}),
     ("C", "vertical", {"metric": "loss"}),
     ("C", "horizontal", {"metric": "loss"}),
@@ -409,6 +417,8 @@ def test_the_release_with_mirrored_rows_is_that_of_all_rows_in_one_table(
     release = run_study(study, tables)["b"]
     assert release is not None
     assert release.figures["levels"] == pooled.levels
+    assert release.figures["suppressed"] == pooled.suppressed
+    assert (pooled.suppressed > 0) == (study.plan.suppression_limit > 0)
     assert release.figures["cost"] == pytest.approx(pooled.cost, rel=1e-12)
     assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
     joint: Any = release.certificate.facts["joint"]
@@ -459,14 +469,48 @@ def _arrived(
     return names.to_numpy(), (whole["people"] == 0).to_numpy()
 
 
+def test_the_helper_does_not_learn_which_classes_are_suppressed(tmp_path: Path) -> None:
+    """It is only told which combination was chosen; the keys of its classes go to the other parties, in shares."""
+    study, tables = study_and_tables(tmp_path / "study", "C", "vertical", **SUPPRESSING)
+    run_study(study, tables, record=tmp_path / "sent")
+    messages = recorded(tmp_path / "sent")
+    asked = [unpack(message) for name, message in messages.items() if name.endswith("-to-helper-ask.bin")]
+    assert all(set(facts) <= {"node", "exact", "veiled"} and not arrays for facts, arrays in asked)
+    assert [facts.get("veiled") for facts, _ in asked[-2:]] == [None, True]
+    keys = {name: unpack(message)[1]["shares"] for name, message in messages.items() if "class-keys" in name}
+    handed = [unpack(message)[1]["shares"] for name, message in messages.items() if name.endswith("-a-shares.bin")]
+    assert [len(share) for share in handed] == [len(handed[0])] * 2
+    first, second = keys.values()
+    assert first.shape == second.shape
+    assert len(handed[0]) < len(first), "some classes are suppressed, or have dummy rows only"
+    (release,) = [unpack(message)[1] for name, message in messages.items() if name.endswith("-to-a-release.bin")]
+    ends = [0, *release["ends"].tolist()]
+    blocks = [release["blocks"][low:high].tobytes() for low, high in itertools.pairwise(ends)]
+    for share, other, block in zip(first, second, blocks, strict=True):
+        assert ChaCha20Poly1305((share ^ other).tobytes()).decrypt(bytes(12), block, None)
+        for one in (share, other):
+            with pytest.raises(InvalidTag):
+                ChaCha20Poly1305(one.tobytes()).decrypt(bytes(12), block, None)
+
+
+def test_rows_that_are_shown_more_often_than_they_are_counted_are_refused() -> None:
+    rows = np.array([[1, 0], [1, 1]], dtype=np.uint8)
+    assert left_over(rows, np.array([3, 2]), rows[[0, 0]], np.array([1, 1])).tolist() == [1, 2]
+    for shown, counts in ((rows[:1], [4]), (rows[:1] + 7, [1])):
+        with pytest.raises(ProtocolError) as refused:
+            left_over(rows, np.array([3, 2]), shown, np.array(counts))
+        assert refused.value.code == "party-message-malformed"
+
+
 # What is refused
 
 
 @pytest.mark.parametrize(
-    ("plan", "distribution", "reason"),
+    ("protocol", "plan", "distribution", "reason"),
     [
-        ({"suppression_limit": 0.1}, "vertical", "which classes are not shown"),
+        ("A", {"suppression_limit": 0.1}, "vertical", "which classes are not shown"),
         (
+            "C",
             {"attributes": {**PLAN["attributes"], "town": {"role": "insensitive"}, "sex": {"role": "insensitive"}}},
             "horizontal",
             "the plan must list",
@@ -474,9 +518,9 @@ def _arrived(
     ],
 )
 def test_mirrored_rows_that_would_be_told_or_copied_are_refused(
-    plan: dict[str, Any], distribution: str, reason: str, tmp_path: Path
+    protocol: str, plan: dict[str, Any], distribution: str, reason: str, tmp_path: Path
 ) -> None:
-    study, _ = study_and_tables(tmp_path, "C", distribution, **plan)
+    study, _ = study_and_tables(tmp_path, protocol, distribution, **plan)
     with pytest.raises(InputError, match=reason) as refused:
         refuse_unsuited(study)
     assert refused.value.code == "study-unsuited"
@@ -499,6 +543,14 @@ def test_protocol_c_mirrors_rows_where_this_keeps_its_promise_unless_the_study_c
     chosen = {
         "listed": written_study(tmp_path / "1", plan, protocol="C"),
         "suppressing": written_study(tmp_path / "2", {**plan, "suppression_limit": 0.1}, protocol="C"),
+        "vertical": written_study(
+            tmp_path / "7",
+            {**plan, "attributes": unlisted},
+            protocol="C",
+            distribution="vertical",
+            identifier="TID",
+            parties={"a": {"columns": ["town"]}, "b": {"columns": ["sex"]}},
+        ),
         "unlisted": written_study(tmp_path / "3", {**plan, "attributes": unlisted}, protocol="C"),
         "one value": written_study(tmp_path / "4", {**plan, "attributes": one_value}, protocol="C"),
         "stated": written_study(tmp_path / "5", plan, protocol="C", dummies=0.25),
@@ -507,7 +559,8 @@ def test_protocol_c_mirrors_rows_where_this_keeps_its_promise_unless_the_study_c
     quarter = (0.25, False)
     assert {name: (study.dummies, study.mirrored) for name, study in chosen.items()} == {
         "listed": (1.0, True),
-        "suppressing": quarter,
+        "suppressing": (1.0, True),
+        "vertical": (1.0, True),
         "unlisted": quarter,
         "one value": quarter,
         "stated": quarter,

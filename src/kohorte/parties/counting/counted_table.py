@@ -18,6 +18,7 @@ from kohorte.metrics import Loss
 from kohorte.parties.blind import tokens_of
 from kohorte.parties.ciphers.counters import PublicCounters
 from kohorte.parties.counting.telling import steps_of
+from kohorte.parties.counting.veiled import Layout, Veiled, random_keys, shared_keys
 from kohorte.parties.integration import random_order
 from kohorte.parties.sealed import STAR, Cells, SealedTable, malformed, pack
 from kohorte.parties.sealed_release import SealedRelease
@@ -243,6 +244,43 @@ class CountedTable:
         rows = {name: codes[first[order]] for name, codes in shown.items()}
         release = SealedRelease.of(self._table, self._kinds[first[order]].astype(np.uint32), rows, {})
         return release, self._sum(self._of_kind, row_of, len(first))[order]
+
+    def veiled(self, node: Node, parties: int) -> tuple[bytes, list[Cells]]:
+        """The rows of each class of a node sealed with its key, and shares of the keys for so many parties.
+
+        Classes have the numbers of the last answer about the node.
+        """
+        self._refuse_strange(node)
+        class_of, classes = self._class_at.get(node, (np.empty(0, dtype=np.uint32), -1))
+        if classes < 0:
+            raise malformed("it chooses a node that was not counted")
+        of_tuple = np.full(len(self._encoded.weights), -1)
+        of_tuple[self._included] = class_of
+        class_of_kind = of_tuple[self._tuple_of_row][self._kinds]
+        levels = {name: level + column.finest for (name, column), level in zip(self._by_name(), node, strict=True)}
+        shown = {name: column.at(levels.get(name, 0))[self._kinds] for name, column in self._table.columns.items()}
+        cells = {name: column.cells for name, column in self._table.columns.items()}
+        layout = Layout({name: cells[name].shape[1] for name in self._plan.attributes if name in cells})
+        in_class = np.flatnonzero(class_of_kind >= 0)
+        first, row_of = _equal_rows([codes[in_class] for codes in shown.values()])
+        records = layout.records({name: codes[in_class[first]] for name, codes in shown.items()}, cells)
+        counters = self._sum(self._of_kind[in_class], row_of, len(first))
+        stars = {name: np.full_like(codes, STAR) if name in levels else codes for name, codes in shown.items()}
+        different, of = _equal_rows(list(stars.values()))
+        starred = layout.records({name: codes[different] for name, codes in stars.items()}, cells)
+        keys = random_keys(classes)
+        order = random_order(len(different))
+        found = Veiled.of(
+            np.concatenate([records, counters], axis=1),
+            class_of_kind[in_class[first]],
+            keys,
+            starred[order],
+            self._sum(self._of_kind, of, len(different))[order],
+        )
+        return found.to_bytes(), shared_keys(keys, parties)
+
+    def _by_name(self) -> list[tuple[str, EncodedColumn]]:
+        return [(column.name, column) for column in self._encoded.columns]
 
 
 def _equal_rows(columns: Sequence[Codes]) -> tuple[Counts, Counts]:

@@ -136,6 +136,11 @@ class Lead:
         """Ask for the rows of the best node."""
         self.channel.send(self.counting, "ask", pack({"node": list(found.node), "exact": []}, {"kept": found.kept}))
 
+    def veiled(self, found: Found) -> bytes:
+        """Ask for the rows of all classes of the best node, sealed, without saying which are kept."""
+        self.channel.send(self.counting, "ask", pack({"node": list(found.node), "exact": [], "veiled": True}))
+        return self.channel.receive(self.counting, "release")
+
     def released(self, found: Found) -> tuple[bytes, Cells]:
         """Ask for the rows of the best node; return them, and a counter for each."""
         self.choose(found)

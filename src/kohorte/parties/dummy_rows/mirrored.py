@@ -30,7 +30,7 @@ import numpy as np
 
 from kohorte.parties.dummy_rows.exchange import NAME, exchanged_labels
 from kohorte.parties.own_table import LabelledColumn, OwnTable, labels_of, listed_values, numbered
-from kohorte.parties.study import Distribution, Study
+from kohorte.parties.study import Distribution, Protocol, Study
 
 Key = Callable[[str], bytes]
 
@@ -45,10 +45,10 @@ def known_to_all(study: Study) -> dict[str, LabelledColumn] | None:
 
 def against_mirroring(study: Study) -> str:
     """Why mirrored rows would be told from real ones, or would be copies of them; empty if they would not."""
-    if study.plan.suppression_limit > 0:
+    if study.plan.suppression_limit > 0 and study.protocol is not Protocol.C:
         return (
-            "mirrored rows could be told by which classes are not shown; state suppression_limit: 0, or a share of "
-            "dummy rows, such as dummies: 0.25"
+            "mirrored rows could be told by which classes are not shown; take protocol C, state suppression_limit: 0, "
+            "or state a share of dummy rows, such as dummies: 0.25"
         )
     known = known_to_all(study)
     if known is None or any(exchanged_labels(known[n], b"") for n in study.plan.quasi_identifiers if n in known):

@@ -87,6 +87,12 @@ KINDS: Mapping[str, Kind] = {
         Content.COUNTERS, "encrypted counters from which a party shall take its share of the key", "anonymize"
     ),
     "stripped": Kind(Content.COUNTERS, "the counters without that share", "anonymize", answers="strip"),
+    "class-keys": Kind(
+        Content.COUNTERS, "one party's shares of the keys with which the rows of each class are sealed", "decrypt"
+    ),
+    "shares": Kind(
+        Content.COUNTERS, "these shares, of the classes that the release shows", "decrypt", answers="decrypt"
+    ),
     "release": Kind(Content.TABLES, "the rows and cells that the release shows, still encrypted", "decrypt"),
     "unknown": Kind(
         Content.TABLES, "encrypted labels of the release whose text the asking party does not know", "decrypt"

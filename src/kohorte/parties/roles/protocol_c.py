@@ -3,17 +3,17 @@
 Learns
     The helper learns the number of rows of each party with dummy rows, the distribution of encrypted values with dummy
     rows, the shape of the hierarchies, which cells are missing, which combinations of levels were tried (the order of
-    the search may tell which of them satisfy the plan), and which classes of the released one are not shown; not how
-    many people are in a class. The party that opens the release learns, besides the release, how often single values
-    occur in all tables together (without knowing which value is which, but it may guess by frequency), and for every
-    combination that was tried the sizes of its classes, with and without dummy rows, without their values; with a
-    sensitive attribute also how often its values occur in each class; with the metric loss also how much of the domain
-    the labels of each class cover; and how many rows and people are about equally rare. A party learns the number of
-    rows of the others, how long their longest labels are, and, when it helps to decrypt, sizes of classes without
-    knowing which classes they are. A party learns, if rows are joined, how likely two rows of each other party are
-    alike, which columns of the parties determine each other, and for two parties how many of 4,000 pairs of people
-    agree in a column of the other one, alone and together with a column of its own; none of this if dummy rows are
-    mirrored.
+    the search may tell which of them satisfy the plan), and, if dummy rows are imitated, which classes of the released
+    one are not shown; not how many people are in a class. The party that opens the release learns, besides the release,
+    how often single values occur in all tables together (without knowing which value is which, but it may guess by
+    frequency), and for every combination that was tried the sizes of its classes, with and without dummy rows, without
+    their values; with a sensitive attribute also how often its values occur in each class; with the metric loss also
+    how much of the domain the labels of each class cover; and how many rows and people are about equally rare. A party
+    learns the number of rows of the others, how long their longest labels are, and, when it helps to decrypt, sizes of
+    classes without knowing which classes they are. A party learns, if rows are joined, how likely two rows of each
+    other party are alike, which columns of the parties determine each other, and for two parties how many of 4,000
+    pairs of people agree in a column of the other one, alone and together with a column of its own; none of this if
+    dummy rows are mirrored.
 Leaves open
     A helper that colludes with a party learns all rows. Classes that are equal at two combinations have equal
     counters, so the party that decrypts them can follow a class. The helper knows the plan: if nothing may be
@@ -25,7 +25,7 @@ Leaves open
     determines the other and has few values. The certificate says how well any single count told dummy rows in this
     run. Counts together tell more to somebody who knows the answer for some rows. Mirrored dummy rows are told only by
     chance, whatever is counted; but of a row and its mirror image one is real, so that answers about some rows tell
-    about others.
+    about others. If rows may be suppressed, all parties together could open suppressed rows among mirrored ones.
     With the metric loss, the shares of labels are not encrypted, and a label with a share of its own is known.
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
@@ -37,15 +37,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Counts
 from kohorte.parties.ciphers.counters import COUNTERS, ElGamal, PrivateCounters, PublicCounters
-from kohorte.parties.counting.asking import answer
+from kohorte.parties.counting.asking import chosen
 from kohorte.parties.counting.counted_table import CountedTable
-from kohorte.parties.counting.leading import Lead, Remembering
+from kohorte.parties.counting.leading import Found, Lead, Remembering
+from kohorte.parties.counting.veiled import KEY_BYTES, STARRED, Layout, Veiled, joined_keys, left_over
 from kohorte.parties.dummy_rows.joined import Group, chance_alike, with_joined_dummies
 from kohorte.parties.dummy_rows.mirrored import known_to_all, with_mirrored_rows
 from kohorte.parties.dummy_rows.ties import Agreeing
@@ -93,13 +96,38 @@ def party(
     with timing("anonymize"):
         found = lead.search(progress)
     with timing("decrypt"):
-        message, counters = lead.released(found)
-        release = SealedRelease.from_bytes(message, study.released_columns).repeated(decrypt(counters), most)
+        if veils(study):
+            layout = Layout({column: ciphers[column].bytes_per_cell for column in study.columns})
+            release = _unveiled(lead, found, layout, decrypt, study)
+        else:
+            message, counters = lead.released(found)
+            release = SealedRelease.from_bytes(message, study.released_columns).repeated(decrypt(counters), most)
         decrypt.done()
         texts = {column: ciphers[column].decrypt(cells) for column, cells in release.cells.items()}
         opened = release.opened(texts, study.plan)
     facts = {**found.figures(opened), "lost": lost_rows(study, rows, found.domain.people), "seconds": {}}
     return Played(secrets, Known(rows=rows), OpenedRelease(opened, facts, timing.seconds))
+
+
+def veils(study: Study) -> bool:
+    """Whether the helper must not learn which classes are suppressed, because this would tell mirrored rows."""
+    return study.mirrored and study.plan.suppression_limit > 0
+
+
+def _unveiled(lead: Lead, found: Found, layout: Layout, decrypt: SharedDecryption, study: Study) -> SealedRelease:
+    """The rows of the classes that are kept, opened with the shares of all other parties, and the suppressed rows."""
+    counter = decrypt.private.public.bytes_per_counter
+    veiled, kept = Veiled.from_bytes(lead.veiled(found), layout, counter), np.flatnonzero(found.kept)
+    records = veiled.opened(kept, decrypt.keys(kept), layout.width + counter)
+    shown, counts = records[:, : layout.width], decrypt(np.ascontiguousarray(records[:, layout.width :]))
+    starred = shown.copy()
+    for name, place in layout.places().items():
+        if name in study.plan.quasi_identifiers:
+            starred[:, place] = 0
+            starred[:, place.start] = STARRED
+    suppressed = left_over(veiled.starred, decrypt(veiled.counters), starred, counts)
+    whole = layout.release(np.concatenate([shown, veiled.starred]))
+    return whole.repeated(np.concatenate([counts, suppressed]), decrypt.most)
 
 
 def _agreed_counters(channel: Channel, study: Study, secrets: Secrets) -> PrivateCounters:
@@ -197,11 +225,21 @@ def helper(channel: Channel, study: Study) -> Known:
     tables, _ = integrated_groups(study, received)
     counted = counted_table(study, tables, public)
     channel.phase = "anonymize"
-    release, counters, levels = answer(channel, study.finisher, counted)
+    node, kept = chosen(channel, study.finisher, counted)
     channel.phase = "decrypt"
-    message = np.frombuffer(release.to_bytes(), dtype=np.uint8)
-    channel.send(study.finisher, "release", pack({}, {"release": message, "counters": counters}))
-    return Known({"levels": levels}, most_rows=counted.rows)
+    if kept is None and veils(study):
+        message, shares = counted.veiled(node, len(study.names) - 1)
+        others = [name for name in study.names if name != study.finisher]
+        for name, share in zip(others, shares, strict=True):
+            channel.send(name, "class-keys", pack({}, {"shares": share}))
+    elif kept is not None and not veils(study):
+        release, counters = counted.released(node, kept)
+        rows = np.frombuffer(release.to_bytes(), dtype=np.uint8)
+        message = pack({}, {"release": rows, "counters": counters})
+    else:
+        raise malformed("it does not ask for a release of this study")
+    channel.send(study.finisher, "release", message)
+    return Known({"levels": counted.levels(node)}, most_rows=counted.rows)
 
 
 def counted_table(study: Study, tables: Sequence[SealedTable], public: PublicCounters) -> CountedTable:
@@ -244,6 +282,19 @@ class SharedDecryption:
             found.append(counts)
         return np.concatenate(found)
 
+    def keys(self, classes: Counts) -> Cells:
+        """The keys of classes whose rows are shown, from the shares of all other parties."""
+        for name in self._helping:
+            self.channel.send(name, "decrypt", pack({"open": True}, {"classes": classes}))
+        shares = []
+        for name in self._helping:
+            _, arrays = unpack(self.channel.receive(name, "shares"))
+            share = arrays.get("shares")
+            if share is None or share.shape != (len(classes), KEY_BYTES) or share.dtype != np.uint8:
+                raise malformed("it does not open what was asked")
+            shares.append(share)
+        return joined_keys(shares)
+
     def done(self) -> None:
         """Tell the other parties that nothing more is to be decrypted."""
         for name in self._helping:
@@ -256,7 +307,21 @@ def decrypt_for_others(channel: Channel, study: Study, private: PrivateCounters,
         facts, arrays = unpack(channel.receive(study.finisher, "decrypt"))
         if facts.get("done"):
             return
+        if facts.get("open") and veils(study):
+            _hand_over(channel, study, arrays.get("classes"))
+            continue
         counters = arrays.get("counters")
         if counters is None:
             raise malformed("it has no counters")
         channel.send(study.finisher, "decrypted", pack({}, {"counts": private.decrypt(counters, most)}))
+
+
+def _hand_over(channel: Channel, study: Study, classes: NDArray[Any] | None) -> None:
+    """Give the party that opens the release one's own shares of the keys of some classes."""
+    _, arrays = unpack(channel.receive(HELPER, "class-keys"))
+    shares = arrays.get("shares")
+    if shares is None or shares.ndim != 2 or classes is None or classes.ndim != 1 or classes.dtype != np.int64:
+        raise malformed("it does not ask for classes, or there are no keys of them")
+    if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < len(shares):
+        raise malformed("it asks for a class that is not there")
+    channel.send(study.finisher, "shares", pack({}, {"shares": shares[classes]}))
