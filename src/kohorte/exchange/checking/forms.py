@@ -11,6 +11,7 @@ from kohorte.hierarchies import SUPPRESSED, Hierarchy, SafeHarbor
 from kohorte.hierarchies.builder import Builder
 from kohorte.identifiers import CellTable, Form, form_by_name, suspects_in
 
+SAFE_DIGITS = 3
 LIMITED = (Form.DATE, Form.BIRTH, Form.ZIP, Form.AGE)
 YEAR = r"(?:1[89]|20)[0-9]{2}"
 YEARS = rf"^[^0-9]*{YEAR}(?:[^0-9]+{YEAR})?[^0-9]*$"
@@ -39,6 +40,24 @@ def forms_of(column: pl.Series, rows: int) -> Found:
         forms.append(named)
         reasons.append("by its name")
     return Found(tuple(forms), tuple(reasons))
+
+
+def too_fine(shown: pl.Series, forms: tuple[Form, ...], policy: CheckPolicy) -> Form | None:
+    """The first form of which some text shows more than the policy allows; None if there is none.
+
+    Without its hierarchy, a ZIP code under Safe Harbor is judged by its number of digits.
+    """
+    texts = shown.drop_nulls().unique()
+    for form in forms:
+        if form not in LIMITED:
+            continue
+        if form is Form.ZIP and policy.finest[form] == Detail.SAFE_HARBOR:
+            fine = texts.str.replace_all("[^0-9]", "").str.len_chars() <= SAFE_DIGITS
+        else:
+            fine = allowed(texts, None, form, policy)
+        if not fine.all():
+            return form
+    return None
 
 
 def finest_level(hierarchy: Hierarchy, builder: Builder | None, form: Form, policy: CheckPolicy) -> int:

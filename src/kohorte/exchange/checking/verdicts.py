@@ -12,7 +12,7 @@ import polars as pl
 
 from kohorte.data import Role, as_text
 from kohorte.errors import InputError, nearest
-from kohorte.exchange.checking.forms import LIMITED, finest_level, forms_of
+from kohorte.exchange.checking.forms import LIMITED, finest_level, forms_of, too_fine
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import LocalLook
 from kohorte.exchange.checking.shown_labels import label_shares, people_with, share_of_rows
@@ -112,7 +112,8 @@ class _Attribute:
         if not self.local.values:
             return self._dropped("no row has a value")
         if self.own.role is Role.SENSITIVE:
-            return self._sensitive()
+            limited = too_fine(self.text, found.forms, self.policy)
+            return self._sensitive() if limited is None else self._dropped(f"the policy allows no finer {limited}")
         forms = [form for form in found.forms if form in LIMITED]
         return self._generalized(forms)
 

@@ -84,6 +84,14 @@ def test_a_zip_code_is_shown_with_three_digits_at_most(check: Checked) -> None:
     assert all(len(text.rstrip("*")) <= 3 for text in shown)
 
 
+def test_a_sensitive_date_that_shows_the_day_is_dropped(check: Checked) -> None:
+    days = [f"2024-05-{1 + number % 28:02}" for number in range(900)]
+    table = TABLE.with_columns(pl.Series("treatment_date", days))
+    found = check(request(IBUPROFEN, ("age", "sex", "treatment_date")), table, with_columns(treatment_date="sensitive"))
+    assert verdicts(found)["treatment_date"]["treatment"] == "drop"
+    assert "date" in verdicts(found)["treatment_date"]["reasons"][0]
+
+
 def test_ages_over_89_are_not_told_apart(check: Checked) -> None:
     ages = [str(90 + number % 5) if number % 4 == 0 else "50" for number in range(900)]
     table = TABLE.with_columns(pl.Series("age", ages), pl.Series("patient", numbers(900)))

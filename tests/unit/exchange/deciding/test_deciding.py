@@ -197,7 +197,15 @@ def test_what_was_answered_since_the_check_counts(house: House) -> None:
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("email", ["x"] * 30), ("note", ["call +43 660 1234567"] + ["-"] * 29), ("key", [f"{n:08}x" for n in range(30)])],
+    [
+        ("patient_age", ["93"] + ["20"] * 29),
+        ("zip", ["10101"] * 30),
+        ("birth_date", ["1980-05-17"] * 30),
+        ("city", ["Linz"] * 30),
+        ("email", ["x"] * 30),
+        ("note", ["call +43 660 1234567"] + ["-"] * 29),
+        ("key", [f"{number:08}x" for number in range(30)]),
+    ],
 )
 def test_an_answer_with_an_identifier_is_refused_whatever_people_decided(name: str, values: list[str]) -> None:
     frame = pl.DataFrame({"age": ["20-39"] * 30, name: values})
