@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from nacl.public import PrivateKey, SealedBox
 
 from kohorte.cli.main import main
 from kohorte.errors import AccessDenied, EngineError
@@ -191,3 +192,83 @@ def test_without_a_certificate_people_sign_in_and_a_token_of_the_other_house_is_
         assert (other.status_code, other.json()["code"]) == (401, "not-signed-in")
     with pytest.raises(AccessDenied, match="401, not-signed-in"):  # nor does a certificate heal a wrong token
         houses.as_seen_by("clinic", "pseudonyms").call("GET", "/domains", token=token)
+
+
+def _trustee(house: OtherHouse) -> str:
+    """The token of the trustee of a house, over TLS with the certificate of the caller."""
+    body = {"email_address": "tina@example.org", "password": PASSWORD}
+    return str(house.call("POST", "/login", body)["access_token"])
+
+
+@pytest.mark.slow
+def test_two_sources_meet_under_a_one_way_pseudonym_and_the_service_never_has_medical_data(houses: Houses) -> None:
+    """Set-up 2 with certificates: the service has a key and no list; medical data are sealed for research."""
+    sources = {name: houses.as_seen_by(name, "pseudonyms") for name in ("clinic", "database")}
+    token = _trustee(sources["clinic"])
+    sources["clinic"].call("POST", "/domains", {"name": "meeting", "kind": "one-way"}, token=token)
+    research = PrivateKey.generate()
+    rows = {
+        "clinic": {"K100200300": "sarcoidosis", "K400500600": "pneumothorax"},
+        "database": {"K400500600": "haemophilia"},
+    }
+    arrived: list[tuple[str, bytes]] = []
+    for name, table in rows.items():
+        made = sources[name].pseudonyms("meeting", list(table))
+        sealed = [SealedBox(research.public_key).encrypt(text.encode()) for text in table.values()]
+        arrived += zip(map(str, made), sealed, strict=True)
+    found: dict[str, list[str]] = {}
+    for pseudonym, sealed_text in arrived:
+        found.setdefault(pseudonym, []).append(SealedBox(research).decrypt(sealed_text).decode())
+    assert sorted(map(sorted, found.values())) == [["haemophilia", "pneumothorax"], ["sarcoidosis"]]
+    disk = houses.disk("pseudonyms")
+    texts = [*found, *rows["clinic"], *rows["clinic"].values(), "haemophilia"]
+    assert not [text for text in texts if text.encode() in disk]
+    question = {"domain": "meeting", "pseudonyms": list(found), "purpose": "who is it, please", "until": "2099-01-01"}
+    with pytest.raises(AccessDenied, match="400, "):  # one-way: there is no way back to ask for
+        sources["clinic"].call("POST", "/way-back", question, token=token)
+    sources["clinic"].call("POST", "/domains/meeting/destroy-key", {"domain": "meeting"}, token=token)
+    with pytest.raises(AccessDenied, match="400, pseudonym-key-destroyed"):
+        sources["clinic"].pseudonyms("meeting", ["K100200300"])
+
+
+@pytest.mark.slow
+def test_consent_decides_what_a_project_gets_from_a_long_term_database(houses: Houses) -> None:
+    """Set-up 4 with certificates: data under pseudonyms, exports by consent under pseudonyms of the project."""
+    people = [person | {"last_name": f"{person['last_name']}-Lange"} for person in PEOPLE]
+    clinic, patients = (houses.as_seen_by(name, "patients") for name in ("clinic", "database"))
+    service = houses.as_seen_by("database", "pseudonyms")
+    keeper, trustee = _trustee(patients), _trustee(service)
+    for name, kind, parent in (("research", "reversible", None), ("p1", "list", "research")):
+        service.call("POST", "/domains", {"name": name, "kind": kind, "parent": parent}, token=trustee)
+    recipient = patients.call("GET", "/users/me")["user_id"]
+    pids = patients.resolve([str(one) for one in clinic.register(people, recipient=recipient)])
+    stored = dict(zip(map(str, service.pseudonyms("research", pids)), ("sarcoidosis", "pneumothorax"), strict=True))
+
+    def released(project: str) -> tuple[int, dict[str | None, str]]:
+        wish = {"purpose": "lung-research", "project": project}
+        export = patients.call("POST", "/patients/exports", wish, token=keeper)
+        covered = service.pseudonyms("research", [one["pid"] for one in export["people"]]) if export["people"] else []
+        kept = [str(one) for one in covered if one in stored]
+        named = service.pseudonyms("p1", kept) if kept else []
+        return export["export"], dict(zip(named, (stored[one] for one in kept), strict=True))
+
+    patients.call("POST", "/patients/consents", {"pids": pids[:1], "purposes": ["lung-research"]}, token=keeper)
+    number, data = released("p1")
+    assert list(data.values()) == ["sarcoidosis"]
+    assert not set(data) & {*stored, *pids}
+    confirm = f"/patients/exports/{number}/confirm"
+    assert patients.call("POST", confirm, token=keeper) == {"people": 1}
+    withdrawn = patients.call("POST", "/patients/consents/withdraw", {"pid": pids[0]}, token=keeper)
+    assert [one["export"] for one in withdrawn["exports"]] == [number]
+    with pytest.raises(AccessDenied, match="409, consent-changed"):
+        patients.call("POST", confirm, token=keeper)
+    assert released("p1")[1] == {}
+    with pytest.raises(AccessDenied, match="403, not-allowed"):
+        patients.call("POST", "/patients/exports", {"purpose": "lung-research", "project": "p1"})
+    for house in ("patients", "pseudonyms"):
+        disk = houses.disk(house)
+        assert not [
+            text
+            for text in (*pids, *stored, *map(str, data), "sarcoidosis", "Eichhorst-Lange")
+            if text.encode() in disk
+        ]
