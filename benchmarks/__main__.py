@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from benchmarks import (
     commands,
     comparison,
+    disclosures,
     exchange,
     kernels,
     models,
@@ -64,6 +65,7 @@ def run(only: str = "") -> int:
         recodings.million,
         risk.million,
         exchange.million,
+        disclosures.million,
         series_over_time.simulation,
         linkage_speed.registrations,
         figures.lines,

@@ -13,7 +13,7 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,6 +117,14 @@ class Ledger:
             number = _record(books, candidate, certificate_hash)
             books.save({"action": "record", "release": number, "code": books.head.code})
         return number
+
+    def record_all(self, candidates: Iterable[Candidate]) -> list[int]:
+        """Record releases that left before there was a ledger, all of them or none; returns their numbers."""
+        with self._storage.writing() as books:
+            numbers = [_record(books, candidate, "") for candidate in candidates]
+            if numbers:
+                books.save({"action": "record all", "releases": len(numbers), "code": books.head.code})
+        return numbers
 
     def withdraw(self, people: pl.Series | Sequence[str]) -> int:
         """Note that people have withdrawn; they must be in no later release. Returns how many are new."""

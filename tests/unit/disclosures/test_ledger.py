@@ -180,6 +180,16 @@ def test_facts_of_a_release_are_kept(ledger: Ledger) -> None:
     assert facts["certificate"] == "abc"
 
 
+def test_releases_from_before_are_recorded_together_or_not_at_all(ledger: Ledger) -> None:
+    old = [asked(ledger, "abcdef", "000000"), asked(ledger, "ghijkl", "000111")]
+    with pytest.raises(InputError):
+        ledger.record_all([*old, Candidate(np.array([99]), np.array([0]), "A")])
+    assert ledger.releases() == []
+    assert ledger.record_all(old) == [1, 2]
+    assert [one.kind for one in ledger.examine(asked(ledger, "abcde", "00000"), K)] == [FindingKind.ALL_BUT_FEW]
+    ledger.refuse_changed()
+
+
 def test_the_releases_of_a_person_are_known(ledger: Ledger) -> None:
     ledger.record(asked(ledger, "abcdef", "000111"), k=K)
     ledger.record(asked(ledger, "ghijkl", "000111"), k=K)
