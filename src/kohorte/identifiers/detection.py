@@ -28,7 +28,10 @@ FEW_TEXTS = 5
 CODE_LENGTH = 4
 LONG_TEXT = r"\S\s+\S+\s+\S+\s+\S+\s+\S+\s+\S"
 """At least six words."""
-MEASUREMENT = r"^[-+]?(?:[0-9]+(?:[.,][0-9]+)?|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+|[0-9]{1,3}(?:[,'’][0-9]{3})+\.[0-9]+)$"
+MEASUREMENT = (
+    r"^[-+]?(?:[0-9]+(?:[.,][0-9]+)?|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+|[0-9]{1,3}(?:[,'’][0-9]{3})+\.[0-9]+"
+    r"|[0-9]{1,3}(?:[ \x{A0}\x{2009}\x{202F}][0-9]{3})+[.,][0-9]+)$"
+)
 """A number, with a decimal point or comma; thousands are separated only where decimals follow, unlike in a code."""
 OLDEST = 89
 

@@ -260,7 +260,10 @@ def test_what_reviewers_could_smuggle_through_is_suspected(number: int, cells: l
     assert number in {suspicion.number for suspicion in found}
 
 
-@pytest.mark.parametrize("layout", ["{},{:02}", "{}.{:02}", "1.{:03},{:02}", "1,{:03}.{:02}", "1'{:03}.{:02}"])
+@pytest.mark.parametrize(
+    "layout",
+    ["{},{:02}", "{}.{:02}", "1.{:03},{:02}", "1,{:03}.{:02}", "1'{:03}.{:02}", "1 {:03},{:02}", "1\u00a0{:03}.{:02}"],
+)
 def test_measurements_are_no_identifiers_however_their_decimals_are_written(layout):
     column = pl.Series("weight", [layout.format(7 * row, row * 37 % 100) for row in range(60)])
     assert suspects(column, 60) == []
