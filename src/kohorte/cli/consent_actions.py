@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kohorte.cli.given_pids import add_pid, given_pid
+from kohorte.cli.given_pseudonyms import add_pid, given_pid
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, print_table, table_in_batches
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kohorte.cli.given_pids import add_pid, entered_line, given_pid
+from kohorte.cli.given_pseudonyms import add_pid, entered_line, given_pid
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.errors import InputError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kohorte.cli.confirmation import add_confirmation, confirm
 from kohorte.cli.consent_actions import add_consent_actions
-from kohorte.cli.given_pids import add_pid, given_pid
+from kohorte.cli.given_pseudonyms import add_pid, given_pid
 from kohorte.cli.output import add_table_options, add_trust_folder, print_json, read_data
 from kohorte.cli.patients_actions import Actions, add_action, opened_list, refuse_missing_libraries
 from kohorte.cli.patients_output import (
