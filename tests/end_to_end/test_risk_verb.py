@@ -299,7 +299,7 @@ class TestPeople:
         assert ran.code == 0
         lines = {line.split("  ")[0]: line.split()[-2:] for line in ran.out.splitlines()}
         assert lines["unique people"] == ["1", "1"]
-        assert "14 rows of 4 people" in Path("report.html").read_text(encoding="utf-8")
+        assert "14 rows (people: fewer than 10)" in Path("report.html").read_text(encoding="utf-8")
 
     @pytest.mark.usefixtures("ward")
     def test_another_table_is_not_taken_for_the_original(self, run: Run) -> None:

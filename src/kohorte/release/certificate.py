@@ -34,7 +34,7 @@ from kohorte.release.telling.labels_of_values import (
     shows_values,
 )
 from kohorte.release.telling.loss_words import lost_publicly
-from kohorte.release.telling.people import people_in_words, public_figures
+from kohorte.release.telling.people import people_in_words, public_figures, public_people
 from kohorte.release.telling.promises import leaves_open, plan_notes, promising, protects_against
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict, Verification
@@ -125,7 +125,7 @@ def certify(
             "hierarchies_sha256": _fixed_hierarchies(release),
             "populations_sha256": dict(release.population_hashes),
             "release": _figures_of(release),
-            "verification": public_figures(release.verification.to_dict())
+            "verification": public_figures(release.verification.to_dict(), least=plan.smallest_class)
             | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
             "levels_in_words": levels_in_words(release),
             "lost_values": lost_publicly(release.losses),
@@ -261,6 +261,9 @@ def _between_value_and_star(release: Candidate) -> list[str]:
 def _figures_of(release: Release) -> dict[str, object]:
     """The figures of a release that everybody may read; numbers of few people in words."""
     found = {key: value for key, value in release.to_dict().items() if key not in UNCERTIFIED}
+    if release.people is not None:
+        people = release.people.people
+        found["people"] = public_people(people, rows=release.rows, classes=release.classes)
     attack = release.rows_of_one_person
     return found if attack is None else found | {ONE_PERSON: attack.to_public_dict()}
 
@@ -298,10 +301,7 @@ def _text(facts: dict[str, object]) -> str:
         *about_in_words(_part(facts, "about")),
         "",
         verdict_in_words(facts),
-        *(
-            f"  {model.model_in_words}: {model.in_words}, reached {model.reached_in_words}"
-            for model in _verdicts(verification)
-        ),
+        *_verdicts(verification),
         "",
         f"Rows        {release['rows']:,}, of which {release['suppressed']:,} suppressed "
         f"(limit {percent(float(str(plan['suppression_limit'])))})",
@@ -368,9 +368,18 @@ def _list(facts: dict[str, object], key: str) -> list[dict[str, object]]:
     return part
 
 
-def _verdicts(verification: dict[str, object]) -> list[ModelVerdict]:
+def _verdicts(verification: dict[str, object]) -> list[str]:
+    """A line for each model; what is reached may be written in words."""
     fields: list[dict[str, Any]] = _list(verification, "models")
-    return [ModelVerdict.from_dict(field) for field in fields]
+    said = [entry["reached"] if isinstance(entry["reached"], str) else None for entry in fields]
+    models = [
+        ModelVerdict.from_dict(entry if words is None else {**entry, "reached": None})
+        for entry, words in zip(fields, said, strict=True)
+    ]
+    return [
+        f"  {model.model_in_words}: {model.in_words}, reached {words or model.reached_in_words}"
+        for model, words in zip(models, said, strict=True)
+    ]
 
 
 def _bullets(facts: dict[str, object], key: str) -> list[str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from kohorte.in_words import ROWS, Unit
+from kohorte.in_words import Unit
 from kohorte.models.words import with_parameters
 from kohorte.release import versions
 from kohorte.release.certificate import ALWAYS_OPEN, FileFacts
 from kohorte.release.telling.promises import plan_notes
-from kohorte.release.words import unit_named
 from kohorte.report.facts import Facts
-from kohorte.report.figures.rounding import Figures
 
 NOT_STATED = "not stated"
 
@@ -26,15 +24,15 @@ class EvidencePart:
     @property
     def models(self) -> list[list[str]]:
         """The verdict of each model, counted again from the rows; empty if they could not be checked."""
-        found = self.facts.verification
+        found, everyone = self.facts.verification, self.facts.everyone_judged
         if found is None:
             return []
         return [
             [
                 with_parameters(model.name, model.parameters),
                 model.word,
-                self._judged.reached(model, self._everyone),
-                self._judged.count(min(model.failing, self._everyone), self._everyone),
+                self.facts.model_figures.reached(model, everyone),
+                self.facts.model_figures.count(min(model.failing, everyone), everyone),
             ]
             for model in found.models
         ]
@@ -47,17 +45,7 @@ class EvidencePart:
     @property
     def judged(self) -> Unit:
         """What the models count, which is people only if the verification knows whom the rows are about."""
-        found = self.facts.verification
-        return ROWS if found is None else unit_named(found.unit)
-
-    @property
-    def _judged(self) -> Figures:
-        return replace(self.facts.figures, unit=self.judged)
-
-    @property
-    def _everyone(self) -> int:
-        found = self.facts.verification
-        return 0 if found is None else found.rows if found.people is None else found.people
+        return self.facts.model_figures.unit
 
     @property
     def columns(self) -> list[list[str]]:

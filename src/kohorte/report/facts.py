@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from kohorte.attacks.rows_of_one_person import all_rows_known
 from kohorte.attacks.tables.attacked import AttackedTable
 from kohorte.data import TableFile, as_text, to_polars, without_quotes
 from kohorte.errors import InputError, nearest
-from kohorte.in_words import Unit
+from kohorte.in_words import ROWS, Unit, count
 from kohorte.kernels.arrays import Counts
 from kohorte.plans import Plan
 from kohorte.plans.parts import About
@@ -28,11 +28,13 @@ from kohorte.release.telling.compared_losses import losses_between
 from kohorte.release.telling.formulas import file_points
 from kohorte.release.telling.losses import ColumnLoss
 from kohorte.release.telling.one_person import RowsOfOnePerson
+from kohorte.release.telling.people import LEAST, public_people
 from kohorte.release.verification import verify_source
+from kohorte.release.words import unit_named
 from kohorte.report.figures.alike_words import WORDS, AlikeWords
 from kohorte.report.figures.contributions import Contribution, contributions
 from kohorte.report.figures.distributions import one_value_each
-from kohorte.report.figures.rounding import LEAST, Figures
+from kohorte.report.figures.rounding import Figures
 from kohorte.report.view import View
 from kohorte.risks import RiskProfile
 from kohorte.risks.shown.table import checked_table
@@ -139,6 +141,28 @@ class Facts:
     def figures(self) -> Figures:
         """How figures of risk are written."""
         return Figures(self.least, exact=self.internal, unit=self.unit)
+
+    @property
+    def model_figures(self) -> Figures:
+        """How figures of models are written, which count people only if the verification knows whom rows are about."""
+        found = self.verification
+        return replace(self.figures, unit=ROWS if found is None else unit_named(found.unit))
+
+    @property
+    def everyone_judged(self) -> int:
+        """How many rows or people the models are asked about."""
+        found = self.verification
+        return 0 if found is None else found.rows if found.people is None else found.people
+
+    @property
+    def people_told(self) -> str:
+        """How many people the judged table is about; empty if that is unknown."""
+        profile = self.judged.profile
+        if profile.people is None:
+            return ""
+        if self.internal:
+            return count(profile.people)
+        return public_people(profile.people, rows=profile.rows, classes=profile.classes)
 
     @property
     def row_figures(self) -> Figures:

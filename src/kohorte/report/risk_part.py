@@ -8,11 +8,11 @@ from functools import cached_property
 
 from kohorte.in_words import PEOPLE, count, percent
 from kohorte.pages import Bar, Drawing, Heading, horizontal_bars, paired_bars, shares_of
+from kohorte.release.telling.people import LEAST
 from kohorte.report.facts import Facts, Measured
 from kohorte.report.figures.alike_words import NOT_COUNTED
 from kohorte.report.figures.bars import share_bar, share_pair
 from kohorte.report.figures.ranges import Range, class_sizes, joined, risk_intervals, small_classes_as_one
-from kohorte.report.figures.rounding import LEAST
 from kohorte.risks.attackers import Attacker
 from kohorte.risks.uniqueness import Uniqueness
 

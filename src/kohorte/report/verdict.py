@@ -146,11 +146,11 @@ def _models(facts: Facts) -> str:
         return f"{subject(facts)} satisfies the models, but breaks other rules of the plan ({len(found.problems)})."
     judged = ["counted in rows and not in people"] if any(model.by_rows for model in found.models) else []
     judged += ["in rows that are not suppressed"] if found.suppressed else []
-    how = f", {', '.join(judged)}," if judged else ""
+    how, figures = f", {', '.join(judged)}," if judged else "", facts.model_figures
     return (
         f"{subject(facts)} satisfies{how} "
         + "; ".join(
-            f"{with_parameters(model.name, model.parameters)}, reached {facts.figures.reached(model, found.rows)}"
+            f"{with_parameters(model.name, model.parameters)}, reached {figures.reached(model, facts.everyone_judged)}"
             for model in found.models
         )
         + "."

@@ -67,7 +67,7 @@ def test_risk_before_and_after_is_in_people(make: Make, stays: pl.DataFrame, giv
     release = ko.anonymize(stays, plan)
     text = make(stays, plan, release=release if given == "release" else release.data, view="internal")
     people = PeopleAtRisk([Stay(*row[:1], row[1:3]) for row in stays.iter_rows()], 2)
-    assert "203 rows of 128 people, 2 quasi-identifiers" in text
+    assert "203 rows (people: 128), 2 quasi-identifiers" in text
     assert f"smallest class {min(people.fewest_alike.values())} person {release.smallest_class} people" in text
     assert f"unique people {len(people.unique_by((0, 1)))} (0.781 %) 0 (0 %)" in text
     assert "The highest risk that a person is found by one of their rows is" in text

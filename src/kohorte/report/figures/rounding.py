@@ -6,20 +6,14 @@ neither from a share nor from the difference of two.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from kohorte import in_words
 from kohorte.attacks import Attack
 from kohorte.in_words import PEOPLE, ROWS, Unit, percent
+from kohorte.release.telling.people import nearest_step, public_parameter, share_step
 from kohorte.release.verification import ModelVerdict
 from kohorte.release.words import reached_in_words, unit_named
-
-LEAST = 5
-"""No group of fewer rows is named or, for the public, counted; a plan with a larger k raises it to k."""
-
-STEPS = (1, 2, 5, 10, 20)
-"""The steps of public shares, in percent; the smallest that has enough rows is taken."""
 
 INFORMATION = (0.1, 0.5, 0.9)
 """The borders of the public bands of information."""
@@ -43,7 +37,7 @@ class Figures:
 
     def step(self, of: int) -> int | None:
         """The step of public shares, in percent; None if there are too few to show shares."""
-        return next((step for step in STEPS if step * of >= 100 * self.least), None)
+        return share_step(of, self.least)
 
     def rounding(self, of: int) -> str:
         """How shares are rounded, in words."""
@@ -64,7 +58,7 @@ class Figures:
             return f"less than {step} %"
         if 100 * share > 100 - step + ROUNDING:
             return f"over {100 - step} %"
-        return f"{'' if step == 1 else 'about '}{_nearest(share, step)} %"
+        return f"{'' if step == 1 else 'about '}{nearest_step(share, step)} %"
 
     def kept(self, share: float) -> str:
         """A share of information; for the public in wide bands, because it depends on the sizes of all groups."""
@@ -83,7 +77,9 @@ class Figures:
         if step is None:
             return "not told: few rows"
         low, high = 100 * share < step - ROUNDING, 100 * share > 100 - step + ROUNDING
-        return f"less than {step} %" if low else f"over {100 - step} %" if high else f"about {_nearest(share, step)} %"
+        return (
+            f"less than {step} %" if low else f"over {100 - step} %" if high else f"about {nearest_step(share, step)} %"
+        )
 
     def drawn(self, share: float, of: int) -> float:
         """The share that a bar shows: as rounded as the figure beside it."""
@@ -93,7 +89,7 @@ class Figures:
         if step is None:
             return 0.5
         low, high = 100 * share < step - ROUNDING, 100 * share > 100 - step + ROUNDING
-        return step / 200 if low else 1 - step / 200 if high else _nearest(share, step) / 100
+        return step / 200 if low else 1 - step / 200 if high else nearest_step(share, step) / 100
 
     def highest(self, risk: float) -> str:
         """The highest risk of a row; a high risk would reveal the size of a small class."""
@@ -156,16 +152,4 @@ class Figures:
     def _parameter(self, reached: float, model: str, of: int) -> str:
         if model in COUNTING and reached < self.least:
             return f"fewer than {self.least}"
-        if float(reached).is_integer():
-            return reached_in_words(reached)
-        step = self.step(of)
-        if not 0 < reached < 1:
-            return f"about {reached:.2g}"
-        if step is None:
-            return f"a figure that is not told of so few {self.unit.many}"
-        return f"below {step / 100:g}" if 100 * reached < step else f"about {_nearest(reached, step) / 100:g}"
-
-
-def _nearest(share: float, step: int) -> int:
-    """The nearest step, but neither 0 nor 100 %."""
-    return min(max(step, step * math.floor(100 * share / step + 0.5)), 100 - step)
+        return public_parameter(reached, of=of, least=self.least, unit=self.unit)

@@ -96,7 +96,7 @@ class Unpublished:
                 "previous": before.hash,
                 "content_sha256": content_sha256(self.data),
             },
-            "verification": public_figures(verification.to_dict())
+            "verification": public_figures(verification.to_dict(), least=plan.smallest_class)
             | {"how": f"counted again from the {'written file' if output else 'rows'}, independently of the search"},
             "missing_values": missing_values(plan),
             "formulas": formulas.to_dict(),

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 import kohorte as ko
 from kohorte.models import KAnonymity
+from kohorte.release.telling.people import STEPS
 from kohorte.release.verification import ModelVerdict
 from kohorte.report.figures.bars import share_bar, share_pair
 from kohorte.report.figures.contributions import contributions
-from kohorte.report.figures.rounding import STEPS, Figures
+from kohorte.report.figures.rounding import Figures
 from support.examples import examples
 
 PUBLIC = Figures(5, exact=False)
