@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from kohorte.data.missing_values import MARKS, words_for_missing
 from kohorte.hierarchies import Builder, Redaction
 from kohorte.identifiers.cells import COLUMN, COUNT, VALUE, CellTable
 from kohorte.identifiers.detection import CODE_LENGTH, MOSTLY
 from kohorte.plans.dates_in_text import WrittenDates, dates_of
-from kohorte.plans.missing_words import MARKS, words_for_missing
 from kohorte.plans.numbers_in_text import Numbers, numbers_of
 
 LONGEST_CODE = 100

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from kohorte.data import Role, spelling_keys
+from kohorte.data.missing_values import words_for_missing
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import count
-from kohorte.plans.missing_words import words_for_missing
 from kohorte.plans.plan import Plan
 from kohorte.sources import TableSource
 
