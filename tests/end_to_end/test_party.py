@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -61,6 +62,12 @@ def test_the_certificate_of_a_rehearsal_can_be_checked_and_says_what_it_is(
     assert "is NOT the table" in capsys.readouterr().out
     assert "the institutions signed nothing" in printed
     assert main([*check, str(folder / "study.yaml")]) == 1  # no institution signed
+    certificate = json.loads((tmp_path / "joint.certificate.json").read_text(encoding="utf-8"))
+    certificate["joint"]["signatures"].append({**certificate["joint"]["signatures"][0], "name": "ministry"})
+    (tmp_path / "joint.certificate.json").write_text(json.dumps(certificate), encoding="utf-8")
+    capsys.readouterr()
+    assert main([*check, str(tmp_path / "joint.study.yaml")]) == 1
+    assert "not a member of the study" in capsys.readouterr().out
     text = (tmp_path / "joint.certificate.txt").read_text(encoding="utf-8")
     assert "The signatures below are not those of the institutions." in text
     assert "none of them saw a row of another" not in text
@@ -73,6 +80,16 @@ def test_a_party_may_have_a_table_without_rows(tmp_path: Path, capsys: pytest.Ca
     ZIP_ROWS[:0].write_csv(party.path / "table.csv")
     assert main(["party", "check", str(tmp_path / "study.yaml"), "--folder", str(party.path), "--quiet"]) == 0
     assert "clinic-b brings 0 rows" in capsys.readouterr().out
+
+
+def test_an_agreement_that_can_be_to_no_study_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    PartyFolder.create(tmp_path / "clinic-b", "clinic-b")
+    with pytest.raises(SystemExit) as ended:
+        main(["party", "serve", "--folder", str(tmp_path / "clinic-b"), "--agree", "abc"])
+    assert ended.value.code == 2
+    assert "a study hash has 64 hexadecimal digits" in capsys.readouterr().err
 
 
 def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:

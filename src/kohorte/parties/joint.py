@@ -16,7 +16,7 @@ from kohorte.data import Role, parse_table, without_quotes
 from kohorte.errors import ProtocolError
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import listed
-from kohorte.parties.known import Known, refuse_other_release, study_facts
+from kohorte.parties.known import Known, refuse_other_release, refuse_other_words, study_facts
 from kohorte.parties.roles.opened import OpenedRelease
 from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.sealed import malformed, pack, unpack
@@ -159,12 +159,12 @@ def _hierarchy(study: Study, name: str, top: int) -> Hierarchy:
 def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, opened: OpenedRelease) -> JointRelease:
     """Verify the opened release, let everybody sign its certificate, and hand it to those who get it."""
     candidate = joint_candidate(study, opened)
-    content, _, certificate = certified_bytes(candidate, NAME)
-    facts: dict[str, Any] = {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
+    content, facts = _certificate_of(study, candidate, opened)
     unsigned = _canonical(facts)
     others = [name for name in study.members if name != secrets.name]
     channel.phase = "sign"
-    told = {} if opened.population is None else {"population": _told(opened.population)}
+    told = {"figures": opened.facts, "seconds": dict(opened.seconds)}
+    told |= {} if opened.population is None else {"population": _told(opened.population)}
     message = pack(told, {"content": np.frombuffer(content, dtype=np.uint8)})
     for name in others:
         channel.send(name, "certificate", unsigned)
@@ -196,31 +196,50 @@ def countersigned(
     known.refuse_other(facts, study)
     received = None if secrets is None or secrets.name not in study.receivers else _received(channel, study, secrets)
     if received is not None:
-        _compare(*received, facts, study)
+        _compare(received, facts, study)
     own = {"certificate": signer.certificate, "signature": signer.sign(unsigned)}
     channel.send(study.finisher, "signature", json.dumps(own).encode())
     if received is None or secrets is None:
         return None
     signed = as_facts(secrets.open(channel.receive(study.finisher, "signed"), about="signed"))
     refuse_unsigned(study, signed, signer, unsigned)
-    return JointRelease(received[0], JointCertificate(signed), study, received[1])
+    return JointRelease(received.content, JointCertificate(signed), study, received.opened.population)
 
 
-def _received(channel: Channel, study: Study, secrets: Secrets) -> tuple[bytes, CountedPopulation | None]:
-    """The file of the release, and the population that it is verified with if it is a subset."""
+@dataclass(frozen=True, eq=False)
+class _Received:
+    """The file of a release, and what was opened."""
+
+    content: bytes = field(repr=False)
+    opened: OpenedRelease
+
+
+def _received(channel: Channel, study: Study, secrets: Secrets) -> _Received:
+    """The release, with its figures and the population that it is verified with if it is a subset."""
     head, arrays = unpack(secrets.open(channel.receive(study.finisher, "result"), about="result"))
-    if (content := arrays.get("content")) is None:
+    content, figures, seconds = arrays.get("content"), head.get("figures"), head.get("seconds")
+    if content is None or not isinstance(figures, dict) or not isinstance(seconds, dict):
         raise malformed("it is not a release")
-    return content.tobytes(), None if study.plan.subset is None else _population(head.get("population"), study)
+    population = None if study.plan.subset is None else _population(head.get("population"), study)
+    frame = _parsed(content.tobytes(), study)
+    return _Received(content.tobytes(), OpenedRelease(frame, figures, seconds, population))
 
 
-def _compare(content: bytes, population: CountedPopulation | None, facts: Mapping[str, Any], study: Study) -> None:
-    """Verify the release, and refuse a certificate that says something else about it."""
-    frame, plan = _parsed(content, study), study.plan
+def _compare(received: _Received, facts: Mapping[str, Any], study: Study) -> None:
+    """Verify the release, certify it again, and refuse a certificate that says something else about it."""
+    opened, plan = received.opened, study.plan
     verified = verify_source(
-        FrameSource(frame), plan, populations_of(plan, population), levels=facts["release"]["levels"]
+        FrameSource(opened.frame), plan, populations_of(plan, opened.population), levels=facts["release"]["levels"]
     )
-    refuse_other_release(facts, hashlib.sha256(content).hexdigest(), frame, verified, plan)
+    refuse_other_release(facts, hashlib.sha256(received.content).hexdigest(), opened.frame, verified, plan)
+    _, own = _certificate_of(study, joint_candidate(study, opened), opened)
+    refuse_other_words(facts, own)
+
+
+def _certificate_of(study: Study, candidate: Candidate, opened: OpenedRelease) -> tuple[bytes, dict[str, Any]]:
+    """The release as a file, and what its certificate says before anybody has signed it."""
+    content, _, certificate = certified_bytes(candidate, NAME)
+    return content, {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
 
 
 # Populations, if a subset of the rows is released: counted by the member that computes, and told to those who verify

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,8 @@ from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.in_words import listed
 from kohorte.parties.study import MIRRORED, Study
 from kohorte.plans.plan import Plan
+from kohorte.release.certificate import plan_warnings, said_by_plan
+from kohorte.release.telling.verdict import Standing
 from kohorte.release.verification import Verification
 
 FIGURES = ("levels", "cost", "suppressed", "classes", "smallest_class", "rows", "optimal")
@@ -21,6 +24,37 @@ FIGURES = ("levels", "cost", "suppressed", "classes", "smallest_class", "rows", 
 
 COUNTED = ("rows", "classes", "smallest_class", "suppressed", "satisfied")
 """What everybody who has the release can count."""
+
+
+SHOWN = ("rows", "classes", "smallest_class", "suppressed")
+"""What the figures of the search say as well."""
+
+PARTS = frozenset(
+    {
+        *(
+            "certificate",
+            "created",
+            "about",
+            "verdict",
+            "counted",
+            "versions",
+            "input",
+            "output",
+            "plan_sha256",
+            "plan",
+        ),
+        *("hierarchies_sha256", "populations_sha256", "release", "verification", "levels_in_words", "lost_values"),
+        *("quality", "effort", "missing_values", "formulas", "suppressed_rows", "protects_against"),
+        *("does_not_protect_against", "warnings", "notes", "joint"),
+    }
+)
+"""The parts of a joint certificate: nobody signs anything else."""
+
+OWN = frozenset({"created", "versions"})
+"""Parts that differ between the members that certify the same release."""
+
+CLOCKS = timedelta(days=1)
+"""How far the clocks of members may be apart."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +80,7 @@ class Known:
             raise _differs("it is about another study")
         if facts.get("plan_sha256") != study.plan.fingerprint() or facts.get("plan") != _as_json(study.plan.to_dict()):
             raise _differs("it is about another plan")
+        _refuse_other_parts(facts, stated, study)
         expected = _as_json(study_facts(study))
         if other := [key for key, value in expected.items() if stated.get(key) != value]:
             raise _differs(f"it does not say what the study says about {listed(other, 'and')}")
@@ -105,11 +140,18 @@ def refuse_other_release(
     counted, certified = verified.to_dict(), _part(facts, "verification")
     if other := [name for name in COUNTED if certified.get(name) != counted[name]]:
         raise _differs(f"the release that was received has other figures: {listed(other, 'and')}")
-    if _part(facts, "release").get("rows") != verified.rows:
-        raise _differs("the release that was received has another number of rows")
+    if other := [name for name in SHOWN if _part(facts, "release").get(name) != counted[name]]:
+        raise _differs(f"the release that was received has other figures: {listed(other, 'and')}")
     for name, level in _part(facts["release"], "levels").items():
         if not _is_at(frame[name], level, plan.attributes[name].hierarchy, name):
             raise _differs(f"the release that was received does not show {name!r} at the level that it states")
+
+
+def refuse_other_words(facts: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse a certificate that says anything else than the one that this member made of the release."""
+    expected = _as_json(own)
+    if other := sorted(key for key in expected.keys() - OWN if facts.get(key) != expected[key]):
+        raise _differs(f"the release that was received gives other parts: {listed(other, 'and')}")
 
 
 def _is_at(shown: pl.Series, level: object, hierarchy: Builder | None, name: str) -> bool:
@@ -121,6 +163,49 @@ def _is_at(shown: pl.Series, level: object, hierarchy: Builder | None, name: str
         return True
     built = hierarchy.build([], attribute=name)
     return type(level) is int and 0 <= level <= built.top and labels <= set(built.labels[level])
+
+
+def _refuse_other_parts(facts: Mapping[str, Any], stated: Mapping[str, Any], study: Study) -> None:
+    """Refuse parts that no certificate has, and words that do not follow from the plan."""
+    plan = study.plan
+    joint = {*study_facts(study), "people_not_at_all_parties", "seconds"} | ({"dummy_rows"} if study.dummies else set())
+    if set(facts) != PARTS or set(stated) != joint:
+        raise _differs("it has other parts than a certificate")
+    expected = _as_json(said_by_plan(plan))
+    if other := [key for key, value in expected.items() if facts[key] != value]:
+        raise _differs(f"it does not say what the plan says about {listed(other, 'and')}")
+    warnings, verdict = facts["warnings"], _part(facts, "verdict")
+    if not isinstance(warnings, list) or not set(plan_warnings(plan)) <= set(map(str, warnings)):
+        raise _differs("it does not say what is open by the plan")
+    if verdict.get("standing") != str(Standing.AMBER if warnings else Standing.GREEN):
+        raise _differs("its verdict does not follow from what is open")
+    models = _part(facts, "verification").get("models")
+    if not isinstance(models, list) or [_model(entry) for entry in models] != _as_json(
+        [model.to_dict() for model in plan.models]
+    ):
+        raise _differs("it does not verify the models of the plan")
+    if _part(facts, "release").get("metric") != plan.metric.name:
+        raise _differs("it does not measure what the plan measures")
+    if not _just_now(facts["created"]):
+        raise _differs("it was not made in this run")
+
+
+def _model(entry: object) -> dict[str, object] | None:
+    """The model of a verdict, if it holds."""
+    if (
+        not isinstance(entry, dict)
+        or entry.get("satisfied") is not True
+        or not isinstance(entry.get("parameters"), dict)
+    ):
+        return None
+    return {"model": entry.get("name"), **entry["parameters"]}
+
+
+def _just_now(created: object) -> bool:
+    try:
+        return abs(datetime.now(UTC) - datetime.fromisoformat(str(created))) < CLOCKS
+    except (ValueError, TypeError):
+        return False
 
 
 def _refuse_against_plan(facts: Mapping[str, Any], release: Mapping[str, Any], study: Study) -> None:

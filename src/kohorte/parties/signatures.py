@@ -125,6 +125,8 @@ def check_signatures(certificate: Path, study: Path, table: Path | None = None) 
     agreed = Study.from_yaml(study)
     other = joint.get("study_sha256") != agreed.fingerprint()
     found = [_checked(agreed, name, entries.get(name), message, other_study=other) for name in agreed.members]
+    strangers = [str(entry["name"]) for entry in joint["signatures"] if str(entry["name"]) not in agreed.members]
+    found += [Signature(name, False, "it is not a member of the study") for name in dict.fromkeys(strangers)]
     same = None if table is None else sha256_of(table) == signed_hash
     return Signatures(tuple(found), agreed.rehearsal, same)
 

@@ -112,7 +112,7 @@ def certify(
         {
             "certificate": FORMAT,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "about": (about or About()).or_else(plan.about).to_dict(),
+            **said_by_plan(plan, about),
             "verdict": judge(release.verification, open_points).to_dict(),
             "counted": release.verification.unit,
             "versions": versions(),
@@ -120,8 +120,6 @@ def certify(
             "output": _file(output)
             | {"rows": release.rows, "identifying_columns_removed": len(plan.removed_columns)}
             | ({"pseudonyms": plan.pseudonyms} if plan.pseudonyms else {}),
-            "plan_sha256": plan.fingerprint(),
-            "plan": plan.to_dict(),
             "hierarchies_sha256": _fixed_hierarchies(release),
             "populations_sha256": dict(release.population_hashes),
             "release": _figures_of(release),
@@ -131,15 +129,24 @@ def certify(
             "lost_values": lost_publicly(release.losses),
             "quality": release.verdict,
             "effort": release.effort,
-            "missing_values": missing_values(plan),
             "formulas": formulas.to_dict(),
-            "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
-            "protects_against": protects_against(plan),
-            "does_not_protect_against": [*leaves_open(plan), ONE_RELEASE, *ALWAYS_OPEN],
             "warnings": list(open_points),
             "notes": [*plan_notes(plan), *formulas.notes],
         }
     )
+
+
+def said_by_plan(plan: Plan, about: About | None = None) -> dict[str, object]:
+    """What a certificate says whatever the table is."""
+    return {
+        "about": (about or About()).or_else(plan.about).to_dict(),
+        "plan_sha256": plan.fingerprint(),
+        "plan": plan.to_dict(),
+        "missing_values": missing_values(plan),
+        "suppressed_rows": "their quasi-identifiers are all '*'; they form a class that is exempt from the models",
+        "protects_against": protects_against(plan),
+        "does_not_protect_against": [*leaves_open(plan), ONE_RELEASE, *ALWAYS_OPEN],
+    }
 
 
 def versions() -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kohorte.errors import ProtocolError
+from kohorte.parties.joint import unsigned_of
 from kohorte.parties.known import Known
 from kohorte.parties.transport.local import _LocalLink
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, run_study, written_study
@@ -30,6 +31,21 @@ CHANGES: Mapping[str, Change] = {
     "plan": lambda facts: facts["plan"].update(suppression_limit=0.5),
     "protocol": lambda facts: facts["joint"].update(protocol="X"),
     "nothing": lambda facts: facts.pop("release"),
+    "a part more": lambda facts: facts.update(approved="by the ministry"),
+    "a statement more": lambda facts: facts["joint"].update(approved="by the ministry"),
+    "standing": lambda facts: facts.update(verdict={"standing": "green", "reasons": []}),
+    "warnings": lambda facts: facts.update(warnings=[], verdict={"standing": "green", "reasons": []}),
+    "promise": lambda facts: facts.update(protects_against=["everything"]),
+    "recipient": lambda facts: facts.update(about={"recipient": "somebody else"}),
+    "date": lambda facts: facts.update(created="1999-01-01T00:00:00+00:00"),
+    "reached": lambda facts: facts["verification"]["models"][0].update(reached=500),
+    "parameters": lambda facts: facts["verification"]["models"][0].update(parameters={"k": 500}),
+    "words": lambda facts: facts["levels_in_words"].update(sex="as it is"),
+    "input": lambda facts: facts["input"].update(rows=999),
+    "shown classes": lambda facts: facts["release"].update(classes=7777),
+    "metric": lambda facts: facts["release"].update(metric="precision"),
+    "effort": lambda facts: facts.update(effort="none"),
+    "dummy rows": lambda facts: facts["joint"].update(dummy_rows={"told": 0.9, "exposed": 0}),
 }
 
 
@@ -76,6 +92,21 @@ def outcome(folder: Path, protocol: str, to: str, change: Change, patch: pytest.
         ("B", "clinic-b", "suppressed", "more rows are suppressed", "clinic-a"),
         ("B", "clinic-b", "smallest", "smaller than the plan allows", "clinic-a"),
         ("B", "clinic-b", "nothing", "no part 'release'", "clinic-a"),
+        ("B", "helper", "a part more", "other parts than a certificate", None),
+        ("C", "helper", "a statement more", "other parts than a certificate", None),
+        ("B", "helper", "standing", "does not follow from what is open", None),
+        ("B", "clinic-b", "warnings", "gives other parts: verdict and warnings", None),
+        ("C", "helper", "promise", "says about protects_against", None),
+        ("B", "clinic-b", "recipient", "says about about", "clinic-a"),
+        ("B", "helper", "date", "not made in this run", None),
+        ("B", "helper", "parameters", "does not verify the models", None),
+        ("C", "helper", "metric", "does not measure", None),
+        ("B", "clinic-b", "reached", "gives other parts: verification", None),
+        ("C", "clinic-b", "words", "gives other parts: levels_in_words", None),
+        ("C", "clinic-b", "input", "gives other parts: input", None),
+        ("C", "clinic-b", "shown classes", "other figures: classes", None),
+        ("A", "clinic-b", "effort", "gives other parts: effort", None),
+        ("C", "clinic-b", "dummy rows", "gives other parts: joint", None),
     ],
 )
 def test_a_member_does_not_sign_what_it_knows_to_be_wrong(
@@ -98,8 +129,20 @@ def test_rows_that_found_no_partner_are_compared_with_ones_own(tmp_path: Path) -
     release = run_study(study, {"clinic-a": numbered.select("TID", "zip"), "clinic-b": numbered[1:].drop("zip")})
     certified = release["clinic-a"]
     assert certified is not None
-    facts = json.loads(certified.certificate.to_json())
+    facts = json.loads(unsigned_of(certified.certificate.facts))
     Known(rows={"clinic-a": 8, "clinic-b": 7}).refuse_other(facts, study)
     for rows in ({"clinic-a": 9}, {"clinic-b": 8}, {"clinic-a": 7}):
         with pytest.raises(ProtocolError, match=r"that this member knows|other rows than the parties have"):
             Known(rows=rows).refuse_other(facts, study)
+
+
+def test_what_the_plan_leaves_open_is_known_to_members_without_the_release(tmp_path: Path) -> None:
+    sensitive = {**ZIP_PLAN, "attributes": {**ZIP_PLAN["attributes"], "diagnosis": {"role": "sensitive"}}}
+    study = written_study(tmp_path, sensitive, protocol="B")
+    release = run_study(study, {name: ZIP_ROWS[number::3] for number, name in enumerate(study.names)})["clinic-a"]
+    assert release is not None
+    facts = json.loads(unsigned_of(release.certificate.facts))
+    Known().refuse_other(facts, study)
+    facts.update(warnings=[], verdict={"standing": "green", "reasons": []})
+    with pytest.raises(ProtocolError, match="what is open by the plan"):
+        Known().refuse_other(facts, study)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -52,7 +53,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     check.add_argument("study", metavar="STUDY", help="study file (YAML)")
     check.set_defaults(run=run_check)
     serve = _action(actions, "serve", "wait for other parties to start a run, and take part if a person agrees")
-    serve.add_argument("--agree", metavar="HASH", action="append", default=[], help="agree to runs of this study hash")
+    serve.add_argument(
+        "--agree",
+        metavar="HASH",
+        action="append",
+        default=[],
+        type=_study_hash,
+        help="agree to runs of this study hash",
+    )
     serve.add_argument("--once", action="store_true", help="end after one run")
     serve.add_argument(
         "--output", metavar="OUT", help="where the release goes (default: in the folder, by study and time)"
@@ -145,8 +153,15 @@ def run_check(options: argparse.Namespace) -> int:
     else:
         print(f"{found.name} brings {count(found.rows)} rows; nothing has left this machine")
         print_table(("column", "values", "missing"), [(c.name, c.values, c.missing) for c in found.columns])
-    print("the table fits the study")
+        print("the table fits the study")
     return 0
+
+
+def _study_hash(text: str) -> str:
+    """A study hash as `party check` prints it; a shorter text would never agree to anything."""
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
+        raise argparse.ArgumentTypeError("a study hash has 64 hexadecimal digits; 'kohorte party check' prints it")
+    return text
 
 
 def run_serve(options: argparse.Namespace) -> int:
