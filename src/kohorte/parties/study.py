@@ -287,10 +287,14 @@ class Study:
 
 
 def _content(data: Mapping[str, Any], plan: Plan) -> str:
-    """Everything that was agreed, as one text; files by their hashes, in the order in which the plan names them."""
+    """Everything that was agreed, as one text; files by their hashes, in the order in which the plan names them.
+
+    The order of parties and of attributes is part of it: it decides who does what, and which of equally good releases
+    is chosen. The order of other keys is not.
+    """
     hashes = [_hash_of(path) for path in plan.files()]
-    agreed = {key: value for key, value in data.items() if key != "plan"}
-    return json.dumps([agreed, plan.to_dict(), hashes], sort_keys=True, ensure_ascii=False, default=str)
+    agreed = {key: value for key, value in data.items() if key != "plan"} | {"parties": [*data["parties"].items()]}
+    return json.dumps([agreed, plan.fingerprint(), hashes], sort_keys=True, ensure_ascii=False, default=str)
 
 
 def _hash_of(path: Path) -> str:

@@ -58,6 +58,26 @@ def test_the_hash_of_a_study_changes_with_the_content_of_a_hierarchy_file(tmp_pa
     assert found[0] != found[1]
 
 
+def test_the_hash_of_a_study_changes_with_the_order_of_parties_and_of_attributes(tmp_path: Path) -> None:
+    first = written_study(tmp_path / "a", PLAN)
+    parties = {"clinic-b": {}, "clinic-a": {}, "clinic-c": {}}
+    attributes = dict(reversed(PLAN["attributes"].items()))
+    other = [
+        written_study(tmp_path / "b", PLAN, parties=parties),
+        written_study(tmp_path / "c", {**PLAN, "attributes": attributes}),
+    ]
+    assert (other[0].finisher, other[1].columns) == ("clinic-b", first.columns[::-1])  # what the order decides
+    assert len({first.fingerprint(), *(study.fingerprint() for study in other)}) == 3
+
+
+def test_the_hash_of_a_study_does_not_change_with_the_order_of_its_other_keys(tmp_path: Path) -> None:
+    first = written_study(tmp_path, PLAN, result="clinic-a").fingerprint()
+    lines = (tmp_path / "study.yaml").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "study: heart"
+    (tmp_path / "study.yaml").write_text("\n".join([*lines[1:], lines[0]]), encoding="utf-8")
+    assert Study.from_yaml(tmp_path / "study.yaml").fingerprint() == first
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [
