@@ -251,7 +251,7 @@ def nothing_found(setup: SearchSetup, result: SearchResult) -> NoSolution:
     )  # to count the rows that would have to be suppressed
     return no_solution(
         encoded.plan,
-        everything.judge(groups),
+        everything.judge(groups).suppressed,
         groups,
         rows=encoded.table.rows,
         excluded=encoded.table.excluded,

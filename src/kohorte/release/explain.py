@@ -8,26 +8,26 @@ from kohorte.models import KAnonymity
 from kohorte.models.words import model_in_words
 from kohorte.plans.plan import Plan
 from kohorte.release.words import reached_in_words
-from kohorte.search import Evaluation
 from kohorte.sources import Missing, Tuples
 
 
 def no_solution(
-    plan: Plan, top: Evaluation, groups: Groups, *, rows: int, excluded: int, missing: tuple[str, int] | None = None
+    plan: Plan, suppressed: int, groups: Groups, *, rows: int, excluded: int, missing: tuple[str, int] | None = None
 ) -> NoSolution:
     """Return the error that explains why there is no solution and what would help, from the most general node.
 
-    `excluded` of the rows lack a value; `missing` is the column that most of them lack, and how many, if it is known.
+    `suppressed` rows would have to be suppressed there, and `groups` are its classes. `excluded` of the rows lack a
+    value; `missing` is the column that most of them lack, and how many, if it is known.
     """
     included = rows - excluded
     limit = plan.most_suppressed(rows)
-    within = "a model does not allow that" if top.suppressed <= limit else f"the limit allows {limit:,}"
+    within = "a model does not allow that" if suppressed <= limit else f"the limit allows {limit:,}"
     reasons = [
-        f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {top.suppressed:,} "
+        f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {suppressed:,} "
         f"of {rows:,} rows would have to be suppressed, and {within}"
     ]
-    if top.suppressed < rows:
-        enough = -(-top.suppressed * 10**6 // rows) / 10**6  # rounded up, so that the printed number is large enough
+    if suppressed < rows:
+        enough = -(-suppressed * 10**6 // rows) / 10**6  # rounded up, so that the printed number is large enough
         reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
     k = 0 if plan.unit.counts_people else max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0)
     if excluded <= limit and 0 < included < k:

@@ -152,8 +152,8 @@ def _nothing_found(plan: Plan, domain: TrueDomain, evaluator: Evaluator, top: Gr
     if not optimal:
         return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
     rows = domain.marginals.rows
-    everything = replace(evaluator, limit=rows)  # to count the rows that would have to be suppressed
-    return no_solution(plan, everything.judge(top), top, rows=rows, excluded=domain.excluded)
+    kept = replace(evaluator, limit=rows).kept(top)  # as if all rows could be suppressed; costs may need hidden labels
+    return no_solution(plan, rows - int(top.sizes[kept].sum()), top, rows=rows, excluded=domain.excluded)
 
 
 def _shown(plan: Plan, kept: Counts, suppressed: Counts, classes: int) -> Bools:
