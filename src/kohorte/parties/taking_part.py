@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.joint import JointRelease, Signer, certified, countersigned
 from kohorte.parties.known import Known
 from kohorte.parties.roles.played import Played
@@ -24,7 +25,8 @@ def take_part(
 ) -> JointRelease | None:
     """Play the role of a member of a study; return the release if this member gets it.
 
-    `frame` is the member's own table; the helper has none.
+    `frame` is the member's own table; the helper has none. All keys of the run are overwritten at its end, also after
+    a failure.
     """
     channel.phase = "encrypt"
     refuse_unsuited(study)
@@ -32,13 +34,11 @@ def take_part(
         known = _help(channel, study, progress)
         return countersigned(channel, study, signer, known)
     assert frame is not None, "a party has a table"
-    played = _play(channel, study, name, frame, progress)
-    try:
+    with Keyring() as keyring:
+        played = _play(channel, study, name, frame, progress, keyring=keyring)
         if played.opened is None:
             return countersigned(channel, study, signer, played.known, played.secrets)
         return certified(channel, study, played.secrets, signer, played.opened)
-    finally:
-        played.secrets.wipe()
 
 
 def _help(channel: Channel, study: Study, progress: ProgressCallback | None) -> Known:
@@ -52,20 +52,28 @@ def _help(channel: Channel, study: Study, progress: ProgressCallback | None) -> 
     return protocol_c.helper(channel, study)
 
 
-def _play(channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None) -> Played:
+def _play(
+    channel: Channel,
+    study: Study,
+    name: str,
+    frame: pl.DataFrame,
+    progress: ProgressCallback | None,
+    *,
+    keyring: Keyring,
+) -> Played:
     """Play a party; only the protocol of the study is imported."""
     if study.protocol is Protocol.A and study.dummies:
         from kohorte.parties.roles import protocol_a_counted
 
-        return protocol_a_counted.party(channel, study, name, frame, progress)
+        return protocol_a_counted.party(channel, study, name, frame, progress, keyring=keyring)
     if study.protocol is Protocol.A:
         from kohorte.parties.roles import protocol_a
 
-        return protocol_a.party(channel, study, name, frame, progress)
+        return protocol_a.party(channel, study, name, frame, progress, keyring=keyring)
     if study.protocol is Protocol.B:
         from kohorte.parties.roles import protocol_b
 
-        return protocol_b.party(channel, study, name, frame)
+        return protocol_b.party(channel, study, name, frame, keyring=keyring)
     from kohorte.parties.roles import protocol_c
 
-    return protocol_c.party(channel, study, name, frame, progress)
+    return protocol_c.party(channel, study, name, frame, progress, keyring=keyring)

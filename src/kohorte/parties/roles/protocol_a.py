@@ -35,6 +35,7 @@ from kohorte.errors import ProtocolError
 from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.commutative import CommutativeKey
 from kohorte.parties.ciphers.ristretto import hash_to_group
+from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.integration import append, join, permuted, refuse_lost
 from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
@@ -90,9 +91,9 @@ class Keys:
     columns: Mapping[str, CommutativeKey] = field(repr=False)
 
     @classmethod
-    def random(cls, study: Study) -> Keys:
+    def random(cls, study: Study, keyring: Keyring) -> Keys:
         """Draw the keys of a run."""
-        return cls({column: CommutativeKey.random() for column in (*study.plan.attributes, IDENTIFIER)})
+        return cls({column: keyring.keep(CommutativeKey.random()) for column in (*study.plan.attributes, IDENTIFIER)})
 
     def encrypted(self, table: SealedTable) -> SealedTable:
         """The table under one more layer."""
@@ -108,12 +109,18 @@ class Keys:
 
 
 def party(
-    channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
+    channel: Channel,
+    study: Study,
+    name: str,
+    frame: pl.DataFrame,
+    progress: ProgressCallback | None = None,
+    *,
+    keyring: Keyring,
 ) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
-    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study)
+    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study, keyring)
     with timing("encrypt"):
-        secrets = agree(channel, study, name)
+        secrets = agree(channel, study, name, keyring)
         told = secrets.exchange(channel, "lengths", longest_values(frame, study, name))
         own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))
         held = encrypt_in_circle(channel, ring, keys, hashed(own, secrets))

@@ -25,6 +25,7 @@ import polars as pl
 
 from kohorte.kernels.arrays import Counts
 from kohorte.parties.ciphers.counters import ElGamal, ElGamalPublic
+from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead, Remembering, read_release
@@ -54,13 +55,19 @@ from kohorte.progress import ProgressCallback
 
 
 def party(
-    channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
+    channel: Channel,
+    study: Study,
+    name: str,
+    frame: pl.DataFrame,
+    progress: ProgressCallback | None = None,
+    *,
+    keyring: Keyring,
 ) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
-    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study)
+    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study, keyring)
     with timing("encrypt"):
-        secrets = agree(channel, study, name)
-        share = ElGamal.random()
+        secrets = agree(channel, study, name, keyring)
+        share = keyring.keep(ElGamal.random())
         public = _joint_key(channel, secrets, share)
         told = secrets.exchange(channel, "lengths", longest_values(frame, study, name))
         own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))

@@ -22,6 +22,7 @@ import polars as pl
 
 from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.deterministic import ColumnCipher
+from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.dummy_rows.mirrored import known_to_all
 from kohorte.parties.dummy_rows.whole import LONGEST_TEXT
 from kohorte.parties.integration import permuted
@@ -41,11 +42,11 @@ from kohorte.progress import ProgressCallback
 IDENTIFIER = "\0identifier"
 
 
-def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame) -> Played:
+def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame, *, keyring: Keyring) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
     timing = Timing(channel)
     with timing("encrypt"):
-        secrets = agree(channel, study, name)
+        secrets = agree(channel, study, name, keyring)
         own, ciphers = prepared(channel, study, secrets, frame)
         channel.send(HELPER, "table", permuted(sealed(own, ciphers)).to_bytes())
     channel.phase = "anonymize"  # at the helper

@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Counts
 from kohorte.parties.ciphers.counters import COUNTERS, ElGamal, PrivateCounters, PublicCounters
+from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.asking import chosen
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Found, Lead, Remembering
@@ -73,13 +74,19 @@ WORTH_SHARING = 256
 
 
 def party(
-    channel: Channel, study: Study, name: str, frame: pl.DataFrame, progress: ProgressCallback | None = None
+    channel: Channel,
+    study: Study,
+    name: str,
+    frame: pl.DataFrame,
+    progress: ProgressCallback | None = None,
+    *,
+    keyring: Keyring,
 ) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
     timing = Timing(channel)
     with timing("encrypt"):
-        secrets = agree(channel, study, name)
-        private = _agreed_counters(channel, study, secrets)
+        secrets = agree(channel, study, name, keyring)
+        private = keyring.keep(_agreed_counters(channel, study, secrets))
         own, ciphers = prepared(channel, study, secrets, frame)
         mixed, counts, rows = mixed_with_dummies(channel, own, study, secrets)
         most = sum(rows.values())
@@ -132,7 +139,7 @@ def _unveiled(lead: Lead, found: Found, layout: Layout, decrypt: SharedDecryptio
 
 def _agreed_counters(channel: Channel, study: Study, secrets: Secrets) -> PrivateCounters:
     """The private key of the counters, known to all parties; the helper gets the public one."""
-    private = scheme_of(study).derived(secrets.group)
+    private = scheme_of(study).derived(secrets.group.data)
     if secrets.name == study.names[0]:
         channel.send(HELPER, "public-key", private.public.to_bytes())
     return private

@@ -10,6 +10,7 @@ from typing import Any
 
 from kohorte.parties.ciphers import agreement
 from kohorte.parties.ciphers.agreement import KeyPair, PairKey
+from kohorte.parties.ciphers.secret import Keyring, Secret
 from kohorte.parties.sealed import malformed
 from kohorte.parties.study import Study
 from kohorte.parties.transport.channel import Channel
@@ -24,12 +25,12 @@ class Secrets:
 
     name: str
     others: tuple[str, ...]
-    group: bytearray = field(repr=False)
+    group: Secret = field(repr=False)
     pairs: Mapping[str, PairKey] = field(repr=False)
 
     def column_key(self, purpose: str, column: str) -> bytes:
         """The key of a column for one purpose."""
-        return agreement.column_key(bytes(self.group), f"{purpose} {column}")
+        return agreement.column_key(self.group.data, f"{purpose} {column}")
 
     def exchange(self, channel: Channel, kind: str, facts: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Tell all other parties some facts, unreadable for anybody else; return what each party told, oneself too."""
@@ -59,16 +60,10 @@ class Secrets:
         return opened
 
     def _of_all(self) -> PairKey:
-        return PairKey(agreement.derived(bytes(self.group), "messages"))
-
-    def wipe(self) -> None:
-        """Overwrite all keys: the run is over."""
-        self.group[:] = bytes(len(self.group))
-        for pair in self.pairs.values():
-            pair.wipe()
+        return PairKey(agreement.derived(self.group.data, "messages"))
 
 
-def agree(channel: Channel, study: Study, name: str) -> Secrets:
+def agree(channel: Channel, study: Study, name: str, keyring: Keyring) -> Secrets:
     """Agree on the secrets of a run: X25519 for each pair, then one secret, drawn by the first party, for all.
 
     Learns
@@ -80,18 +75,20 @@ def agree(channel: Channel, study: Study, name: str) -> Secrets:
         for other in others:
             channel.send(other, "key", own.public)
         pairs = {
-            other: own.shared(
-                channel.receive(other, "key"), study=study.fingerprint(), run=study.name, names=(name, other)
+            other: keyring.keep(
+                own.shared(
+                    channel.receive(other, "key"), study=study.fingerprint(), run=study.name, names=(name, other)
+                )
             )
             for other in others
         }
     first = study.names[0]
     if name == first:
-        group = agreement.random_group_secret()
+        group = keyring.keep(Secret(agreement.random_group_secret()))
         for other in others:
-            channel.send(other, "secret", pairs[other].seal(bytes(group), about="group secret"))
+            channel.send(other, "secret", pairs[other].seal(group.data, about="group secret"))
     else:
-        group = bytearray(pairs[first].open(channel.receive(first, "secret"), about="group secret"))
+        group = keyring.keep(Secret(pairs[first].open(channel.receive(first, "secret"), about="group secret")))
     return Secrets(name, others, group, pairs)
 
 
