@@ -22,6 +22,10 @@ from kohorte.plans.plan import Plan
 from kohorte.plans.population import flags
 from kohorte.sources import EncodedColumn, FrameSource, Missing, counted_as, encode
 
+LONGEST = 4096
+"""The most bytes of a label or an identifier, and the most characters of a redacted value: cells are padded to the
+longest of a column, so that one long value makes the tables of all parties large."""
+
 NUMBER = "\0number "
 """Put before a number, so that 1 and 1.0 are counted as one value."""
 
@@ -69,6 +73,7 @@ def longest_values(frame: pl.DataFrame, study: Study, name: str) -> dict[str, in
         if isinstance(builder, Redaction) and builder.length is None and column in frame.columns:
             lengths = as_text(without_marks(frame, study.plan.missing_values)[column]).str.len_chars()
             found[column] = max(1, int(str(lengths.max() or 1)))
+            _refuse_long(column, found[column])
     return found
 
 
@@ -103,7 +108,19 @@ def own_table(frame: pl.DataFrame, study: Study, name: str, *, lengths: Mapping[
             columns[column] = _flag(frame[column])
         else:
             columns[column] = _other_column(frame, plan, column)
-    return OwnTable(columns, _identifiers(frame, study))
+    for column, labelled in columns.items():
+        _refuse_long(column, labelled.longest)
+    identifiers = _identifiers(frame, study)
+    _refuse_long(str(study.identifier), max((len(text.encode()) for text in identifiers or ()), default=0))
+    return OwnTable(columns, identifiers)
+
+
+def _refuse_long(column: str, length: int) -> None:
+    if length > LONGEST:
+        raise InputError(
+            f"column {column!r}: a value or label has a length of {length:,}; parties accept at most {LONGEST:,} bytes",
+            code="party-cell-too-long",
+        )
 
 
 def _check(frame: pl.DataFrame, study: Study, name: str) -> None:

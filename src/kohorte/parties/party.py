@@ -17,6 +17,7 @@ from kohorte.data import read_table
 from kohorte.data.files import refuse_output
 from kohorte.errors import InputError, KohorteError
 from kohorte.parties.joint import JointRelease
+from kohorte.parties.message_limits import most_bytes
 from kohorte.parties.own_table import longest_values, own_table
 from kohorte.parties.sealed import MISSING
 from kohorte.parties.signatures import FolderSigner
@@ -25,7 +26,7 @@ from kohorte.parties.suitability import refuse_unsuited
 from kohorte.parties.taking_part import take_part
 from kohorte.parties.transport.channel import RunChannel
 from kohorte.parties.transport.folder import PartyFolder
-from kohorte.parties.transport.https import Contact, Invitation, PartyServer, RunTerms
+from kohorte.parties.transport.https import Contact, Invitation, Limits, PartyServer, RunTerms
 from kohorte.parties.transport.messages import Message
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release import certificate_paths
@@ -286,7 +287,8 @@ def terms_of(study: Study, name: str, record: Path | None = None) -> RunTerms:
                 code="study-incomplete",
             )
         contacts[member.name] = Contact(member.address, member.certificate)
-    return RunTerms(study.fingerprint(), name, contacts, record=record)
+    limits = Limits(kinds=most_bytes(study))
+    return RunTerms(study.fingerprint(), name, contacts, limits=limits, record=record)
 
 
 # Reading a party's table

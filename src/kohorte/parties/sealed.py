@@ -166,7 +166,7 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
                 raise malformed("it ends too early")
             arrays[str(name)] = np.frombuffer(message, kind, size // np.dtype(kind).itemsize, position).reshape(shape)
             position += size
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         raise malformed("its head cannot be read") from None
     if not isinstance(facts, dict) or position != len(message):
         raise malformed("its parts do not add up")

@@ -60,7 +60,7 @@ class TrueDomain:
             rows = int(columns[0][0].counts.sum()) + excluded
             people = decrypt(arrays["people.counters"]).tolist() if "people.counters" in arrays else [rows]
             recognized = told(arrays["steps.rows"], decrypt(arrays["steps.counters"]))
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise malformed("it does not describe a domain") from None
         if tuple(column.name for column, _ in columns) != plan.quasi_identifiers or set(domains) != set(
             plan.counted_attributes

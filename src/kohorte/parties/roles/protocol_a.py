@@ -200,7 +200,8 @@ class Parts:
         names, rows = facts.get("groups"), facts.get("rows")
         if not isinstance(names, list) or not isinstance(rows, dict) or len(arrays) != len(names):
             raise malformed("its parts do not fit together")
-        if not all(isinstance(name, str) for name in names) or not all(type(number) is int for number in rows.values()):
+        counted = all(type(number) is int and number >= 0 for number in rows.values())
+        if not all(isinstance(name, str) for name in names) or not counted:
             raise malformed("its parts have no names or no numbers of rows")
         tables = [SealedTable.from_bytes(array.tobytes()) for array in arrays.values()]
         return cls(dict(zip(names, tables, strict=True)), rows)

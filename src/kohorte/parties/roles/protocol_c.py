@@ -45,6 +45,7 @@ from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Counts
 from kohorte.parties.ciphers.counters import COUNTERS, ElGamal, PrivateCounters, PublicCounters
+from kohorte.parties.ciphers.counters.base import MOST
 from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.asking import chosen
 from kohorte.parties.counting.counted_table import CountedTable
@@ -66,6 +67,7 @@ from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import Cells, SealedTable, malformed, pack, unpack
 from kohorte.parties.sealed_release import SealedRelease
 from kohorte.parties.study import HELPER, Study
+from kohorte.parties.study import MOST as PARTIES
 from kohorte.parties.transport.channel import Channel
 from kohorte.progress import ProgressCallback
 
@@ -160,11 +162,10 @@ def mixed_with_dummies(
     """
     facts = {"rows": own.rows, "alike": chance_alike(own) if study.joins and not study.mirrored else 0.0}
     told = secrets.exchange(channel, "rows", facts)
-    try:
-        rows = {other: int(facts["rows"]) for other, facts in told.items()}
-        alike = {other: min(1.0, max(0.0, float(facts["alike"]))) for other, facts in told.items()}
-    except (KeyError, TypeError, ValueError):
-        raise malformed("it does not say how many rows there are") from None
+    if not all(_are_numbers(facts.get("rows"), facts.get("alike")) for facts in told.values()):
+        raise malformed("it does not say how many rows there are")
+    rows: dict[str, int] = {other: facts["rows"] for other, facts in told.items()}
+    alike = {other: float(facts["alike"]) for other, facts in told.items()}
     name, names = next((name, names) for name, names in study.groups().items() if secrets.name in names)
     key = secrets.column_key("dummies", name)
     if study.mirrored:
@@ -181,6 +182,12 @@ def mixed_with_dummies(
     counts[: own.rows] = 1
     mixed, counts = shuffled(mixed, counts)
     return mixed, counts if secrets.name == names[0] else None, rows
+
+
+def _are_numbers(rows: object, alike: object) -> bool:
+    """Whether a party stated a number of rows that can be counted under encryption, and a chance."""
+    countable = type(rows) is int and 0 <= rows <= MOST // PARTIES
+    return countable and isinstance(alike, int | float) and 0 <= alike <= 1
 
 
 def _tied_columns(

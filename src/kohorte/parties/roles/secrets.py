@@ -11,11 +11,12 @@ from typing import Any
 from kohorte.parties.ciphers import agreement
 from kohorte.parties.ciphers.agreement import KeyPair, PairKey
 from kohorte.parties.ciphers.secret import Keyring, Secret
+from kohorte.parties.own_table import LONGEST
 from kohorte.parties.sealed import malformed
 from kohorte.parties.study import Study
 from kohorte.parties.transport.channel import Channel
 
-LARGEST = 1 << 32
+LARGEST = 1 << 30
 """The most bytes of a message when it is unpacked."""
 
 
@@ -96,7 +97,7 @@ def as_facts(message: bytes) -> dict[str, Any]:
     """Read a message that is one JSON object."""
     try:
         facts = json.loads(message)
-    except ValueError:
+    except (ValueError, RecursionError):
         facts = None
     if not isinstance(facts, dict):
         raise malformed("it has no facts")
@@ -108,7 +109,7 @@ def agreed_lengths(told: Mapping[str, Mapping[str, Any]], columns: Mapping[str, 
     found = dict(columns)
     for facts in told.values():
         for column, length in facts.items():
-            if type(length) is not int or not 0 <= length <= 2**24:
-                raise malformed("a length is not a number")
+            if type(length) is not int or not 0 <= length <= LONGEST:
+                raise malformed("a length is not a number, or too large")
             found[column] = max(length, found.get(column, 0))
     return found
