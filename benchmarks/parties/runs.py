@@ -17,7 +17,8 @@ from benchmarks.optima import CASES as OPTIMA
 from benchmarks.parties.memory import Watch
 from benchmarks.report import Line
 from kohorte.parties.rehearsal import rehearse_files
-from kohorte.parties.study import DUMMIES, MIRRORED
+from kohorte.parties.study import MIRRORED
+from kohorte.parties.suitability import IMITATED
 from testbed import joint, tables
 
 PHASES = ("encrypt", "integrate", "anonymize", "decrypt")
@@ -47,7 +48,7 @@ class Case:
     @property
     def dummies(self) -> float | str | None:
         """What the study says about dummy rows; None if the protocol has none."""
-        return None if self.protocol != "C" else MIRRORED if self.mirrored else DUMMIES
+        return None if self.protocol != "C" else MIRRORED if self.mirrored else IMITATED
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 
 from kohorte.parties.joint import JointRelease
 from kohorte.parties.study import Study
+from kohorte.parties.suitability import read_study
 from kohorte.parties.taking_part import take_part
 from kohorte.parties.transport.local import LocalChannels
 
@@ -89,7 +90,7 @@ def written_study(folder: Path, plan: Mapping[str, Any], **study: Any) -> Study:
     if entry["protocol"] != "A":
         entry.setdefault("helper", {})
     (folder / "study.yaml").write_text(yaml.safe_dump(entry, sort_keys=False), encoding="utf-8")
-    return Study.from_yaml(folder / "study.yaml")
+    return read_study(folder / "study.yaml")
 
 
 def run_study(

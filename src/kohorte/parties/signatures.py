@@ -20,6 +20,7 @@ from kohorte.data.files import read_text
 from kohorte.errors import InputError, InternalError
 from kohorte.parties.joint import unsigned_of
 from kohorte.parties.study import Study
+from kohorte.parties.suitability import read_study
 from kohorte.parties.transport.certificates import fingerprint
 from kohorte.parties.transport.folder import PartyFolder
 
@@ -122,7 +123,7 @@ def check_signatures(certificate: Path, study: Path, table: Path | None = None) 
         raise InputError(
             f"{certificate.name}: this is not the certificate of a joint release", code="certificate-not-joint"
         ) from None
-    agreed = Study.from_yaml(study)
+    agreed = read_study(study)
     other = joint.get("study_sha256") != agreed.fingerprint()
     found = [_checked(agreed, name, entries.get(name), message, other_study=other) for name in agreed.members]
     strangers = [str(entry["name"]) for entry in joint["signatures"] if str(entry["name"]) not in agreed.members]

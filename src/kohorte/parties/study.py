@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
@@ -37,7 +37,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
 FEWEST, MOST = 2, 10
 HELPER = "helper"
-DUMMIES = 0.25
 MIRRORED = "mirrored"
 
 
@@ -82,8 +81,9 @@ class Member:
 class Study:
     """What all parties agree on before a run, by its `fingerprint`.
 
-    `dummies` is the share of dummy rows; if they are `mirrored`, there is one for each row. A `rehearsal` runs on one
-    machine with keys that are made for it; its certificate says so.
+    `dummies` is the share of dummy rows; if they are `mirrored`, there is one for each row. `dummies_chosen`: the
+    study file says so, otherwise it is the default. A `rehearsal` runs on one machine with keys that are made for it;
+    its certificate says so.
     """
 
     name: str
@@ -96,6 +96,7 @@ class Study:
     result: str | None = None
     dummies: float = 0.0
     mirrored: bool = False
+    dummies_chosen: bool = True
     counters: Counters = Counters.ELGAMAL
     pregeneralize: bool = False
     all_people: bool = False
@@ -258,7 +259,7 @@ class Study:
         for key in ("pregeneralize", "all_people", "rehearsal"):
             if not isinstance(data.get(key, False), bool):
                 raise InputError(f"{key} is true or false", code="study-option")
-        study = cls(
+        return cls(
             name=_name(data["study"], "study"),
             protocol=protocol,
             distribution=_choice("distribution", data["distribution"], Distribution),
@@ -269,21 +270,13 @@ class Study:
             result=None if data.get("result") is None else str(data["result"]),
             dummies=1.0 if dummies == MIRRORED else float(dummies),
             mirrored=dummies == MIRRORED,
+            dummies_chosen="dummies" in data,
             counters=_choice("counters", data.get("counters", Counters.ELGAMAL), Counters),
             pregeneralize=data.get("pregeneralize", False),
             all_people=data.get("all_people", False),
             rehearsal=data.get("rehearsal", False),
             content=_content(data, plan),
         )
-        return study if "dummies" in data else study._with_suited_dummies()
-
-    def _with_suited_dummies(self) -> Self:
-        """The study with imitated dummy rows instead of mirrored ones, if these would not keep their promise."""
-        from kohorte.parties.dummy_rows.mirrored import against_mirroring
-
-        if not self.mirrored or not against_mirroring(self):
-            return self
-        return replace(self, dummies=DUMMIES, mirrored=False)
 
 
 def _content(data: Mapping[str, Any], plan: Plan) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 
 from kohorte.data import Role
@@ -28,6 +31,18 @@ from kohorte.search import SEARCHES, Evaluation, Problem, search_named
 
 FROM_LEVELS = (Height, Precision, PrecisionMonotone, Aecs, Discernibility, DiscernibilityMonotone)
 """Metrics that need only levels and the sizes of classes."""
+
+
+IMITATED = 0.25
+"""The share of dummy rows by default where mirrored ones would not keep their promise."""
+
+
+def read_study(path: str | Path) -> Study:
+    """Read a study file; unless it chooses dummy rows, they are mirrored where that keeps its promise."""
+    study = Study.from_yaml(path)
+    if study.dummies_chosen or not study.mirrored or not against_mirroring(study):
+        return study
+    return replace(study, dummies=IMITATED, mirrored=False)
 
 
 def refuse_unsuited(study: Study) -> None:
