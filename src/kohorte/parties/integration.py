@@ -103,8 +103,10 @@ def _contradiction(name: str, level: int) -> InputError:
     )
 
 
-def join(tables: Mapping[str, SealedTable]) -> tuple[SealedTable, dict[str, int]]:
+def join(tables: Mapping[str, SealedTable], group: str = "") -> tuple[SealedTable, dict[str, int]]:
     """Return the rows whose identifiers all tables have, and how many rows each party lost.
+
+    `group` is the name of the group whose tables these are, if the study has several.
 
     Counters of the parties are kept one after another, to be added up.
     """
@@ -119,7 +121,11 @@ def join(tables: Mapping[str, SealedTable]) -> tuple[SealedTable, dict[str, int]
     assert common is not None, "there are parties"
     lost = {name: len(own) - len(common) for name, own in items.items()}
     if not len(common):
-        raise InputError("no person is at all parties: the identifiers do not match", code="study-nobody-in-common")
+        where = f" of group {group!r}" if group else ""
+        without = "; write them alike, or leave this group out of the study" if group else ""
+        raise InputError(
+            f"no person is at all parties{where}: the identifiers do not match{without}", code="study-nobody-in-common"
+        )
     columns: dict[str, SealedColumn] = {}
     counters = []
     for name, table in tables.items():

@@ -86,9 +86,9 @@ def own_table(frame: pl.DataFrame, study: Study, name: str, *, lengths: Mapping[
     plan = study.plan
     _check(frame, study, name)
     if frame.height == 0 and study.joins:
-        raise InputError(
-            "the table has no rows, so that no person is at all parties of the study", code="table-no-rows"
-        )
+        group = study.parties[name].group
+        where = "the study" if group is None else f"group {group!r}; leave this group out of the study"
+        raise InputError(f"the table has no rows, so that no person is at all parties of {where}", code="table-no-rows")
     own = study.columns_of(name)
     if frame.height == 0:
         return OwnTable(dict.fromkeys(own, NO_ROWS))

@@ -24,8 +24,8 @@ def integrated_groups(study: Study, tables: Mapping[str, SealedTable]) -> tuple[
         return [append([tables[name] for name in study.names])], {}
     parts: list[SealedTable] = []
     lost: dict[str, int] = {}
-    for names in study.groups().values():
-        part, own = join({name: tables[name] for name in names})
+    for group, names in study.groups().items():
+        part, own = join({name: tables[name] for name in names}, group)
         if study.all_people:
             refuse_lost(own, part.rows, dummies=study.dummies > 0)
         parts.append(in_plan_order(part, study))

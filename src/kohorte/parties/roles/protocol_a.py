@@ -230,7 +230,7 @@ class Parts:
             return Parts({**self.tables, group: table}, rows)
         before = self.tables[group]
         if study.joins:
-            joined, _ = join({"the parties before": before, owner: table})
+            joined, _ = join({"the parties before": before, owner: table}, group)
             parts = Parts({**self.tables, group: joined}, rows)
             if study.all_people:
                 names = [name for name in study.groups()[group] if name in rows]
