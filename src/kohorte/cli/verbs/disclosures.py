@@ -158,7 +158,7 @@ def run_list(options: argparse.Namespace) -> int:
         print_json({"releases": found})
         return 0
     if not found:
-        print("nothing left")
+        print("no release is recorded yet")
         return 0
     rows = [(facts["number"], facts["at"][:10], facts["kind"], facts["recipient"], facts["people"]) for facts in found]
     print_table(("number", "date", "kind", "recipient", "people"), rows)
