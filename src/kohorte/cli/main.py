@@ -16,7 +16,6 @@ from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any
 
-from kohorte.cli.refusals import note_refusal
 from kohorte.errors import InternalError, KohorteError
 
 VERBS: Mapping[str, str] = MappingProxyType(
@@ -104,6 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except KohorteError as error:
+        from kohorte.cli.refusals import note_refusal
+
         note_refusal(options, error)
         return _print_error(error, as_json=options.json)
     except KeyboardInterrupt:

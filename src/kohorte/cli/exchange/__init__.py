@@ -1,1 +1,1 @@
-"""What `kohorte exchange` does besides its verb."""
+"""What `kohorte exchange` and `kohorte disclosures` do besides their verbs."""

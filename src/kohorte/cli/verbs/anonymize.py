@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from kohorte.algorithm_names import ALGORITHM_NAMES
+from kohorte.cli.exchange.ledger import add_ledger_options, recording
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
 from kohorte.cli.show_values import add_show_values, show_lost_values, showing_values
-from kohorte.cli.verbs.disclosures import add_ledger_options, recording
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
 from kohorte.progress import Stage
