@@ -205,8 +205,11 @@ RULES: Mapping[str, Permission] = MappingProxyType(
     }
 )
 
-GRANTED_BY_TWO = frozenset({_STEWARD, _APPROVER, _TRUSTEE})
-"""Roles that nobody grants alone where a way back is served: they approve it, keep its keys, or grant roles."""
+GRANTED_BY_TWO = frozenset({_STEWARD, _APPROVER, _TRUSTEE, _SOURCE, _RECIPIENT})
+"""Roles that nobody grants alone where a way back is served: they approve it, keep its keys, or grant roles.
+
+A source and a recipient together learn who is in a patient list, and many sources could try all identifiers.
+"""
 
 TWO_PEOPLE = (
     "create_user",

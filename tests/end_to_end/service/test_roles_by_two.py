@@ -49,7 +49,7 @@ def asked(house: House, name: str = "researcher") -> str:
 
 def test_roles_of_the_way_back_are_granted_by_two(house: House) -> None:
     plain = house.post("steward", "/users", new_user("plain", "researcher"), status=201)["user_id"]
-    for role in ("steward", "approver", "trustee"):
+    for role in ("steward", "approver", "trustee", "source", "recipient"):
         created = create(house, f"new {role}", role, by="steward", second="steward 2")
         assert house.get("steward", f"/users/{created}")["roles"] == [role]
         answer = house.ask("steward", "PATCH", f"/users/{plain}", json={"roles": ["researcher", role]})
@@ -122,6 +122,15 @@ def test_who_asks_has_not_set_up_an_approver(house: House) -> None:
     assert house.post("approver", f"{request}/approve")["approvals_missing"] == 1
     log = (house.folder / "pseudonyms" / "log.jsonl").read_text()
     assert '"reason": "way-back-dependent"' in log
+
+
+def test_who_asks_through_another_account_has_not_set_up_an_approver_either(house: House) -> None:
+    create(house, "mine", "approver", by="steward", second="steward 2")
+    made = house.post("steward", "/users", new_user("puppet", "researcher"), status=201)
+    house.people["puppet"] = Person(made["user_id"], "", signed_in(house.client, new_user("puppet")["email_address"]))
+    request = asked(house, "puppet")
+    assert house.post("mine", f"{request}/approve", status=403)["code"] == "way-back-dependent"
+    assert house.post("approver", f"{request}/approve")["approvals_missing"] == 1
 
 
 def test_two_approvers_who_got_their_role_from_one_person_alone_are_not_enough(house: House) -> None:

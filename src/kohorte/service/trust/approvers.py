@@ -24,13 +24,18 @@ def refuse(service: Service, request: Request, names: Sequence[str]) -> None:
     with service.database.reading() as connection:
         rows = [_approver(service, connection, number_of(name)) for name in names]
         behind = [origins.people_behind(service, connection, row.id) for row in rows]
-    requester = number_of(request.asked_by)
-    if any(requester in (*people, row.roles_by) for row, people in zip(rows, behind, strict=True)):
-        raise _dependent("the person who asked set up the account of an approver, or gave it its role")
+        asking = origins.people_behind(service, connection, number_of(request.asked_by))
+    if any(not asking.isdisjoint(people) for people in behind) or number_of(request.asked_by) in _granting(rows):
+        raise _dependent("the person who asked, or somebody who could act as that person, set up an approver")
     if any(not one.isdisjoint(other) for one, other in combinations(behind, 2)):
         raise _dependent("one person set the passwords of both approvers and could act as both")
     if any(_granted_alone(one, other) for one, other in combinations(rows, 2)):
         raise _dependent("one person alone made both approvers what they are")
+
+
+def _granting(rows: Sequence[Row[Any]]) -> set[int]:
+    """Those who gave approvers their roles."""
+    return {row.roles_by for row in rows}
 
 
 def _approver(service: Service, connection: Connection, number: int) -> Row[Any]:
