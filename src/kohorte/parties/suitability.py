@@ -24,7 +24,7 @@ from kohorte.metrics import (
     PrecisionMonotone,
 )
 from kohorte.models import NTCloseness, OrderedTCloseness, PrivacyModel, SafeHarborRule
-from kohorte.parties.dummy_rows.mirrored import against_mirroring
+from kohorte.parties.dummy_rows.mirrored import against_mirroring, hides_all_columns
 from kohorte.parties.study import Distribution, Protocol, Study
 from kohorte.release.algorithms import is_recoder
 from kohorte.search import SEARCHES, Evaluation, Problem, search_named
@@ -34,13 +34,13 @@ FROM_LEVELS = (Height, Precision, PrecisionMonotone, Aecs, Discernibility, Disce
 
 
 IMITATED = 0.25
-"""The share of dummy rows by default where mirrored ones would not keep their promise."""
+"""The share of dummy rows by default where mirrored ones would be told, or would show how often values occur."""
 
 
 def read_study(path: str | Path) -> Study:
-    """Read a study file; unless it chooses dummy rows, they are mirrored where that keeps its promise."""
+    """Read a study file; unless it chooses dummy rows, they are mirrored where that hides all that is counted."""
     study = Study.from_yaml(path)
-    if study.dummies_chosen or not study.mirrored or not against_mirroring(study):
+    if study.dummies_chosen or not study.mirrored or (not against_mirroring(study) and hides_all_columns(study)):
         return study
     return replace(study, dummies=IMITATED, mirrored=False)
 

@@ -31,7 +31,8 @@ def entropies(counts: Sequence[Sequence[Floats]]) -> tuple[Floats, ...]:
 
 
 def _entropy(values: Floats) -> float:
-    shares = values[values > 0] / max(1, values.sum())
+    """To the last bit the same in whatever order values come: the order of nodes must not tell the order of values."""
+    shares = np.sort(values[values > 0]) / max(1, values.sum())
     return abs(float((shares * np.log2(shares)).sum()))  # `@` would start the threads of BLAS
 
 

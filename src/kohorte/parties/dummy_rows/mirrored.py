@@ -60,6 +60,15 @@ def against_mirroring(study: Study) -> str:
     )
 
 
+def hides_all_columns(study: Study) -> bool:
+    """Whether labels of every column that is counted can be exchanged; the others show how often values occur."""
+    known, plan = known_to_all(study), study.plan
+    if known is None:
+        return True
+    counted = dict.fromkeys((*plan.quasi_identifiers, *plan.counted_attributes))
+    return all(name in known and exchanged_labels(known[name], b"") for name in counted)
+
+
 def with_mirrored_rows(own: OwnTable, listed: Mapping[str, LabelledColumn] | None, key: Key, person: bytes) -> OwnTable:
     """Add the mirror image of each row behind all rows.
 
