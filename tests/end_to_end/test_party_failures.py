@@ -33,7 +33,8 @@ KINDS = {
     ("C", "horizontal"): (*AGREEING, *COUNTING, "decrypt", *SIGNING),
     ("B", "vertical"): (*AGREEING, "labels", "table", "release", *SIGNING),
     ("A", "vertical"): ("layer", "parts", "release", "unknown"),
-    ("C", "vertical"): ("rows", "pairs", "table", "counted", "release"),
+    ("C", "vertical"): ("rows", "table", "counted", "release", "class-keys", "shares"),
+    ("C imitated", "vertical"): ("pairs",),
 }
 SENDERS = {
     "A": {"layer": "bca", "parts": "ac", "release": "bc", "texts": "bc"},
@@ -47,6 +48,8 @@ SENDERS = {
         "counted": "h",
         "release": "h",
         "decrypt": "a",
+        "class-keys": "h",
+        "shares": "bc",
     },
 }
 """The parties that send a kind of message, by the last letter of their names; others are sent by all, or below."""
@@ -63,6 +66,8 @@ RECEIVERS = {
         "counted": "a",
         "release": "a",
         "decrypt": "bc",
+        "class-keys": "bc",
+        "shares": "a",
     },
 }
 ALSO = {"secret": "bc", "unknown": "bc", "certificate": "bc", "signature": "a", "result": "bc", "signed": "bc"}
@@ -80,6 +85,8 @@ def failing(protocol: str, kind: str, side: str, turn: int) -> str:
 def staged(folder: Path, protocol: str, distribution: str, **more: Any) -> Stage:
     """A study of three parties, two for protocol B and C with few processes."""
     names = more.pop("names", ("clinic-a", "clinic-b", "clinic-c"))
+    if protocol == "C imitated":
+        protocol, more["dummies"] = "C", 0.25
     if distribution == "vertical":
         tables = {name: NUMBERED.select("TID", *COLUMNS[name]) for name in names}
         more |= {"identifier": "TID", "parties": {name: {"columns": COLUMNS[name]} for name in names}}
@@ -142,7 +149,7 @@ def cases() -> Iterator[tuple[str, str, str, str, str]]:
     for (protocol, distribution), kinds in KINDS.items():
         for turn, kind in enumerate(kinds):
             for side in ("send", "receive"):
-                yield protocol, distribution, kind, side, failing(protocol, kind, side, turn)
+                yield protocol, distribution, kind, side, failing(protocol[0], kind, side, turn)
 
 
 @pytest.mark.slow

@@ -35,9 +35,11 @@ def atomic_write(path: Path, *, force: bool, private: bool = False) -> Iterator[
         target = _checked_target(path, force=force)
         if private:  # others may still be needed: a series gives the files of a killed release their names
             remove_left_over(target.parent, target.name)
-        temporary, descriptor = _locked_temporary(target)
-    try:
+    temporary = target.parent / f".{target.name[:_LONGEST]}.{secrets.token_hex(8)}.tmp"
+    descriptor = -1
+    try:  # an interruption at any moment after the file exists must remove it
         with _write_failures(path):
+            descriptor = _created_and_locked(temporary)
             yield temporary
             _flush(temporary)
             if not private:
@@ -46,7 +48,8 @@ def atomic_write(path: Path, *, force: bool, private: bool = False) -> Iterator[
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        os.close(descriptor)
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
 def remove_left_over(folder: Path, name: str | None = None) -> None:
@@ -59,15 +62,14 @@ def remove_left_over(folder: Path, name: str | None = None) -> None:
                 path.unlink()
 
 
-def _locked_temporary(target: Path) -> tuple[Path, int]:
-    """A new file beside the target, with a lock that ends with the process."""
+def _created_and_locked(temporary: Path) -> int:
+    """Make a file with a lock that ends with the process."""
     while True:
-        temporary = target.parent / f".{target.name[:_LONGEST]}.{secrets.token_hex(8)}.tmp"
         descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with contextlib.suppress(OSError):  # not every file system has locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
-            return temporary, descriptor
+            return descriptor
         os.close(descriptor)  # another process took it for one that was left, before it was locked
 
 
