@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -197,15 +198,28 @@ def _postgresql(url: URL) -> Engine:
 def _set_up_sqlite(connection: Any, record: object) -> None:
     del record
     connection.isolation_level = None  # this module begins transactions, not the driver
+    connection.execute(f"PRAGMA busy_timeout = {WAIT_SECONDS}000")
+    _set_write_ahead(connection)
     for setting in (
-        f"busy_timeout = {WAIT_SECONDS}000",
-        "journal_mode = WAL",
         "synchronous = FULL",
         "foreign_keys = ON",
         "secure_delete = ON",  # an entry that is deleted is overwritten
         f"cache_size = -{CACHE_KIBIBYTES}",
     ):
         connection.execute(f"PRAGMA {setting}")
+
+
+def _set_write_ahead(connection: Any) -> None:
+    """Let SQLite write ahead; while another process does the same, it answers that it is busy without waiting."""
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -53,6 +53,7 @@ Change = Callable[[bytes], bytes]
 def outcome(folder: Path, protocol: str, kind: str, change: Change, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run a study in which the first message of a kind is changed; the code of the error that ends it, or `none`."""
     more: dict[str, Any] = {"dummies": 0.3} if "dummy" in protocol else {}
+    more |= {"dummies": "mirrored"} if "mirrored" in protocol else {}
     plan = PLAN if "mirrored" not in protocol else {**PLAN, "attributes": {**PLAN["attributes"], "sex": LISTED}}
     study = written_study(folder, plan, protocol=protocol[0], parties={"clinic-a": {}, "clinic-b": {}}, **more)
     signers, channels, deliver = Signers(list(study.members)), LocalChannels(list(study.members)), _LocalLink.deliver
