@@ -159,7 +159,7 @@ def _hierarchy(study: Study, name: str, top: int) -> Hierarchy:
 def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, opened: OpenedRelease) -> JointRelease:
     """Verify the opened release, let everybody sign its certificate, and hand it to those who get it."""
     candidate = joint_candidate(study, opened)
-    content, facts = _certificate_of(study, candidate, opened)
+    content, facts, _ = _certificate_of(study, candidate, opened)
     unsigned = _canonical(facts)
     others = [name for name in study.members if name != secrets.name]
     channel.phase = "sign"
@@ -227,19 +227,19 @@ def _received(channel: Channel, study: Study, secrets: Secrets) -> _Received:
 
 def _compare(received: _Received, facts: Mapping[str, Any], study: Study) -> None:
     """Verify the release, certify it again, and refuse a certificate that says something else about it."""
-    opened, plan = received.opened, study.plan
-    verified = verify_source(
-        FrameSource(opened.frame), plan, populations_of(plan, opened.population), levels=facts["release"]["levels"]
-    )
-    refuse_other_release(facts, hashlib.sha256(received.content).hexdigest(), opened.frame, verified, plan)
-    _, own = _certificate_of(study, joint_candidate(study, opened), opened)
+    opened = received.opened
+    _, own, verified = _certificate_of(study, joint_candidate(study, opened), opened)
+    refuse_other_release(facts, hashlib.sha256(received.content).hexdigest(), opened.frame, verified, study.plan)
     refuse_other_words(facts, own)
 
 
-def _certificate_of(study: Study, candidate: Candidate, opened: OpenedRelease) -> tuple[bytes, dict[str, Any]]:
-    """The release as a file, and what its certificate says before anybody has signed it."""
-    content, _, certificate = certified_bytes(candidate, NAME)
-    return content, {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
+def _certificate_of(
+    study: Study, candidate: Candidate, opened: OpenedRelease
+) -> tuple[bytes, dict[str, Any], Verification]:
+    """The release as a file, what its certificate says before anybody has signed it, and what was verified."""
+    content, release, certificate = certified_bytes(candidate, NAME)
+    facts = {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
+    return content, facts, release.verification
 
 
 # Populations, if a subset of the rows is released: counted by the member that computes, and told to those who verify
