@@ -1,14 +1,37 @@
-"""Kill this process (SIGKILL) at the n-th of some moments."""
+"""Kill a process (SIGKILL) at the n-th of some moments, and read what its program tells is left."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from kohorte.trust.store import Store
+from kohorte.trust.store import ENVIRONMENT, Store
+
+SUPPORT = Path(__file__).parent
+
+
+def left_by(program: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """What is left of each action after a kill at every moment, and at last without one; as the program tells it."""
+    environment = {name: value for name, value in os.environ.items() if name != ENVIRONMENT}
+    ran = subprocess.run(
+        [sys.executable, SUPPORT / program, folder],
+        env=environment | {"PYTHONPATH": str(SUPPORT.parent)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in ran.stdout.splitlines():
+        facts = json.loads(line)
+        found.setdefault(facts["action"], []).append(facts)
+    return found
 
 
 class Countdown:

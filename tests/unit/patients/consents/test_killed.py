@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kohorte.trust.store import ENVIRONMENT
+from support.killing import left_by
 
-TESTS = Path(__file__).parents[3]
-PROGRAM = TESTS / "support" / "killed_consents.py"
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def left(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
     """What is left of each action after a kill at every moment, and at last without one."""
-    environment = {name: value for name, value in os.environ.items() if name != ENVIRONMENT}
-    ran = subprocess.run(
-        [sys.executable, PROGRAM, tmp_path_factory.mktemp("killed")],
-        env=environment | {"PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    found: dict[str, list[dict[str, Any]]] = {}
-    for line in ran.stdout.splitlines():
-        facts = json.loads(line)
-        found.setdefault(facts["action"], []).append(facts)
-    return found
+    return left_by("killed_consents.py", tmp_path_factory.mktemp("killed"))
 
 
 def test_a_withdrawal_that_reached_the_log_counts_and_can_be_repeated(left: dict[str, list[dict[str, Any]]]) -> None:
