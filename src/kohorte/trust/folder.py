@@ -85,8 +85,8 @@ class TrustFolder:
     def _check(self) -> None:
         if not self.path.is_dir():
             raise InputError(
-                f"{self.path}: there is no such folder; 'kohorte domain create' and 'kohorte patients register' "
-                "make one",
+                f"{self.path}: there is no such folder; 'kohorte domain create', 'kohorte patients register', 'kohorte "
+                "disclosures init' and 'kohorte exchange request' make one",
                 code="trust-folder-missing",
             )
         refuse_open_to_others(self.path, what="folder", mode="700")
