@@ -120,6 +120,11 @@ class Settings:
         return self.folder / part
 
     @property
+    def ledger_folder(self) -> Path:
+        """The folder with the one disclosure ledger of the house, and its requests: as `--folder` of the commands."""
+        return self.folder / "exchange"
+
+    @property
     def spent_log(self) -> Path:
         """Where the log of spendings is."""
         return self.folder / "spent.log"

@@ -125,3 +125,7 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
     assert settings.metrics_token == SECRET
     assert SECRET not in repr(settings)
     assert SECRET not in refusal(tmp_path, f"database: {{a: {SECRET}}}\n")
+
+
+def test_a_service_has_one_disclosure_ledger_beside_its_requests(tmp_path: Path) -> None:
+    assert load(tmp_path, "").ledger_folder == tmp_path / "exchange"
