@@ -128,4 +128,4 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
 
 
 def test_a_service_has_one_disclosure_ledger_beside_its_requests(tmp_path: Path) -> None:
-    assert load(tmp_path, "").ledger_folder == tmp_path / "exchange"
+    assert Settings(tmp_path).ledger_folder == tmp_path / "exchange"
