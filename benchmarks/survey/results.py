@@ -53,9 +53,7 @@ def _case(table: int, people: int) -> Case:
     assert found.RR is not None
     coefficients = (found.FG.value, found.RT.value, found.RR.value, found.OR.value)
     worst = found.worst_case
-    return Case(
-        table, people, *coefficients, found.expected.singles, worst.singles, worst.exact, found.best_case.singles
-    )
+    return Case(table, people, *coefficients, found.expected.singles, worst.most, worst.exact, found.best_case.fewest)
 
 
 def to_json(cases: tuple[Case, ...]) -> str:

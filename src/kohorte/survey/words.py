@@ -6,14 +6,21 @@ from collections.abc import Sequence
 
 from kohorte.in_words import count, listed, number
 from kohorte.in_words import percent as in_percent
+from kohorte.survey.estimators.best_case import BestCase
 from kohorte.survey.estimators.estimate import FEW, Coefficient, SurveyEstimate
 from kohorte.survey.estimators.judgements import COEFFICIENTS, DEFAULT_JUDGE, is_coefficient, judge_in_words
+from kohorte.survey.estimators.worst_case import WorstCase
 from kohorte.survey.planning.proposal import SurveyProposal
 from kohorte.survey.questionnaire.survey import Survey
 
 MEANING = """\
 A person who is the only one with a combination of answers can be recognized by anyone who knows these answers. All
 other answers of that person are then known, too."""
+
+EXTREMES = """\
+At worst and at best: the most and the fewest people alone in any survey in which each answer is exactly as frequent as
+given, however the answers are combined. By chance, answers are more or less frequent, and so the expected number counts
+where it is larger than the most or smaller than the fewest. A single survey can still have more or fewer."""
 
 COEFFICIENT = """\
 A coefficient counts combinations of answers, not people, and can exceed the number of people. DA is the coefficient per
@@ -31,7 +38,7 @@ def estimate_in_words(estimate: SurveyEstimate) -> str:
     combinations = _several(estimate.cells, "combination")
     asked = f"{_several(estimate.people, 'person')}, {questions}, {combinations} of answers"
     lines = [asked, *scaled_in_words(estimate.survey), "", *_people(estimate), "", *_coefficients(estimate)]
-    return "\n".join([*lines, "", MEANING, COEFFICIENT, "", estimate.verdict, what_to_do(estimate)])
+    return "\n".join([*lines, "", MEANING, EXTREMES, COEFFICIENT, "", estimate.verdict, what_to_do(estimate)])
 
 
 def scaled_in_words(survey: Survey) -> list[str]:
@@ -47,11 +54,28 @@ def _people(estimate: SurveyEstimate) -> list[str]:
         rows.append(
             (f"in {count(estimate.simulation.runs)} simulated surveys, on average", estimate.simulation.singles)
         )
-    worst, best = estimate.worst_case, estimate.best_case
-    rows.append(("at worst, with these frequencies" if worst.exact else "at worst no more than", worst.singles))
-    rows.append(("at best, with these frequencies" if best.exact else "at best no fewer than", best.singles))
+    rows += [(_at_worst(estimate.worst_case), estimate.worst_case.singles)]
+    rows += [(_at_best(estimate.best_case), estimate.best_case.singles)]
     shown = [(text, number(singles), _percent(singles, estimate.people)) for text, singles in rows]
     return _aligned([("people alone with their answers", "how many", "of all"), *shown])
+
+
+def _at_worst(worst: WorstCase) -> str:
+    if worst.most < worst.expected:
+        return f"at worst, by chance ({_exactly(worst.most)})"
+    return (
+        "at worst, with exactly these frequencies" if worst.exact else "at worst no more than, with these frequencies"
+    )
+
+
+def _at_best(best: BestCase) -> str:
+    if best.fewest > best.expected:
+        return f"at best, by chance ({_exactly(best.fewest)})"
+    return "at best, with exactly these frequencies" if best.exact else "at best no fewer than, with these frequencies"
+
+
+def _exactly(singles: int) -> str:
+    return f"{count(singles)} with exact frequencies"
 
 
 def _coefficients(estimate: SurveyEstimate) -> list[str]:

@@ -67,4 +67,10 @@ def test_a_table_with_few_cells_holds_everybody(weights: list[list[int]], seed: 
 def test_people_who_are_the_only_ones_with_an_answer_are_alone_at_best() -> None:
     found = best_case(of([0.9, 0.05, 0.05], 2), 20)
     assert (found.singles, found.exact) == (2, True)
-    assert found.to_dict() == {"singles": 2, "deanonymizable_percent": 10.0, "at_most": 2, "exact": True}
+    assert found.to_dict() == {
+        "singles": 2,
+        "deanonymizable_percent": 10.0,
+        "with_exact_frequencies": 2,
+        "at_most": 2,
+        "exact": True,
+    }

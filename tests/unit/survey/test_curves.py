@@ -47,7 +47,7 @@ def test_the_picture_names_every_curve_and_never_exceeds_all_people(tmp_path: Pa
         for element in ET.fromstring(text).iter()
         if element.tag.endswith("text")
     ]
-    for name in ("expected", "at worst no more than", "OR (coefficient)", "RR (coefficient)", "number of people"):
+    for name in ("expected", "at worst", "OR (coefficient)", "RR (coefficient)", "number of people"):
         assert name in shown
     assert "100 %" in shown
     assert "150 %" not in shown

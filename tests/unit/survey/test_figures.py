@@ -96,7 +96,7 @@ def test_merging_categories_never_raises_the_orwell_coefficient(survey: ko.Surve
 
 
 @given(surveys(), st.integers(1, 500))
-def test_the_expectation_is_below_the_people_the_cells_and_the_worst_case_bound(survey: ko.Survey, people: int) -> None:
+def test_the_expectation_is_below_the_people_and_the_cells(survey: ko.Survey, people: int) -> None:
     found = expected_singles(survey, people)
     assert -found.error <= found.singles <= min(people, sum(cell > 0 for cell in cells(survey))) + found.error
     assert expected_singles(survey, people + 1).singles / (people + 1) <= found.singles / people + 1e-9

@@ -26,7 +26,7 @@ HUNDREDTH = 0.0100001
 
 
 judges = {**ESTIMATORS, "expected": lambda survey, people: expected_singles(survey, people).singles}
-judges["worst"] = worst_case_bound
+judges["worst"] = lambda survey, people: max(worst_case_bound(survey, people), judges["expected"](survey, people))
 
 
 def judged(survey: ko.Survey, people: int, by: str) -> float:

@@ -31,25 +31,33 @@ FEW_CATEGORIES = 200
 
 @dataclass(frozen=True)
 class BestCase:
-    """No table with the expected margins has fewer than `singles` cells with one person; some table has `at_most`.
+    """No table with the expected margins has fewer than `fewest` cells with one person; some table has `at_most`.
 
-    `exact` says whether both are equal. It is no promise: people need not answer in the best way.
+    `exact` says whether both are equal. It is no promise: people need not answer in the best way. The best case that
+    people read, `singles`, is never above the `expected` number, as in the worst case.
     """
 
-    singles: int
+    fewest: int
     at_most: int
     people: int
+    expected: float = math.inf
+
+    @property
+    def singles(self) -> float:
+        """The smaller one of the fewest people alone with exactly these frequencies, and the expected number."""
+        return min(self.fewest, self.expected)
 
     @property
     def exact(self) -> bool:
-        """Whether the smallest number is known exactly, not only bounded."""
-        return self.singles == self.at_most
+        """Whether the smallest number with exactly these frequencies is known, not only bounded."""
+        return self.fewest == self.at_most
 
     def to_dict(self) -> dict[str, object]:
         """The figures as plain numbers."""
         return {
             "singles": self.singles,
             "deanonymizable_percent": deanonymizable_percent(self.singles, self.people),
+            "with_exact_frequencies": self.fewest,
             "at_most": self.at_most,
             "exact": self.exact,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kohorte.errors import InputError
@@ -21,7 +21,7 @@ from kohorte.survey.estimators.published import (
     truncated_margins,
 )
 from kohorte.survey.estimators.simulation import Simulation, simulate
-from kohorte.survey.estimators.worst_case import WorstCase, worst_case
+from kohorte.survey.estimators.worst_case import WorstCase, worst_case, worst_case_bound
 from kohorte.survey.questionnaire.survey import Survey, survey_of
 
 FEW, MANY = 1.0, 10.0
@@ -97,13 +97,13 @@ class SurveyEstimate:
 
     @cached_property
     def worst_case(self) -> WorstCase:
-        """The largest number of cells with one person in any table with these frequencies."""
-        return worst_case(self.survey, self.people)
+        """The most people alone in any table with these frequencies; never below the expectation."""
+        return replace(worst_case(self.survey, self.people), expected=self.expected.singles)
 
     @cached_property
     def best_case(self) -> BestCase:
-        """The smallest number of cells with one person in any table with these frequencies."""
-        return best_case(self.survey, self.people)
+        """The fewest people alone in any table with these frequencies; never above the expectation."""
+        return replace(best_case(self.survey, self.people), expected=self.expected.singles)
 
     @property
     def cells(self) -> int:
@@ -133,8 +133,10 @@ class SurveyEstimate:
             return f"Judged by {judge_in_words(self.by)}, which is not a number of people: DA = {shown}."
         amount = "Few" if percent <= FEW else "Many" if percent >= MANY else "Some"
         if self.by == "worst":
-            most = min(self.worst_case.singles, self.people)
-            return f"{amount} people could be alone with their answers at worst: up to {most:,} of {self.people:,}."
+            worst = self.worst_case
+            chance = counted(worst.expected, self.people)
+            many = f"up to {worst.most:,} of {self.people:,}" if worst.most >= worst.expected else chance
+            return f"{amount} people could be alone with their answers at worst: {many}."
         if amount == "Few":
             if self.worst_case.singles / self.people * 100 <= FEW:
                 return "Few people would be alone with their answers, even in the worst case."
@@ -197,6 +199,14 @@ def figures_of(survey: Survey, people: int) -> dict[str, Shown | None]:
     }
 
 
+def figures_with_worst(survey: Survey, people: int) -> dict[str, Shown | None]:
+    """The coefficients, the expectation, and the fast bound of the worst case, which is never below the expectation."""
+    figures = figures_of(survey, people)
+    expected = figures["expected"]
+    assert isinstance(expected, Figure)
+    return figures | {"worst": Figure(max(worst_case_bound(survey, people), expected.singles), people)}
+
+
 def figures_to_dict(figures: Mapping[str, Shown | None]) -> dict[str, object]:
     """Figures as plain numbers; only RT and RR can be unknown, which is null."""
     unknown = {"coefficient": None, "deanonymizable_percent": None}
@@ -208,4 +218,6 @@ def counted(singles: float, people: int) -> str:
     whole = math.floor(singles + 0.5)
     if people == 1:
         return "the only person asked"
+    if not whole:
+        return f"fewer than one of {people:,} on average"
     return f"nearly all of {people:,}" if whole >= people else f"about {whole:,} of {people:,}"

@@ -40,25 +40,34 @@ MOST_SOLVED_PEOPLE = 100_000
 
 @dataclass(frozen=True)
 class WorstCase:
-    """No table with the expected margins has more than `singles` cells with one person; some table has `at_least`.
+    """No table with the expected margins has more than `most` cells with one person; some table has `at_least`.
 
-    `exact` says whether both are equal.
+    `exact` says whether both are equal. By chance, answers are more or less frequent than expected, so that the
+    `expected` number can exceed `most`: a single question with 5 and 5 people leaves nobody alone, ten people who
+    answer at random sometimes do. The worst case that people read, `singles`, is never below the expectation.
     """
 
-    singles: int
+    most: int
     at_least: int
     people: int
+    expected: float = 0.0
+
+    @property
+    def singles(self) -> float:
+        """The larger one of the most people alone with exactly these frequencies, and the expected number."""
+        return max(self.most, self.expected)
 
     @property
     def exact(self) -> bool:
-        """Whether the largest number is known exactly, not only bounded."""
-        return self.singles == self.at_least
+        """Whether the largest number with exactly these frequencies is known, not only bounded."""
+        return self.most == self.at_least
 
     def to_dict(self) -> dict[str, object]:
         """The figures as plain numbers."""
         return {
             "singles": self.singles,
             "deanonymizable_percent": deanonymizable_percent(self.singles, self.people),
+            "with_exact_frequencies": self.most,
             "at_least": self.at_least,
             "exact": self.exact,
         }

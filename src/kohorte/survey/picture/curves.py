@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kohorte.survey.estimators.estimate import Figure, Shown, figures_of
+from kohorte.survey.estimators.estimate import figures_with_worst
 from kohorte.survey.estimators.judgements import JUDGES
-from kohorte.survey.estimators.worst_case import worst_case_bound
 from kohorte.survey.questionnaire.survey import Survey, survey_of, whole_people_asked
 
 POINTS = 30
@@ -24,7 +23,7 @@ class RiskCurves:
     """One curve for each judgement: the percentage at each number of people.
 
     A curve is left out if one of its points could not be computed (RT and RR, for very many people). `worst` is the
-    bound that no table with these frequencies exceeds.
+    bound that no table with exactly these frequencies exceeds, or the expectation where it is larger.
     """
 
     survey: Survey
@@ -36,7 +35,7 @@ def risk_over_people(survey: Survey, people: Sequence[int] | None = None) -> Ris
     """The curves at some numbers of people; by default up to three times as many as the survey asks."""
     given = [survey_of(survey).asked()] if people is None else [whole_people_asked(number) for number in people]
     numbers = tuple(sorted(set(given))) if len(given) > 1 else _evenly(given[0])
-    figures = [_figures(survey, number) for number in numbers]
+    figures = [figures_with_worst(survey, number) for number in numbers]
     curves = {by: [at[by] for at in figures] for by in JUDGES}
     return RiskCurves(
         survey,
@@ -53,7 +52,3 @@ def _evenly(people: int) -> tuple[int, ...]:
     """Numbers of people up to a multiple of this one, which is among them."""
     steps = (round(people * AS_FAR_AS * step / POINTS) for step in range(1, POINTS + 1))
     return tuple(sorted({people, *(max(1, number) for number in steps)}))
-
-
-def _figures(survey: Survey, people: int) -> dict[str, Shown | None]:
-    return figures_of(survey, people) | {"worst": Figure(worst_case_bound(survey, people), people)}

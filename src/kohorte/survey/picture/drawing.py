@@ -10,11 +10,12 @@ from kohorte.pages.charts.sheet import MARGIN
 from kohorte.survey.estimators.judgements import is_coefficient
 from kohorte.survey.picture.curves import RiskCurves
 
-NAMES = {"expected": "expected", "worst": "at worst no more than"}
+NAMES = {"expected": "expected", "worst": "at worst"}
 CAPTION = (
-    "Expected: if people answer independently of each other and as the frequencies say. At worst: no table with these "
-    "frequencies has more people alone. OR, FG, RT and RR are published coefficients per person, at most 100 % (DA): "
-    "they count combinations of answers, and are neither probabilities nor numbers of people."
+    "Expected: if people answer independently of each other and as the frequencies say. At worst: no table with "
+    "exactly these frequencies has more people alone; where more are expected by chance, their number. OR, FG, RT and "
+    "RR are published coefficients per person, at most 100 % (DA): they count combinations of answers, and are neither "
+    "probabilities nor numbers of people."
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kohorte.survey.estimators.expectation import expected_singles
 from kohorte.survey.estimators.logarithms import FEWEST_PEOPLE, LogarithmGrid
+from kohorte.survey.estimators.worst_case import worst_case_bound
 from kohorte.survey.questionnaire.survey import Answers
 
 GRIDS = (2**12, 2**15, 2**18)
@@ -40,3 +41,16 @@ class ExpectedPercentage:
         if points not in self._grids:
             self._grids[points] = LogarithmGrid(self._blocks, points)
         return self._grids[points]
+
+
+class WorstPercentage(ExpectedPercentage):
+    """Compares the worst case with a wanted percentage: first its bound, which is fast, then the expectation."""
+
+    def reaches(self, survey: Answers, people: int, percent: float) -> bool:
+        """Whether neither the bound of the worst case nor the expectation exceeds the wanted percentage."""
+        return reaches(worst_case_bound(survey, people), people, percent) and super().reaches(survey, people, percent)
+
+
+def percentage_by(by: str, survey: Answers) -> ExpectedPercentage | None:
+    """What compares the percentage of a number of people; None if the judgement is a published coefficient."""
+    return {"expected": ExpectedPercentage, "worst": WorstPercentage}.get(by, lambda _: None)(survey)

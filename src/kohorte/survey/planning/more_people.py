@@ -9,7 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from kohorte.survey.estimators.spectrum import spectra
-from kohorte.survey.planning.judging import ExpectedPercentage, reaches
+from kohorte.survey.planning.judging import percentage_by, reaches
 from kohorte.survey.questionnaire.survey import Survey
 
 MOST_PEOPLE = 10**9
@@ -26,11 +26,9 @@ def least_people(survey: Survey, percent: float, by: str, singles: Callable[[int
     """
     if percent <= 0 and by in ("OR", "expected", "worst"):
         return None
-    if by == "expected":
-        judge = ExpectedPercentage(survey)
+    judge = percentage_by(by, survey)
+    if judge is not None:
         return _by_halving(lambda count: judge.reaches(survey, count, percent), people)
-    if by == "worst":
-        return _by_halving(lambda count: reaches(singles(count), count, percent), people)
     if by in ("RT", "RR"):
         return _by_jumps(survey, percent, people, half=by == "RR")
     alone = singles(people)

@@ -16,13 +16,13 @@ import numpy as np
 
 from kohorte.errors import InputError
 from kohorte.progress import ProgressCallback, Stage, tell
-from kohorte.survey.estimators.estimate import Figure, figures_of
+from kohorte.survey.estimators.estimate import figures_with_worst
 from kohorte.survey.estimators.expectation import expected_singles
 from kohorte.survey.estimators.judgements import DEFAULT_JUDGE, refuse_unknown_judge
 from kohorte.survey.estimators.published import ESTIMATORS, entropy
 from kohorte.survey.estimators.worst_case import worst_case_bound
 from kohorte.survey.planning.choices import Choices, Integers, all_choices, non_dominated
-from kohorte.survey.planning.judging import ROUNDING, ExpectedPercentage, reaches
+from kohorte.survey.planning.judging import ROUNDING, percentage_by, reaches
 from kohorte.survey.planning.merging import (
     MergedBlocks,
     Option,
@@ -54,9 +54,9 @@ def plan_survey(
     """A short list of ways to reach a wanted percentage, the least loss of information first.
 
     Each merges neighbouring categories, leaves questions out, or asks more people (which loses nothing). A question
-    that forbids merging stays as it is. `by` is the judgement: expected, worst (the bound that no table with these
-    margins exceeds), or one of the published coefficients OR, FG, RT and RR. `progress` is called when a stage
-    begins, and while combinations of merges are examined.
+    that forbids merging stays as it is. `by` is the judgement: expected, worst (the bound that no table with exactly
+    these margins exceeds, and no less than the expectation), or one of the published coefficients OR, FG, RT and RR.
+    `progress` is called when a stage begins, and while combinations of merges are examined.
     """
     refuse_unknown_judge(by)
     if not _is_percentage(percent):
@@ -73,7 +73,7 @@ def singles_by(by: str, survey: Answers, people: int) -> float:
     if by == "expected":
         return expected_singles(survey, people).singles
     if by == "worst":
-        return worst_case_bound(survey, people)
+        return max(worst_case_bound(survey, people), expected_singles(survey, people).singles)
     return ESTIMATORS[by](survey, people)
 
 
@@ -115,12 +115,12 @@ class _Planner:
             most = math.log2(self.people * (self.percent + ROUNDING) / 100)
             return np.flatnonzero(choices.entropies <= most), True
 
-        merged, expected = MergedBlocks(self.survey.blocks, units), ExpectedPercentage(self.survey)
+        merged, percentage = MergedBlocks(self.survey.blocks, units), percentage_by(self.by, self.survey)
 
         def good(row: int) -> bool:
             survey = merged.of(choices.options(row))
-            if self.by == "expected":
-                return expected.reaches(survey, self.people, self.percent)
+            if percentage is not None:
+                return percentage.reaches(survey, self.people, self.percent)
             return reaches(self.singles(survey, self.people), self.people, self.percent)
 
         if (in_all := len(choices.entropies)) <= MOST_TRIED:
@@ -153,7 +153,7 @@ class _Planner:
             more_people=people - self.people,
             merges=merges,
             by=self.by,
-            figures=figures_of(survey, people) | {"worst": Figure(worst_case_bound(survey, people), people)},
+            figures=figures_with_worst(survey, people),
             lost_bits=lost,
             lost_share=lost / self.bits if self.bits else 0.0,
             changes=sum(map(changes_of, partitions.values())) or int(people > self.people),
