@@ -11,7 +11,6 @@ import numpy as np
 
 from kohorte.errors import NoSolution
 from kohorte.kernels.arrays import Bools, Codes
-from kohorte.lattice import Lattice
 from kohorte.metrics import (
     Aecs,
     Classification,
@@ -23,6 +22,7 @@ from kohorte.metrics import (
 from kohorte.progress import Progress, Stage, tell
 from kohorte.recoding.base import RecodingProblem, refuse_models
 from kohorte.recoding.cells import Cells, Recoding
+from kohorte.recoding.descent import descend
 from kohorte.search import Goal, OutOfTime, full_domain, search_named
 from kohorte.sources import EncodedTable
 
@@ -41,8 +41,8 @@ class LocalRecoding:
     If the metric does not count suppressed rows (height, entropies), the searches use loss instead.
 
     Optimal or heuristic
-        Heuristic; each search is optimal, and by the plan's metric the release is never worse than that of a single
-        search, unless that search suppresses all rows.
+        Heuristic; each search is optimal unless the lattice is too large to list (descent.py), and by the plan's metric
+        the release is never worse than that of a single search, unless that search suppresses all rows.
     Complexity
         One optimal search per pass, rarely more than ten; each has fewer rows than the one before.
     Source
@@ -54,12 +54,8 @@ class LocalRecoding:
     options: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, problem: RecodingProblem) -> str | None:
-        """Classes come from several searches, so the models must judge each class on its own.
-
-        The searches list all combinations of levels.
-        """
-        lattice = Lattice(tuple(map(len, self.levels(problem.table))))
-        return refuse_models(problem.goal.models) or lattice.too_large
+        """Classes come from several searches, so the models must judge each class on its own."""
+        return refuse_models(problem.goal.models)
 
     def levels(self, table: EncodedTable) -> tuple[tuple[int, ...], ...]:
         """The levels that the cells of each attribute may have."""
@@ -102,7 +98,7 @@ class CellSuppression(LocalRecoding):
     the plan, the value is shown at that level.
 
     Optimal or heuristic
-        Heuristic; each search is optimal, and the release is never worse than that of a single search.
+        Heuristic; each search is optimal up to 24 attributes, and the release is never worse than that of a single one.
     Complexity
         At most 2^d combinations in each pass, for d attributes.
     Source
@@ -201,7 +197,8 @@ class _Searches:
     def _best(self, table: EncodedTable, rows: Codes, goal: Goal) -> _Release | None:
         """Find the best node of a table whose included rows have these indices; None if there is no solution."""
         evaluator, problem = full_domain(table, goal, self.problem.make_engine(table))
-        result = search_named("optimal").run(problem)
+        listed = problem.lattice.too_large is None
+        result = search_named("optimal").run(problem) if listed else descend(problem)
         best = result.best
         if best is None and not result.optimal:  # out of time: the top node is the most likely solution
             problem.time_limit = None

@@ -64,9 +64,11 @@ class MuArgus:
         kinds = [stated.get(name, "identifying" if stated else "most") for name in names]
         cells = HiddenCells(problem, [IDENTIFICATION.index(kind) for kind in kinds])
         complete = cells.make_safe(combinations_to_test(kinds))
+        few = len(names) <= MOST_ATTRIBUTES
         remedy = (
             f"; mu_argus tested {cells.tested:,} pairs and triples of attributes and suppressed {cells.suppressed:,} "
-            "cells, but never looks at larger combinations: mu_argus_complete tests all of them"
+            "cells, but never looks at larger combinations: "
+            + ("mu_argus_complete tests all of them" if few else "cell_suppression makes classes of all attributes")
         )
         return cells.recoding(complete=complete, remedy=remedy)
 

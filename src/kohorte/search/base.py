@@ -116,7 +116,7 @@ class Problem:
         """Whether a solution of this cost at this node is better than the best: by cost, then height, then levels."""
         if self.best is None or cost != self.best.cost:
             return self.best is None or cost < self.best.cost
-        return bool(self.lattice.order[node] < self.lattice.order[self.best.node])
+        return (sum(node), node) < (sum(self.best.node), self.best.node)  # as `Lattice.order`, without an array
 
     def report(
         self, settled: Callable[[], int], lower_bound: Callable[[], float], *, unit: str = "combinations"

@@ -1,18 +1,25 @@
 """Tables with so many quasi-identifiers that the combinations of their levels cannot be listed."""
 
 import random
+from collections.abc import Sequence
 
 import polars as pl
 import pytest
 
+from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.comparison import compare_algorithms
-from kohorte.errors import InputError
+from kohorte.errors import InputError, PrivacyViolation
 from kohorte.models import KAnonymity
 from kohorte.plans.plan import Plan
 from kohorte.release import anonymize
 from kohorte.space import solution_space
 
 COLUMNS, ROWS = 31, 60
+NAMES = [f"q{at}" for at in range(COLUMNS)]
+NOTHING = {f"n{at}": ["a", "b"] * (ROWS // 2) for at in range(COLUMNS)}
+"""Columns that say the same as the first one."""
+WITHOUT_LIMIT = ("datafly", "mondrian", "mondrian_relaxed", "local_recoding", "cell_suppression", "k_optimize")
+WITHOUT_LIMIT = (*WITHOUT_LIMIT, "hill_climbing")
 
 
 def wide_table() -> pl.DataFrame:
@@ -20,8 +27,8 @@ def wide_table() -> pl.DataFrame:
     return pl.DataFrame({f"q{at}": [draw.choice("abc") for _ in range(ROWS)] for at in range(COLUMNS)})
 
 
-def wide_plan(algorithm: str) -> Plan:
-    attributes = {f"q{at}": {"role": "quasi-identifying"} for at in range(COLUMNS)}
+def wide_plan(algorithm: str, names: Sequence[str] = NAMES) -> Plan:
+    attributes = {name: {"role": "quasi-identifying"} for name in names}
     return Plan(attributes=attributes, models=[KAnonymity(k=5)], suppression_limit=0.05, search=algorithm)
 
 
@@ -33,7 +40,7 @@ def test_a_heuristic_has_no_limit_of_combinations():
 
 @pytest.mark.parametrize("algorithm", ["optimal", "exhaustive", "breadth_first", "mingen"])
 def test_a_search_that_lists_all_combinations_names_what_can_be_used_instead(algorithm):
-    with pytest.raises(InputError, match=r"these can: datafly, mu_argus\)") as caught:
+    with pytest.raises(InputError, match=r"these can: datafly, local_recoding, cell_suppression, mu_argus\)") as caught:
         anonymize(wide_table(), wide_plan(algorithm))
     assert caught.value.code == "lattice-too-large"
 
@@ -44,9 +51,41 @@ def test_the_reason_of_a_recoder_is_not_hidden_by_the_size_of_a_lattice_it_does_
     assert caught.value.code == "algorithm-unfit"
 
 
-def test_local_recoding_says_that_its_searches_list_all_combinations():
-    with pytest.raises(InputError, match=r"local_recoding cannot .*2,147,483,648 combinations .*these can: datafly"):
-        anonymize(wide_table(), wide_plan("local_recoding"))
+@pytest.mark.parametrize("algorithm", ["local_recoding", "cell_suppression"])
+def test_a_recoding_has_no_limit_of_combinations(algorithm):
+    release = anonymize(wide_table(), wide_plan(algorithm))
+    assert release.smallest_class >= 5
+    assert release.cost < anonymize(wide_table(), wide_plan("datafly")).cost
+
+
+NUMBERS = {"a": "1", "b": "2", "c": "3"}
+ABLE = "datafly, mondrian, mondrian_relaxed, local_recoding, cell_suppression, k_optimize, hill_climbing, mu_argus"
+
+
+@pytest.mark.parametrize("algorithm", WITHOUT_LIMIT)
+def test_an_algorithm_without_a_list_takes_31_quasi_identifiers(algorithm):
+    assert anonymize(wide_table().with_columns(pl.all().replace_strict(NUMBERS)), wide_plan(algorithm)).classes > 1
+
+
+@pytest.mark.parametrize("algorithm", sorted({*ALGORITHM_NAMES} - {*WITHOUT_LIMIT, "mu_argus"}))
+def test_an_algorithm_that_refuses_31_quasi_identifiers_names_those_that_take_them(algorithm):
+    with pytest.raises(InputError, match=rf"these can: {ABLE}") as caught:
+        anonymize(wide_table().with_columns(pl.all().replace_strict(NUMBERS)), wide_plan(algorithm))
+    assert caught.value.code in ("lattice-too-large", "algorithm-unfit")
+
+
+def test_mu_argus_that_fails_names_no_algorithm_that_refuses_so_many_quasi_identifiers():
+    with pytest.raises(PrivacyViolation, match="cell_suppression makes classes of all attributes"):
+        anonymize(wide_table().select(NAMES[:13]), wide_plan("mu_argus", NAMES[:13]))
+
+
+def test_the_search_without_a_list_takes_the_better_one_of_two_attributes():
+    draw = random.Random(2)
+    rows = [("x" if row % 2 else "y", str(draw.random())) for row in range(ROWS)]
+    table = pl.DataFrame({"fine": [own for own, _ in rows], "alone": [own for _, own in rows]} | NOTHING)
+    release = anonymize(table, wide_plan("local_recoding", ["fine", "alone", *NOTHING]))
+    assert set(release.data["fine"]) == {"x", "y"}
+    assert set(release.data["alone"]) == {"*"}
 
 
 def test_a_comparison_refuses_the_searches_that_list_all_combinations_and_runs_the_others():

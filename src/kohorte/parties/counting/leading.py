@@ -180,6 +180,6 @@ def _searched(plan: Plan, problem: Problem) -> SearchResult:
     algorithm = search_named(plan.search.algorithm)
     if (reason := algorithm.refuse(problem)) is not None:
         raise InputError(f"algorithm {algorithm.name} cannot solve this plan: {reason}", code="algorithm-unfit")
-    if algorithm.lists_nodes and problem.lattice.too_large is not None:
-        problem.lattice.refuse_listing("take another algorithm, ")
+    if algorithm.lists_nodes:
+        problem.lattice.refuse_listing()  # no algorithm for counters can do without the list
     return run_to_the_end(algorithm, problem)
