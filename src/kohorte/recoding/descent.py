@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 
-from kohorte.search import OutOfTime, Problem, SearchResult
+from kohorte.search import Evaluation, OutOfTime, Problem, SearchResult
 
 
 def descend(problem: Problem) -> SearchResult:
@@ -40,7 +40,7 @@ def _descend(problem: Problem) -> bool:
         return False
     steps = 0
     waiting = [(-math.inf, axis, -1) for axis in range(len(here.node))]  # what is saved (negative), and at which step
-    finer = {}
+    finer: dict[int, Evaluation] = {}
     while waiting:
         _, axis, computed = heapq.heappop(waiting)
         if computed == steps:
