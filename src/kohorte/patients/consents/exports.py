@@ -53,12 +53,13 @@ class Export:
 
 @dataclass(frozen=True)
 class Noted:
-    """An export as the log has it, without the people in it."""
+    """An export as the log has it: how many people were in it, not who."""
 
     number: int
     project: str
     purpose: str
     at: str
+    people: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -140,6 +141,11 @@ def exported_people(connection: Connection, secrets: Secrets, number: int) -> tu
     return export, people
 
 
+def people_noted(log: Log, export: Export) -> int:
+    """How many people an export had when it was made: those who were forgotten since then are not in the database."""
+    return max([export.people, *(noted.people for noted in _logged(log) if noted.number == export.number)])
+
+
 def export_of(number: int, details: bytes, secrets: Secrets) -> Export:
     """Unseal an export."""
     content = secrets.details(details, sealed.EXPORTS, str(number))
@@ -148,7 +154,7 @@ def export_of(number: int, details: bytes, secrets: Secrets) -> Export:
 
 def _logged(log: Log) -> list[Noted]:
     return [
-        Noted(details["export"], details["project"], details["purpose"], entry["at"])
+        Noted(details["export"], details["project"], details["purpose"], entry["at"], details["people"])
         for entry in log.verified_entries()
         if entry["action"] == EXPORT
         for details in [entry["details"]]

@@ -29,7 +29,7 @@ from kohorte.patients.consents.events import (
     marks_of,
     repairs,
 )
-from kohorte.patients.consents.exports import Released, exported_people, note_export, released_to
+from kohorte.patients.consents.exports import Released, exported_people, note_export, people_noted, released_to
 from kohorte.patients.list.database import holders_of, person_of, pids_of
 from kohorte.patients.patient_list import PatientList
 
@@ -175,14 +175,17 @@ class Consents:
             )
 
     def confirm(self, number: int) -> int:
-        """Check that everybody in a noted export is still covered; returns how many people it has."""
+        """Check that everybody in a noted export is still covered; returns how many people it has.
+
+        The consent of a person who was forgotten is gone, and the file that was made still has their rows.
+        """
         secrets = self._storage.secrets
         with self._storage.reading() as connection:
             export, holders = exported_people(connection, secrets, number)
             pids = pids_of(connection, secrets, holders)
             found = self._covered(connection, pids.values(), export.purpose)
-        gone = len(set(pids.values())) - len(found.people)
-        if gone or len(pids) < export.people:
+        gone = people_noted(self._log, export) - len(found.people)
+        if gone:
             self._note("refuse export", export=number, withdrawn=gone)
             raise _changed(gone)
         self._note("confirm export", export=number)

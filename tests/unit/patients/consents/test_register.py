@@ -186,7 +186,11 @@ def test_an_export_with_a_forgotten_person_is_not_confirmed(
 ) -> None:
     listed.forget(people[0])
     assert [one.people for one in consents.released(people[1]).exports] == [3]
-    assert consents.confirm(export) == 3
+    with pytest.raises(PrivacyViolation) as refused:
+        consents.confirm(export)
+    assert refused.value.code == "consent-changed"
+    assert "for 1 of its people" in refused.value.message
+    assert consents.confirm(noted(consents, *people[1:])) == 3  # the export is made again, without them
 
 
 # People who were joined, split, forgotten, or are in doubt
