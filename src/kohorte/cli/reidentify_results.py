@@ -1,21 +1,12 @@
-"""What `kohorte reidentify` finds, and how it is handed over: shown, written, or sealed for a recipient.
-
-A finding that matters to a patient goes back as it came: its text is sealed for the treating physician, the pseudonym
-service puts the PID in place of the pseudonym, and the patient list the name in place of the PID. Neither reads the
-finding, and the person who found it does not learn the name.
-"""
+"""The options of `kohorte reidentify` that say how a result is handed over: shown, written, or sealed."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Self
 
 from kohorte.errors import AccessDenied, InputError
 
@@ -24,81 +15,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kohorte.envelopes.keys import PublicKey
+    from kohorte.envelopes.results import Result
     from kohorte.trust.folder import TrustFolder
 
 PATIENTS = "patients"
 """The source of a request for people of the patient list."""
-_ONLY_FOR = re.compile(r"\[only for the key ([0-9a-f]{16})\]$")
-PSEUDONYM, ORIGINAL, PID = "pseudonym", "original", "pid"
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result of a request: for each pseudonym what it stands for, or None."""
-
-    names: tuple[str, ...]
-    found: dict[str, tuple[str, ...] | None] = field(repr=False)
-    key: str
-    where: str
-
-    @property
-    def asked(self) -> int:
-        """How many pseudonyms were asked for."""
-        return len(self.found)
-
-    @property
-    def unknown(self) -> int:
-        """How many are unknown."""
-        return sum(values is None for values in self.found.values())
-
-    @property
-    def _rows(self) -> list[tuple[str, ...]]:
-        nothing = ("",) * len(self.names)
-        return [(asked, *(nothing if values is None else values)) for asked, values in self.found.items()]
-
-    def to_dicts(self) -> list[dict[str, str | None]]:
-        """Return the result as plain data."""
-        nothing = (None,) * len(self.names)
-        return [
-            dict(zip((self.key, *self.names), (asked, *(nothing if values is None else values)), strict=True))
-            for asked, values in self.found.items()
-        ]
-
-    def print(self) -> None:
-        """Print the result."""
-        _write_rows(sys.stdout, (self.key, *self.names), self._rows)
-
-    def text(self) -> bytes:
-        """The result as a CSV file."""
-        file = io.StringIO(newline="")
-        _write_rows(file, (self.key, *self.names), self._rows)
-        return file.getvalue().encode()
-
-    @property
-    def _added(self) -> tuple[str, ...]:
-        """The columns that a table gets."""
-        return (PID,) if self.names == (ORIGINAL,) else self.names
-
-    def refuse_taken(self, table: pl.DataFrame, column: str) -> None:
-        """Refuse a table that has a column which the result would add."""
-        taken = [name for name in self._added if name in table.columns and name != column]
-        if taken:
-            raise InputError(f"--with: the table has columns {', '.join(taken)} already", code="way-back-table")
-
-    def beside(self, table: pl.DataFrame, column: str) -> bytes:
-        """A table with what was found in place of a column; rows of others, and of unknown ones, are left out."""
-        import polars as pl
-
-        from kohorte.data import as_text, write_csv
-
-        values = [self.found.get(text or "") for text in as_text(table[column])]
-        kept = table.filter(pl.Series([one is not None for one in values], dtype=pl.Boolean)).drop(column)
-        known = [one for one in values if one is not None]
-        names = self._added
-        added = [pl.Series(name, [one[place] for one in known], dtype=pl.String) for place, name in enumerate(names)]
-        file = io.BytesIO()
-        write_csv(pl.DataFrame([*added, *kept.get_columns()]), file)
-        return file.getvalue()
 
 
 @dataclass(frozen=True)
@@ -133,16 +54,16 @@ class ResultOptions:
 
     def refuse_other_recipient(self, number: int, *, actor: str) -> None:
         """Refuse to hand a result over to another recipient than those who approved were told."""
+        from kohorte.envelopes.results import refuse_other_recipient
+        from kohorte.trust.notices import REFUSED
         from kohorte.trust.way_back import WayBack
 
         purposes = {request.number: request.purpose for request in WayBack(self.folder).all()}
-        promised = _ONLY_FOR.search(purposes.get(number, ""))
-        if promised is not None and (self.recipient is None or self.recipient.fingerprint != promised[1]):
-            reason = "way-back-recipient"
-            self.folder.log.append("refuse way back", f"request {number}", actor=actor, reason=reason)
-            raise AccessDenied(
-                f"the result is only for the key {promised[1]}; give it with --for", code="way-back-recipient"
-            )
+        try:
+            refuse_other_recipient(purposes.get(number, ""), self.recipient)
+        except AccessDenied as error:
+            self.folder.log.append(REFUSED, f"request {number}", actor=actor, reason=error.code)
+            raise
 
     def reveal(self, source: str, pseudonyms: Sequence[str]) -> Result:
         """Look up what the pseudonyms of a request stand for."""
@@ -150,6 +71,7 @@ class ResultOptions:
             return self._people(pseudonyms)
         if self.consent is not None:
             raise InputError("--consent is for requests with --patients", code="way-back-table")
+        from kohorte.envelopes.results import ORIGINAL, PSEUDONYM, Result
         from kohorte.pseudonyms.resolving import Source
 
         originals = Source.of(source).originals(self.folder, pseudonyms)
@@ -167,18 +89,18 @@ class ResultOptions:
 
     def write(self, result: Result, output: Path) -> None:
         """Write the result: into a file that only its owner can read, or into an envelope."""
-        content = result.text() if self.table is None else result.beside(self.table, self.column or "")
-        if self.recipient is not None:
-            from kohorte.envelopes.files import seal_bytes
-
-            seal_bytes(content, output, self.recipient)
-            return
         from kohorte.data import atomic_write
 
+        column = self.column or ""
+        if self.recipient is None:
+            content = result.content(self.table, column)
+        else:
+            content = result.sealed(self.table, column, self.recipient)
         with atomic_write(output, force=False, private=True) as temporary:
             temporary.write_bytes(content)
 
     def _people(self, pids: Sequence[str]) -> Result:
+        from kohorte.envelopes.results import PID, Result
         from kohorte.patients.consents.register import Consents
         from kohorte.patients.identity import FIELDS
         from kohorte.patients.patient_list import PatientList
@@ -198,11 +120,15 @@ class ResultOptions:
         return self._fitting(Result(tuple(FIELDS), found, PID, where))
 
 
-def only_for(purpose: str, path: Path) -> str:
-    """A purpose that also says to whom alone the result goes."""
+def purpose_of(options: argparse.Namespace) -> str:
+    """The purpose of a request, which also says to whom alone the result goes."""
+    purpose: str = options.purpose
+    if options.recipient is None:
+        return purpose
     from kohorte.envelopes.keys import read_public
+    from kohorte.envelopes.results import only_for
 
-    return f"{purpose} [only for the key {read_public(path).fingerprint}]"
+    return only_for(purpose, read_public(Path(options.recipient)))
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
@@ -235,9 +161,3 @@ def checked_source(options: argparse.Namespace, folder: TrustFolder, wanted: Seq
     refuse_missing_libraries()
     refuse_wrong(wanted)
     return PATIENTS
-
-
-def _write_rows(file: TextIO, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)

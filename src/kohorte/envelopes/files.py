@@ -13,6 +13,7 @@ Source
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -55,13 +56,12 @@ def seal_file(
         return write_sealed(_chunks(source, CHUNK), target, recipient, sender=sender)
 
 
-def seal_bytes(
-    content: bytes, output: Path, recipient: PublicKey, *, sender: PrivateKey | None = None, force: bool = False
-) -> None:
+def sealed_bytes(content: bytes, recipient: PublicKey, *, sender: PrivateKey | None = None) -> bytes:
     """Seal some bytes, which are never on disk in plain."""
     chunks = (content[start : start + CHUNK] for start in range(0, len(content), CHUNK))
-    with atomic_write(output, force=force, private=True) as temporary, temporary.open("wb") as target:
-        write_sealed(chunks, target, recipient, sender=sender)
+    target = io.BytesIO()
+    write_sealed(chunks, target, recipient, sender=sender)
+    return target.getvalue()
 
 
 def write_sealed(

@@ -69,10 +69,15 @@ def make_keys(name: Path) -> PublicKey:
 
 def read_public(path: Path) -> PublicKey:
     """Read a public key; one that was copied wrongly is refused."""
-    raw, fingerprint = _read(path, PUBLIC)
+    return public_of(_text(path), str(path))
+
+
+def public_of(text: str, where: str) -> PublicKey:
+    """The public key in the text of a file; `where` names the file or the field in messages."""
+    raw, fingerprint = _parsed(text, PUBLIC, where)
     key = PublicKey(raw)
     if key.fingerprint != fingerprint:
-        raise wrong_key(path)
+        raise wrong_key(where)
     return key
 
 
@@ -82,32 +87,35 @@ def read_private(path: Path) -> PrivateKey:
         refuse_open_to_others(path, what="key file", mode="600")
     except OSError as error:
         raise unreadable(path, error) from None
-    raw, fingerprint = _read(path, PRIVATE)
+    raw, fingerprint = _parsed(_text(path), PRIVATE, str(path))
     key = PrivateKey(raw)
     if key.public.fingerprint != fingerprint:
-        raise wrong_key(path)
+        raise wrong_key(str(path))
     return key
 
 
-def wrong_key(path: Path | None = None) -> InputError:
+def wrong_key(where: str = "the public key") -> InputError:
     """The error for a key that is none."""
-    where = "the public key" if path is None else str(path)
     return InputError(
         f"{where}: is not a key of an envelope, or was damaged; 'kohorte envelope keys' makes a pair",
         code="envelope-key",
     )
 
 
-def _read(path: Path, title: str) -> tuple[bytes, str]:
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="ascii", errors="replace")
+        return path.read_text(encoding="ascii", errors="replace")
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+def _parsed(text: str, title: str, where: str) -> tuple[bytes, str]:
     found = _FILE.fullmatch(text.replace("\r\n", "\n"))
     if found is not None and found[1] == PRIVATE and title == PUBLIC:
         raise InputError(
-            f"{path}: is a private key; give the public one (.pub), and keep this one to yourself", code="envelope-key"
+            f"{where}: is a private key; give the public one (.pub), and keep this one to yourself",
+            code="envelope-key",
         )
     if found is None or found[1] != title:
-        raise wrong_key(path)
+        raise wrong_key(where)
     return bytes.fromhex(found[2]), found[3]

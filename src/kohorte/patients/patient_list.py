@@ -33,7 +33,7 @@ from kohorte.patients.linkage.record import Record
 from kohorte.patients.linkage.weights import Weighing
 from kohorte.patients.list import cases
 from kohorte.patients.list.cases import Case
-from kohorte.patients.list.database import found, holders_of, person_of, pids_of
+from kohorte.patients.list.database import every_pid, found, holders_of, person_of, pids_of
 from kohorte.patients.list.history import History, forget, history_of
 from kohorte.patients.list.judging import Outcome
 from kohorte.patients.list.registration import Registered, Registration, Row
@@ -290,6 +290,15 @@ class PatientList:
         kept = pl.DataFrame({"id": [names[person] for person in pids], "pid": list(pids.values())})
         self._log("encode", people=len(pids), records=len(rows), secret=secret.fingerprint)
         return table, kept.sort("id")
+
+    def behind(self, secret: Key, ids: Sequence[str]) -> list[str | None]:
+        """The PIDs behind identifiers of an encoded list; None for one that is not of this list and secret."""
+        with self._storage.reading() as connection:
+            pids = every_pid(connection, self._storage.secrets)
+        known = {self._storage.secrets.exchange_id(pid, secret.fingerprint): pid for pid in pids}
+        found = [known.get(one) for one in ids]
+        self._log("look up encoded", ids=len(ids), found=len(ids) - found.count(None), secret=secret.fingerprint)
+        return found
 
     def _weighing(self, rows: Sequence[Row], *, store: bool) -> Weighing:
         """How common names are in the list and in the table, and how many people there are."""

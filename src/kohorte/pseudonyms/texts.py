@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from kohorte.errors import InputError
+from kohorte.pseudonyms.dates import DateColumn, offsets
 from kohorte.pseudonyms.definition import Definition
 from kohorte.pseudonyms.domains import Domain
 from kohorte.pseudonyms.kinds import Reversible
@@ -24,6 +25,23 @@ class Pseudonymized:
     key_version: int
     new: int
     """How many entries a list got."""
+    dates: list[list[str | None]] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Dates:
+    """The dates of each text, which move by one number of days per person, at most `within`."""
+
+    of_texts: Sequence[Sequence[str]] = field(repr=False)
+    within: int = 365
+    format: str | None = None
+
+    def shifted(self, days: Sequence[int | None]) -> list[list[str | None]]:
+        """The dates, moved by the days of their text; dates of a text that says nothing are removed."""
+        flat = pl.Series([one or None for dates in self.of_texts for one in dates], dtype=pl.String)
+        by = pl.Series([day for day, dates in zip(days, self.of_texts, strict=True) for _ in dates], dtype=pl.Int32)
+        moved = iter(DateColumn("dates", self.format).shift(flat, by).to_list())
+        return [[next(moved) for _ in dates] for dates in self.of_texts]
 
 
 def plain_texts(definition: Definition, texts: pl.Series) -> pl.Series:
@@ -55,11 +73,15 @@ def made(domain: Domain, originals: Sequence[str], key: Key) -> Made:
     return domain.kind.pseudonyms(originals, key)
 
 
-def pseudonymized(domain: Domain, texts: Sequence[str], *, key_version: int | None = None, actor: str) -> Pseudonymized:
-    """Return the pseudonyms of some texts, with an entry in the log of the folder.
+def pseudonymized(
+    domain: Domain, texts: Sequence[str], *, key_version: int | None = None, dates: Dates | None = None, actor: str
+) -> Pseudonymized:
+    """Return the pseudonyms of some texts, and their dates shifted, with an entry in the log of the folder.
 
     An error names the position of a text, from 1, and never the text.
     """
+    if dates is not None and len(dates.of_texts) != len(texts):
+        raise InputError("dates: has one list of dates for each text", code="pseudonym-dates")
     key = domain.key(key_version)
     given = plain_texts(domain.definition, pl.Series(texts, dtype=pl.String))
     originals = given.drop_nulls().unique(maintain_order=True).to_list()
@@ -74,6 +96,10 @@ def pseudonymized(domain: Domain, texts: Sequence[str], *, key_version: int | No
             code="pseudonym-coincidence",
         )
     by_text = dict(zip(originals, found.pseudonyms, strict=True))
+    shifted = None
+    if dates is not None:
+        days = dict(zip(originals, offsets(originals, found.versions, domain.keys, dates.within), strict=True))
+        shifted = dates.shifted([None if one is None else days[one] for one in given.to_list()])
     missing = given.null_count()
     domain.kind.folder.log.append(
         "pseudonymize",
@@ -84,4 +110,5 @@ def pseudonymized(domain: Domain, texts: Sequence[str], *, key_version: int | No
         missing=missing,
         new=found.new,
     )
-    return Pseudonymized([None if one is None else by_text[one] for one in given.to_list()], key.version, found.new)
+    pseudonyms = [None if one is None else by_text[one] for one in given.to_list()]
+    return Pseudonymized(pseudonyms, key.version, found.new, shifted)

@@ -125,7 +125,7 @@ class KeyFile:
             ) from None
         except OSError as error:
             raise InputError(unreadable(self.path, error).message, code="trust-key-file") from None
-        return Keys(self.owner, self._versions(text), self.lost)
+        return Keys(self.owner, versions_in(text, str(self.path)), self.lost)
 
     def rotate(self) -> Keys:
         """Add a version and return all; a process that is killed leaves the old file or the new one."""
@@ -155,14 +155,16 @@ class KeyFile:
         with atomic_write(self.path, force=force, private=True) as temporary:
             temporary.write_text(text, encoding="ascii")
 
-    def _versions(self, text: str) -> tuple[Key, ...]:
-        found = [_LINE.fullmatch(line) for line in text.splitlines()]
-        keys = tuple(Key(int(line[1]), bytes.fromhex(line[2])) for line in found if line is not None)
-        ascending = all(one.version < other.version for one, other in pairwise(keys))
-        if not keys or len(keys) < len(found) or not ascending:
-            raise InputError(
-                f"{self.path}: is not a key file: each line is the number of a version, a blank and "
-                f"{KEY_BYTES} bytes in hexadecimal, in ascending order",
-                code="trust-key-file",
-            )
-        return keys
+
+def versions_in(text: str, where: str) -> tuple[Key, ...]:
+    """The versions in the text of a key file; `where` names the file or the field in messages."""
+    found = [_LINE.fullmatch(line) for line in text.splitlines()]
+    keys = tuple(Key(int(line[1]), bytes.fromhex(line[2])) for line in found if line is not None)
+    ascending = all(one.version < other.version for one, other in pairwise(keys))
+    if not keys or len(keys) < len(found) or not ascending:
+        raise InputError(
+            f"{where}: is not a key file: each line is the number of a version, a blank and "
+            f"{KEY_BYTES} bytes in hexadecimal, in ascending order",
+            code="trust-key-file",
+        )
+    return keys

@@ -17,7 +17,7 @@ ASKED, APPROVED, DECLINED, SHOWN = "ask way back", "approve way back", "decline 
 REFUSED, REFUSED_OPERATION, REFUSED_TEMP_IDS = "refuse way back", "refuse operation", "refuse temp ids"
 TOLD = (
     *(ASKED, APPROVED, DECLINED, SHOWN, REFUSED, REFUSED_OPERATION, REFUSED_TEMP_IDS),
-    *("refuse export", "add person", "remove person", "wrong password"),
+    *("refuse export", "encode", "add person", "remove person", "wrong password"),
 )
 """What data protection officers are told."""
 

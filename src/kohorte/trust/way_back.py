@@ -161,7 +161,7 @@ class WayBack:
     ) -> Result:
         """Show the result of `reveal(source, pseudonyms)` to the person who asked, once.
 
-        `check(request)` may refuse the approvers.
+        `check(request)` may refuse the approvers, or a recipient whom the purpose does not name.
         """
         with self._alone():
             request = self._waiting(number, actor)
@@ -174,9 +174,9 @@ class WayBack:
                 raise self._refused(
                     number, actor, f"approvals are missing: {missing} of {APPROVALS}", code="way-back-open"
                 )
-            if check is not None:
-                self._checked(check, request, actor)
             content = self._sealed(number)
+            if check is not None:
+                self._checked(check, replace(request, purpose=content["purpose"]), actor)
             found = reveal(request.source, content["items"])  # fails before the one time is used up
             self._note(SHOWN, number, actor)
             self._seal(number, {**content, "items": []})

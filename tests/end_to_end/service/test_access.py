@@ -33,6 +33,7 @@ FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_cr
 OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
     "list_cases", "show_case", "decide_case", "merge_patients", "split_patient", "show_patient_history",
+    "encode_patients", "look_up_encoded", "compare_lists",
     "forget_patient", "rotate_patients_key", "create_domain", "rotate_domain_key", "forget_pseudonyms",
     "destroy_domain_key", "gpas_pseudonymize", "give_consent", "withdraw_consent",
     "show_consents", "list_released", "export_patients", "confirm_export", "issue_temp_ids",

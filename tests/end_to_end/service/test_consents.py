@@ -56,6 +56,15 @@ def test_from_consent_to_withdrawal(house: House, pids: list[str]) -> None:
     assert house.post("trustee", "/patients/exports/77/confirm", status=404)["code"] == "consent-export-unknown"
 
 
+def test_an_export_can_be_about_people_who_agreed_to_kinds_of_data(house: House, pids: list[str]) -> None:
+    anna, otto = pids
+    house.post("trustee", "/patients/consents", {"pids": [anna], "purposes": ["research"], "categories": ["lab"]})
+    house.post("trustee", "/patients/consents", {"pids": [otto], "purposes": ["research"]})
+    for categories, expected in ((["lab"], {anna, otto}), (["lab", "images"], {otto}), ([], {anna, otto})):
+        wish = {"purpose": "research", "project": "p7", "categories": categories}
+        assert {one["pid"] for one in house.post("trustee", "/patients/exports", wish)["people"]} == expected
+
+
 def test_a_source_gets_temp_ids_that_only_the_named_account_can_resolve_once(house: House) -> None:
     database = account(house, "recipient")
     body = {"people": [ANNA, OTTO, {"place": "Kiel"}], "temp_ids_for": database}

@@ -49,6 +49,42 @@ def test_the_service_gives_the_pseudonyms_of_the_command_line(
     assert output.read_text().split()[1:] == made
 
 
+@pytest.mark.parametrize("kind", ["one-way", "reversible", "list"])
+def test_the_service_shifts_dates_as_the_command_line_does(
+    house: House, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    domain = new_domain(house, f"dates-{kind}", kind)
+    table, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    table.write_text("id,on\nA1C2D3E4,2026-01-31\nA1C2D3E4,2026-02-28\npatient 7,2025-12-24\n")
+    options = ("--domain", domain, "--column", "id", "--folder", str(house.folder / "pseudonyms"))
+    shifting = ("--shift-dates", "on", "--within", "30", "--output", str(output))
+    assert main(["pseudonymize", str(table), *options, *shifting]) == 0
+    capsys.readouterr()
+    dates = [["2026-01-31", "2026-02-28"], ["2025-12-24", ""], ["2025-12-24"]]
+    body = {"originals": ["A1C2D3E4", "patient 7", "  "], "dates": dates, "within": 30}
+    found = house.post("source", f"/domains/{domain}/pseudonyms", body)["dates"]
+    written = [line.split(",")[1] for line in output.read_text().split()[1:]]
+    assert found == [written[:2], [written[2], None], [None]]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"dates": [["2026-01-31"]]},
+        {"dates": [["2026-01-31"], ["someday"]]},
+        {"dates": [[], []], "within": 4000},
+        {"dates": [["01.02.2026"], []], "date_format": "%c"},
+    ],
+)
+def test_dates_that_cannot_be_shifted_are_refused_without_being_repeated(
+    house: House, wrong: dict[str, object]
+) -> None:
+    if "shifted" not in {one["name"] for one in house.get("source", "/domains")["domains"]}:
+        new_domain(house, "shifted")
+    answer = house.post("source", "/domains/shifted/pseudonyms", {"originals": ["a", "b"], **wrong}, status=400)
+    assert "someday" not in json.dumps(answer)
+
+
 def test_domains_are_listed_without_keys(house: House) -> None:
     new_domain(house, "listed", "list", prefix="S-", length=8)
     listed = house.get("source", "/domains")["domains"]

@@ -13,7 +13,7 @@ from nacl.public import PrivateKey as NaclKey
 from nacl.public import SealedBox
 
 from kohorte.envelopes import files
-from kohorte.envelopes.files import open_file, seal_bytes, seal_file
+from kohorte.envelopes.files import open_file, seal_file, sealed_bytes
 from kohorte.errors import InputError, KohorteError
 from support.envelopes import Pair
 
@@ -35,7 +35,7 @@ def opened(sealed: bytes, tmp_path: Path, key: Pair, *senders: Pair) -> bytes:
 
 def sealed(content: bytes, tmp_path: Path, key: Pair, sender: Pair | None = None) -> bytes:
     private = None if sender is None else sender.private
-    seal_bytes(content, tmp_path / "sealed", key.public, sender=private, force=True)
+    (tmp_path / "sealed").write_bytes(sealed_bytes(content, key.public, sender=private))
     return (tmp_path / "sealed").read_bytes()
 
 
@@ -170,7 +170,7 @@ def test_a_key_of_low_order_is_refused(tmp_path: Path, recipient: Pair) -> None:
     from kohorte.envelopes.keys import PublicKey
 
     with pytest.raises(InputError) as refused:
-        seal_bytes(b"x", tmp_path / "sealed", PublicKey(bytes(32)))
+        sealed_bytes(b"x", PublicKey(bytes(32)))
     assert refused.value.code == "envelope-key"
     assert not (tmp_path / "sealed").exists()
     box = bindings.crypto_box_seal(os.urandom(32) + (1).to_bytes(32, "little"), recipient.public.raw)

@@ -11,7 +11,7 @@ from pathlib import Path
 from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms, named_places
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.cli.passwords import add_password_option, known_password, new_password
-from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source, only_for
+from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source, purpose_of
 from kohorte.errors import InputError
 
 TYPE_CHECKING = False
@@ -101,8 +101,9 @@ def run_request(options: argparse.Namespace) -> int:
     wanted = given_pseudonyms(options)
     with named_places(options):
         source = checked_source(options, folder, wanted)
-    purpose = options.purpose if options.recipient is None else only_for(options.purpose, Path(options.recipient))
-    request = _way_back(folder).ask(source, wanted, purpose=purpose, until=_end_of(options.until), actor=person.name)
+    request = _way_back(folder).ask(
+        source, wanted, purpose=purpose_of(options), until=_end_of(options.until), actor=person.name
+    )
     _tell(options, request)
     return 0
 
@@ -140,7 +141,7 @@ def run_show(options: argparse.Namespace) -> int:
         print_json({"request": options.number, "pseudonyms": found.asked, "unknown": found.unknown, **shown})
         return 0
     if output is None:
-        found.print()
+        found.print_to(sys.stdout)
     print(f"request {options.number}: shown, and cannot be shown again", file=sys.stderr)
     if found.unknown:
         print(f"unknown{found.where}: {found.unknown} of {found.asked}", file=sys.stderr)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from kohorte.errors import EngineError
 from kohorte.patients.consents.consent import Consent, Kind
@@ -14,7 +14,7 @@ from kohorte.patients.consents.events import Facts, Held, all_pids_of, consents_
 from kohorte.patients.list.database import found, holders_of
 from kohorte.patients.list.registration import OPEN
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import CASES, PEOPLE
+from kohorte.patients.list.tables import CASES
 from kohorte.trust.log import Log
 from kohorte.trust.pid import number_of, pid_of
 
@@ -92,12 +92,6 @@ def _refuse_exchanged(asked: str, found_mark: str | None) -> None:
             "an index of the database was changed: it leads to another person; restore the database from a copy",
             code="trust-damaged",
         )
-
-
-def every_pid(connection: Connection, secrets: Secrets) -> list[str]:
-    """The PIDs of all people, without those that were joined to another."""
-    rows = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid).where(PEOPLE.c.joined.is_(None)))
-    return [secrets.pid(row.pid, row.id) for row in rows]
 
 
 def _categories(consents: Iterable[Consent]) -> frozenset[str] | None:

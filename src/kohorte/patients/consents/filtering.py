@@ -122,10 +122,13 @@ def list_people(
 
 
 def note_people(
-    consents: Consents, wish: Purpose, pids: Sequence[str] | None = None
+    consents: Consents, wish: Purpose, pids: Sequence[str] | None = None, *, categories: Sequence[str] = ()
 ) -> tuple[int, Mapping[str, Coverage]]:
-    """Note an export of the people, or of all people, who agreed to a purpose; returns its number and the people."""
-    people, _ = _chosen(consents, wish, pids, ())
+    """Note an export of the people, or of all people, who agreed to a purpose and to all these kinds of data.
+
+    Returns its number and the people.
+    """
+    people, _ = _chosen(consents, wish, pids, categories)
     names = "".join(f"{pid}\n" for pid in sorted(people)).encode()
     return _noted(consents, wish, people, rows=len(people), columns=[PID], sha256=sha256_of(names)), people
 

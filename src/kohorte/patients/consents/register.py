@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from kohorte.errors import InputError, PrivacyViolation
 from kohorte.patients.consents.consent import Consent, Event, Kind, checked_day, checked_words
-from kohorte.patients.consents.coverage import Covered, covered, every_pid
+from kohorte.patients.consents.coverage import Covered, covered
 from kohorte.patients.consents.events import (
     WITHDRAW,
     add_events,
@@ -30,7 +30,7 @@ from kohorte.patients.consents.events import (
     repairs,
 )
 from kohorte.patients.consents.exports import Released, exported_people, note_export, people_noted, released_to
-from kohorte.patients.list.database import holders_of, person_of, pids_of
+from kohorte.patients.list.database import every_pid, holders_of, person_of, pids_of
 from kohorte.patients.patient_list import PatientList
 
 

@@ -21,7 +21,7 @@ from kohorte.errors import InputError
 from kohorte.patients.encodings.bloom import BYTES, Encoder, similarity
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
-from kohorte.trust.keys import Key, KeyFile
+from kohorte.trust.keys import Key, KeyFile, versions_in
 from kohorte.trust.sealing import BlindIndex
 
 COLUMNS = ("id", "keys", "filter")
@@ -67,6 +67,14 @@ def shared_secret(path: Path) -> tuple[Key, bool]:
     return (file.create() if made else file.read()).current, made
 
 
+def secret_in(text: str) -> Key:
+    """The secret in the content of its file."""
+    try:
+        return versions_in(text, "secret")[-1]
+    except InputError as error:
+        raise InputError(error.message, code="patients-secret") from None
+
+
 def encoded(records: Iterable[tuple[str, Record]], secret: Key) -> pl.DataFrame:
     """The file of a house: the records by identifier, in the order of the identifiers, which says nothing."""
     encoder, index = Encoder(secret), BlindIndex(secret, "exchange keys")
@@ -81,10 +89,13 @@ def encoded(records: Iterable[tuple[str, Record]], secret: Key) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
 
-def compared(one: pl.DataFrame, other: pl.DataFrame) -> list[Pair]:
-    """The pairs that are a match or grey, matches first, at most one for each two identifiers."""
+def compared(one: pl.DataFrame, other: pl.DataFrame, *, most: int | None = None) -> list[Pair]:
+    """The pairs that are a match or grey, matches first, at most one for each two identifiers.
+
+    `most` limits how many keys of two rows are compared, where the lists come from somebody else.
+    """
     mine, theirs = _filters(one), _filters(other)
-    shared = _shared_keys(one["keys"].to_list(), other["keys"].to_list())
+    shared = _shared_keys(one["keys"].to_list(), other["keys"].to_list(), most)
     if not shared:
         return []
     places = np.array(list(shared), dtype=np.int64)
@@ -103,19 +114,21 @@ def _rank(pair: Pair) -> tuple[bool, float, int]:
     return pair.verdict == "match", pair.similarity, pair.keys
 
 
-def _shared_keys(keys: Sequence[str], other_keys: Sequence[str]) -> Counter[tuple[int, int]]:
+def _shared_keys(keys: Sequence[str], other_keys: Sequence[str], most: int | None) -> Counter[tuple[int, int]]:
     """How many keys rows share, by their places; a key that too many rows have says too little."""
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for place, text in enumerate(other_keys):
-        for key in text.split():
+        for key in dict.fromkeys(text.split()):
             rows[key].append(place)
-    return Counter(
-        (place, other)
-        for place, text in enumerate(keys)
-        for key in text.split()
-        if len(rows.get(key, ())) <= MOST_ROWS_PER_KEY
-        for other in rows.get(key, ())
-    )
+    met = {key: places for key, places in rows.items() if len(places) <= MOST_ROWS_PER_KEY}
+    wanted = [[key for key in dict.fromkeys(text.split()) if key in met] for text in keys]
+    if most is not None and sum(len(met[key]) for own in wanted for key in own) > most:
+        raise InputError(
+            f"the lists have more than {most:,} pairs of rows with a key in common; compare parts of them, or use "
+            "'kohorte patients compare'",
+            code="patients-encoding",
+        )
+    return Counter((place, other) for place, own in enumerate(wanted) for key in own for other in met[key])
 
 
 def _filters(frame: pl.DataFrame) -> NDArray[np.uint8]:

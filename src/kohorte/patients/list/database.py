@@ -116,6 +116,12 @@ def pids_of(connection: Connection, secrets: Secrets, people: Iterable[int]) -> 
     return {row.id: secrets.pid(row.pid, row.id) for row in rows}
 
 
+def every_pid(connection: Connection, secrets: Secrets) -> list[str]:
+    """The PIDs of all people, without those that were joined to another."""
+    rows = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid).where(PEOPLE.c.joined.is_(None)))
+    return [secrets.pid(row.pid, row.id) for row in rows]
+
+
 def new_pids(connection: Connection, secrets: Secrets, count: int) -> list[str]:
     """Draw PIDs that nobody has and nobody had."""
     drawn: dict[bytes, str] = {}

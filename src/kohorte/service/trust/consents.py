@@ -59,13 +59,19 @@ def released(service: Service, actor: Actor, pid: str) -> dict[str, Any]:
 
 
 def export(
-    service: Service, actor: Actor, pids: Sequence[str] | None, *, purpose: str, project: str
+    service: Service,
+    actor: Actor,
+    pids: Sequence[str] | None,
+    *,
+    purpose: str,
+    project: str,
+    categories: Sequence[str] = (),
 ) -> tuple[int, list[dict[str, Any]]]:
     """Note an export to a project; return its number and the people who agreed, with the kinds of data."""
     wish = Purpose(purpose, project)
     limits.count(service, actor, len(pids or ()))
     with patient_list(service, actor) as patients:
-        number, people = note_people(Consents(patients), wish, pids)
+        number, people = note_people(Consents(patients), wish, pids, categories=categories)
     note(service, actor, "export-patients", f"export {number}", people=len(people))
     kinds = {pid: None if one.categories is None else sorted(one.categories) for pid, one in people.items()}
     return number, [{"pid": pid, "categories": kinds[pid]} for pid in sorted(kinds)]

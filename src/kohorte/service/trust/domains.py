@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from kohorte.errors import AccessDenied, InputError
 from kohorte.pseudonyms.definition import Definition
 from kohorte.pseudonyms.domains import Domains
-from kohorte.pseudonyms.texts import Pseudonymized, pseudonymized
+from kohorte.pseudonyms.texts import Dates, Pseudonymized, pseudonymized
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
@@ -63,12 +63,18 @@ def rotate_key(service: Service, actor: Actor, name: str) -> Definition:
 
 
 def pseudonymize(
-    service: Service, actor: Actor, name: str, texts: Sequence[str], *, key_version: int | None
+    service: Service,
+    actor: Actor,
+    name: str,
+    texts: Sequence[str],
+    *,
+    key_version: int | None,
+    dates: Dates | None = None,
 ) -> Pseudonymized:
-    """Return the pseudonyms of some texts."""
+    """Return the pseudonyms of some texts, and the shifted dates of each."""
     limits.count(service, actor, len(texts))
     with known_domains(service) as domains:
         refuse_version(domains.definition(name), key_version)
-        found = pseudonymized(domains.open(name), texts, key_version=key_version, actor=name_of(actor))
+        found = pseudonymized(domains.open(name), texts, key_version=key_version, dates=dates, actor=name_of(actor))
     note(service, actor, "pseudonymize", f"domain {name}", pseudonyms=len(texts))
     return found

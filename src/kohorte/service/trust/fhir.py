@@ -18,7 +18,8 @@ def answered(service: Service, actor: Actor, operation: str, parameters: object)
     """Return the answer to an operation; the audit log has the operation and how many values were answered."""
 
     def shown(number: int, target: str, pseudonyms: Sequence[str]) -> list[str | None]:
-        found = dict(reveal(service, actor, number, check=refuse_others(target, pseudonyms)))
+        result, _ = reveal(service, actor, number, check=refuse_others(target, pseudonyms))
+        found = {one: None if values is None else values[0] for one, values in result.found.items()}
         return [found[one] for one in pseudonyms]
 
     limits.count(service, actor, _values(parameters))

@@ -39,12 +39,21 @@ def register(service: Service, actor: Actor, people: Sequence[Mapping[str, str]]
     The same description gets the same PID again. Only people who may see the list learn whether somebody was in it.
     """
     limits.count(service, actor, len(people))
-    table = pl.DataFrame(people, schema=dict.fromkeys(FIELDS, pl.String))
     with patient_list(service, actor) as patients:
-        found = patients.register(table, dict(zip(FIELDS, FIELDS, strict=True)))
+        found = patients.register(_table(people), dict(zip(FIELDS, FIELDS, strict=True)))
     note(service, actor, "register-patients", ABOUT, people=len(people))
     tells = actor.may(Permission.MANAGE_PATIENTS)
     return [{"pid": row.pid, "outcome": row.outcome.value if tells else told(row.outcome)} for row in found.rows]
+
+
+def rehearse(service: Service, actor: Actor, people: Sequence[Mapping[str, str]]) -> list[dict[str, str | None]]:
+    """Return what would become of people, and store nothing: it tells who is in the list, and gives no PID."""
+    actor.refuse_without(Permission.MANAGE_PATIENTS)
+    limits.count(service, actor, len(people))
+    with patient_list(service, actor) as patients:
+        found = patients.register(_table(people), dict(zip(FIELDS, FIELDS, strict=True)), dry_run=True)
+    note(service, actor, "rehearse-registration", ABOUT, people=len(people))
+    return [{"pid": None, "outcome": row.outcome.value} for row in found.rows]
 
 
 def cases(service: Service, actor: Actor) -> list[Case]:
@@ -101,6 +110,10 @@ def rotate_key(service: Service, actor: Actor) -> int:
         version = patients.rotate_key()
     note(service, actor, "rotate-patients-key", ABOUT, version=version)
     return version
+
+
+def _table(people: Sequence[Mapping[str, str]]) -> pl.DataFrame:
+    return pl.DataFrame(people, schema=dict.fromkeys(FIELDS, pl.String))
 
 
 def fields_of(identity: Identity) -> dict[str, str]:

@@ -19,7 +19,7 @@ from kohorte.trust.notices import REFUSED_OPERATION
 
 NOTED_BELOW = frozenset(
     f"way-back-{step}"
-    for step in ("own", "twice", "open", "other", "approver", "dependent", "shown", "declined", "expired")
+    for step in ("own", "twice", "open", "other", "approver", "dependent", "shown", "declined", "expired", "recipient")
 ) | {"temp-id-refused", "consent-changed", "too-many-requests"}
 """The codes of refusals that are in the log already; too many requests would only fill it."""
 REFUSED_INPUT = "refuse input"
@@ -29,6 +29,7 @@ SERVER_ERRORS = 500
 PREFIXES = {
     "/api/v1/patients": Part.PATIENTS,
     "/api/v1/domains": Part.PSEUDONYMS,
+    "/api/v1/encodings": Part.PSEUDONYMS,
     "/api/v1/way-back": Part.PSEUDONYMS,
     "/ttp-fhir/": Part.PSEUDONYMS,
     "/v1/fhir/": Part.PSEUDONYMS,

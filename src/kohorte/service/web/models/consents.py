@@ -87,6 +87,7 @@ class ExportWish(Body):
     purpose: Word
     project: Word
     pids: Pids | None = Field(default=None, repr=False)
+    categories: Words = Field(default_factory=list, description="Only people who agreed to all these kinds of data.")
 
 
 class CoveredPerson(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from kohorte.service.web.models.requests import Body
 
@@ -53,6 +53,9 @@ class People(Body):
     people: Annotated[list[Person], Field(fail_fast=True, min_length=1, max_length=MOST_PEOPLE)] = Field(repr=False)
     temp_ids_for: Annotated[int, Field(strict=True, ge=1, le=2**31 - 1)] | None = Field(
         default=None, description="The number of an account: it can resolve the TempIDs that are given instead of PIDs."
+    )
+    dry_run: StrictBool = Field(
+        default=False, description="Compare and store nothing; only for those who may see the list."
     )
 
 

@@ -7,11 +7,15 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
+from kohorte.pseudonyms.dates import MOST_DAYS
 from kohorte.pseudonyms.shape import LONGEST
+from kohorte.service.trust.way_back import Wish
+from kohorte.service.web.models.handing_over import PublicKeyText, recipient_of
 from kohorte.service.web.models.requests import Body
 from kohorte.trust.way_back import MOST_ITEMS
 
 MOST_TEXTS = 10_000
+ENVELOPE = "The result, sealed for the recipient: in Base64 what `kohorte envelope open` takes."
 DOMAIN: dict[str, Any] = {
     "name": "study",
     "kind": "reversible",
@@ -42,6 +46,7 @@ REQUEST: dict[str, Any] = {
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Pseudonym = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Days = Annotated[list[Annotated[str, StringConstraints(max_length=40)]], Field(fail_fast=True, max_length=1_000)]
 Version = Annotated[int, Field(strict=True, ge=1, le=10**9)]
 
 
@@ -94,6 +99,15 @@ class Originals(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"originals": ["A1C2D3E4", "F5G6H7J8"]}]})
     originals: Annotated[list[Text], Field(fail_fast=True, min_length=1, max_length=MOST_TEXTS)] = Field(repr=False)
     key_version: Version | None = Field(default=None, description="An old version of the key; default: the current.")
+    dates: Annotated[list[Days], Field(fail_fast=True, max_length=MOST_TEXTS)] | None = Field(
+        default=None, repr=False, description="The dates of each text, in the order of the texts."
+    )
+    within: Annotated[int, Field(strict=True, ge=1, le=MOST_DAYS)] = Field(
+        default=365, description="Dates move by at most so many days."
+    )
+    date_format: Word | None = Field(
+        default=None, description="How dates are written, such as `%d.%m.%Y`, if it is not certain."
+    )
 
 
 class ForgottenPseudonyms(Body):
@@ -122,18 +136,26 @@ class PseudonymsAnswer(BaseModel):
     domain: str
     key_version: int
     pseudonyms: list[str | None] = Field(repr=False)
+    dates: list[list[str | None]] | None = Field(
+        default=None, repr=False, description="The dates of each text, moved; null without dates in the request."
+    )
 
 
 class _Question(Body):
-    """What every request for the way back says: for what purpose, and until when."""
+    """What every request for the way back says: for what purpose, until when, and perhaps for whom alone."""
 
     purpose: Annotated[str, StringConstraints(max_length=2_000)]
     until: AwareDatetime | date = Field(description="When the request expires; a date counts to its end in UTC.")
+    recipient: PublicKeyText | None = Field(
+        default=None, description="The content of a .pub file: the result is only for this key, and approvers see that."
+    )
 
     @property
-    def end(self) -> datetime:
-        """The moment at which the request expires."""
-        return self.until if isinstance(self.until, datetime) else datetime.combine(self.until, time.max, tzinfo=UTC)
+    def wish(self) -> Wish:
+        """What is asked for."""
+        until = self.until
+        end = until if isinstance(until, datetime) else datetime.combine(until, time.max, tzinfo=UTC)
+        return Wish(self.purpose, end, recipient_of(self.recipient))
 
 
 class WayBackQuestion(_Question):
@@ -211,7 +233,9 @@ class WayBackResult(BaseModel):
     """The result of a request; it is shown once."""
 
     request: int
-    found: list[Revealed]
+    found: list[Revealed] | None = Field(description="Null if the result is in the envelope.")
+    unknown: int = Field(description="How many pseudonyms are unknown in their domain.")
+    envelope: str | None = Field(default=None, description=ENVELOPE, repr=False)
 
 
 class RevealedPerson(BaseModel):
@@ -225,7 +249,9 @@ class PeopleResult(BaseModel):
     """The people of a request; they are shown once."""
 
     request: int
-    found: list[RevealedPerson]
+    found: list[RevealedPerson] | None = Field(description="Null if the people are in the envelope.")
+    unknown: int = Field(description="How many PIDs nobody of the list has, or nobody who agreed.")
+    envelope: str | None = Field(default=None, description=ENVELOPE, repr=False)
 
 
 class Notices(BaseModel):

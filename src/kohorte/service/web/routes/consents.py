@@ -54,7 +54,9 @@ def list_released(body: OnePid, service: ServiceDep, actor: ActorDep) -> Release
 @router.post("/exports", summary="Note an export to a project")
 def export_patients(body: ExportWish, service: ServiceDep, actor: ActorDep) -> ExportAnswer:
     """Return who of the given people, or of all, agreed to a purpose; it is noted for each of them."""
-    number, people = consents.export(service, actor, body.pids, purpose=body.purpose, project=body.project)
+    number, people = consents.export(
+        service, actor, body.pids, purpose=body.purpose, project=body.project, categories=body.categories
+    )
     return ExportAnswer(export=number, people=[CoveredPerson(**one) for one in people])
 
 

@@ -8,9 +8,11 @@ from fastapi import APIRouter, Path, Response
 
 from kohorte.errors import InputError
 from kohorte.pseudonyms.domains import definition_of
+from kohorte.pseudonyms.texts import Dates
 from kohorte.service.approvals.requests import perform
-from kohorte.service.trust import domains, forgetting
+from kohorte.service.trust import domains, encodings, forgetting
 from kohorte.service.web.dependencies import ActorDep, ServiceDep
+from kohorte.service.web.models.encodings import PairAnswer, PairsAnswer, TwoLists
 from kohorte.service.web.models.trust import (
     DestroyedKey,
     DomainAnswer,
@@ -57,9 +59,24 @@ def rotate_domain_key(name: DomainName, service: ServiceDep, actor: ActorDep) ->
 
 @router.post("/domains/{name}/pseudonyms", summary="Pseudonymize texts")
 def pseudonymize(name: DomainName, body: Originals, service: ServiceDep, actor: ActorDep) -> PseudonymsAnswer:
-    """Return the pseudonyms of texts; the answer does not tell whether a text was known."""
-    found = domains.pseudonymize(service, actor, name, body.originals, key_version=body.key_version)
-    return PseudonymsAnswer(domain=name, key_version=found.key_version, pseudonyms=found.pseudonyms)
+    """Return the pseudonyms of texts, and dates moved by so many days as each person has in the domain.
+
+    The answer does not tell whether a text was known.
+    """
+    dates = None if body.dates is None else Dates(body.dates, body.within, body.date_format)
+    found = domains.pseudonymize(service, actor, name, body.originals, key_version=body.key_version, dates=dates)
+    return PseudonymsAnswer(domain=name, key_version=found.key_version, pseudonyms=found.pseudonyms, dates=found.dates)
+
+
+@router.post("/encodings/compare", summary="Compare two encoded patient lists")
+def compare_lists(body: TwoLists, service: ServiceDep, actor: ActorDep) -> PairsAnswer:
+    """Return pairs of rows that may be one person, as the third party between two houses; it needs no key."""
+    pairs = encodings.compare(service, actor, body.one, body.other)
+    found = [
+        PairAnswer(**vars(pair) | {"similarity": round(pair.similarity, 4), "verdict": pair.verdict}) for pair in pairs
+    ]
+    matches = sum(one.verdict == "match" for one in found)
+    return PairsAnswer(match=matches, grey=len(found) - matches, pairs=found)
 
 
 @router.post("/domains/{name}/forget", status_code=204, summary="Forget pseudonyms of a list", responses=MAY_WAIT)

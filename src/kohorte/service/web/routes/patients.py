@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Response
 
 from kohorte.service.approvals.requests import perform
-from kohorte.service.trust import forgetting, patients, temp_ids
+from kohorte.service.trust import encodings, forgetting, patients, temp_ids
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
+from kohorte.service.web.models.encodings import LIST_TEXT, EncodedIds, EncodedPidsAnswer, Encoding
 from kohorte.service.web.models.patients import (
     CaseAnswer,
     CasesAnswer,
@@ -25,6 +28,9 @@ from kohorte.service.web.models.patients import (
 from kohorte.service.web.routes.approvals import MAY_WAIT, waiting
 from kohorte.service.web.routes.way_back import people_router
 
+ENCODED: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/csv": {"schema": {"type": "string"}, "example": LIST_TEXT}}}
+}
 router = APIRouter(tags=["patients"], prefix="/patients")
 router.include_router(people_router)
 
@@ -33,7 +39,11 @@ router.include_router(people_router)
 def register_patients(body: People, service: ServiceDep, actor: ActorDep) -> RegistrationsAnswer:
     """Give every person a PID, or a TempID for it: sources get TempIDs and do not learn who was in the list."""
     people = [one.model_dump() for one in body.people]
-    found = temp_ids.register(service, actor, people, recipient=body.temp_ids_for)
+    found = (
+        patients.rehearse(service, actor, people)
+        if body.dry_run
+        else temp_ids.register(service, actor, people, recipient=body.temp_ids_for)
+    )
     return RegistrationsAnswer(registrations=[Registration.model_validate(one) for one in found])
 
 
@@ -83,6 +93,19 @@ def forget_patient(body: OnePid, service: ServiceDep, actor: ActorDep) -> Respon
     """Destroy identity data and link of a person; the log of the patient list proves when."""
     values = {"patient": forgetting.reserve(service, actor, body.pid)}
     return waiting(perform(service, actor, "forget_patient", values=values)) or Response(status_code=204)
+
+
+@router.post("/encodings", summary="Encode the list for a comparison", responses=ENCODED, response_class=Response)
+def encode_patients(body: Encoding, service: ServiceDep, actor: ActorDep) -> Response:
+    """Return the list as a CSV file for a third party, without names and PIDs; the secret is not kept."""
+    table = encodings.encode(service, actor, body.secret)
+    return Response(table.write_csv(), media_type="text/csv")
+
+
+@router.post("/encodings/people", summary="Look up PIDs of an encoded list")
+def look_up_encoded(body: EncodedIds, service: ServiceDep, actor: ActorDep) -> EncodedPidsAnswer:
+    """Return the PIDs behind identifiers that this house has encoded, such as those of the matches."""
+    return EncodedPidsAnswer(pids=encodings.look_up(service, actor, body.secret, body.ids))
 
 
 @router.post("/rotate-key", summary="Rotate the key of the patient list")

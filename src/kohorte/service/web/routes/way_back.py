@@ -6,6 +6,7 @@ and from PIDs to people.
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -14,6 +15,7 @@ from kohorte.pseudonyms.resolving import Source
 from kohorte.service.parts import Part
 from kohorte.service.trust import way_back
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
+from kohorte.service.web.models.handing_over import HandingOver, PeopleHandingOver
 from kohorte.service.web.models.trust import (
     Notices,
     PeopleQuestion,
@@ -38,7 +40,7 @@ people_router = APIRouter(prefix="/way-back")
 def ask_way_back(body: WayBackQuestion, service: ServiceDep, actor: ActorDep, response: Response) -> WayBackAnswer:
     """Ask what some pseudonyms stand for; whether any of them is known is not looked up."""
     source = Source(body.domain, body.key_version)
-    asked = way_back.ask(service, actor, source, body.pseudonyms, purpose=body.purpose, until=body.end)
+    asked = way_back.ask(service, actor, source, body.pseudonyms, body.wish)
     response.headers["Location"] = f"/api/v1/way-back/{asked['request']}"
     return WayBackAnswer(**asked)
 
@@ -46,24 +48,44 @@ def ask_way_back(body: WayBackQuestion, service: ServiceDep, actor: ActorDep, re
 @people_router.post("", status_code=201, summary="Ask who PIDs are", responses=CREATED)
 def ask_people(body: PeopleQuestion, service: ServiceDep, actor: ActorDep, response: Response) -> WayBackAnswer:
     """Ask who some PIDs are; whether any of them is in the list is not looked up."""
-    asked = way_back.ask_people(service, actor, body.pids, purpose=body.purpose, until=body.end)
+    asked = way_back.ask_people(service, actor, body.pids, body.wish)
     response.headers["Location"] = f"/api/v1/patients/way-back/{asked['request']}"
     return WayBackAnswer(**asked)
 
 
 @router.post("/{number:int}/show", summary="See the result of your request")
-def reveal_way_back(number: Number, service: ServiceDep, actor: ActorDep) -> WayBackResult:
-    """Return what the pseudonyms stand for, once, to the person who asked; a lost answer must be asked for again."""
-    found = way_back.reveal(service, actor, number)
-    revealed = [Revealed(pseudonym=pseudonym, original=original) for pseudonym, original in found]
-    return WayBackResult(request=number, found=revealed)
+def reveal_way_back(
+    number: Number, service: ServiceDep, actor: ActorDep, body: HandingOver | None = None
+) -> WayBackResult:
+    """Return what the pseudonyms stand for, once, to the person who asked; a lost answer must be asked for again.
+
+    With a recipient the answer is an envelope that only the recipient can open, and shows nothing else.
+    """
+    result, envelope = way_back.reveal(service, actor, number, (body or HandingOver()).handing())
+    found = None if envelope else [Revealed.model_validate(one) for one in result.to_dicts()]
+    return WayBackResult(request=number, found=found, unknown=result.unknown, envelope=_text(envelope))
 
 
 @people_router.post("/{number:int}/show", summary="See the people of your request")
-def reveal_people(number: Number, service: ServiceDep, actor: ActorDep) -> PeopleResult:
-    """Return who the PIDs are, once, to the person who asked; a lost answer must be asked for again."""
-    found = way_back.reveal_people(service, actor, number)
-    return PeopleResult(request=number, found=[RevealedPerson(pid=pid, person=person) for pid, person in found])
+def reveal_people(
+    number: Number, service: ServiceDep, actor: ActorDep, body: PeopleHandingOver | None = None
+) -> PeopleResult:
+    """Return who the PIDs are, once, to the person who asked; a lost answer must be asked for again.
+
+    With a recipient, such as the treating physician, the answer is an envelope that only the recipient can open.
+    """
+    wish = body or PeopleHandingOver()
+    result, envelope = way_back.reveal_people(service, actor, number, wish.handing(wish.consent))
+    people = {
+        pid: None if values is None else dict(zip(result.names, values, strict=True))
+        for pid, values in result.found.items()
+    }
+    found = None if envelope else [RevealedPerson(pid=pid, person=person) for pid, person in people.items()]
+    return PeopleResult(request=number, found=found, unknown=result.unknown, envelope=_text(envelope))
+
+
+def _text(envelope: bytes | None) -> str | None:
+    return None if envelope is None else base64.b64encode(envelope).decode()
 
 
 def _add_steps(to: APIRouter, part: Part, ending: str) -> None:
