@@ -105,13 +105,18 @@ def test_a_release_made_without_the_ledger_is_checked_and_recorded(
     assert main(["disclosures", "check", "ledger", "--head", "1:" + "0" * 64]) == 3
 
 
-def test_withdrawn_people_are_refused_in_later_releases(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_withdrawn_people_and_some_with_them_are_in_no_later_release(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("gone.csv").write_text("patient\nP31\n")
     assert main(["disclosures", "withdraw", "ledger", "gone.csv", "--person", "patient"]) == 0
     assert "1 person newly withdrawn" in capsys.readouterr().out
     assert output_of(capsys, "disclosures", "withdraw", "ledger", "gone.csv", "--person", "patient") == {"withdrawn": 0}
-    assert released("all.csv", "one.csv") == 1
-    assert "people have withdrawn" in capsys.readouterr().err
+    assert released("all.csv", "one.csv") == 0
+    assert "4 people are left out by the disclosure ledger" in capsys.readouterr().out
+    assert pl.read_csv("one.csv").height == 8
+    assert released("all.csv", "two.csv", "--despite-ledger") == 0
+    assert pl.read_csv("two.csv").height == 11
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ class Candidate:
     does not get. Suppressed rows that the recipient sees as stars are shown: they are a class of their own. `table`
     are the people of the whole table, also those who do not satisfy the condition (None: everybody whom the ledger
     knows). `sensitive` has, for each sensitive column, a code per row (-1: missing). An answer with noise has
-    `epsilon`; it is listed and tells no set of people.
+    `epsilon`; it is listed with its cost and tells no set of people. `about` says which series, project or
+    study the release belongs to.
     """
 
     people: Integers
@@ -52,6 +53,8 @@ class Candidate:
     table: Integers | None = None
     sensitive: Mapping[str, Integers] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     epsilon: float | None = None
+    delta: float = 0.0
+    about: str = ""
 
     def __post_init__(self) -> None:
         arrays = {"people": self.people, "classes": self.classes}
@@ -69,7 +72,9 @@ class Candidate:
                 code="disclosure-recipient",
                 field="recipient",
             )
-        for name in ("condition", "purpose"):
+        if not 0 <= self.delta < 1:
+            raise InputError("delta: is a number from 0 to below 1", code="disclosure-candidate", field="delta")
+        for name in ("condition", "purpose", "about"):
             if len(getattr(self, name)) > LONGEST_TEXT:
                 raise InputError(
                     f"{name}: has at most {LONGEST_TEXT} characters", code="disclosure-candidate", field=name
@@ -90,6 +95,14 @@ class Candidate:
         gone = people[self.people]
         return replace(self, classes=np.where(gone, LEFT_OUT, self.classes))
 
+    def of_table(self, people: Integers) -> Candidate:
+        """Return the candidate as one of a table of these people, also if it was made of some of them only."""
+        return replace(self, table=people)
+
+    def left_out_of(self, other: Candidate) -> Integers:
+        """The people whom another candidate with the same rows shows and this one does not."""
+        return np.setdiff1d(other.people[other.shown], self.people[self.shown])
+
     def facts(self) -> dict[str, Any]:
         """Return what the ledger notes in words, as plain data."""
         return {
@@ -99,4 +112,6 @@ class Candidate:
             "columns": dict(self.columns),
             "condition": self.condition,
             "epsilon": self.epsilon,
+            "delta": self.delta,
+            "about": self.about,
         }

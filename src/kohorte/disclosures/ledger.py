@@ -32,7 +32,7 @@ from kohorte.disclosures.repairing import repaired
 from kohorte.disclosures.storage import START, Books, ShownAtoms, Storage
 from kohorte.disclosures.view import View
 from kohorte.errors import InputError, PrivacyViolation
-from kohorte.kernels.arrays import Integers
+from kohorte.kernels.arrays import Bools, Integers
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.libraries import refuse_missing_libraries
 from kohorte.trust.log import account
@@ -138,6 +138,22 @@ class Ledger:
                 books.set_withdrawn(withdrawn)
                 books.save({"action": "withdraw", "people": new})
         return new
+
+    def have_withdrawn(self, people: pl.Series | Sequence[str]) -> Bools:
+        """Whether the person of each row has withdrawn; nobody is added."""
+        with self._storage.reading() as books:
+            withdrawn = books.withdrawn()
+            if not withdrawn.any():
+                return np.zeros(len(people), dtype=bool)
+            known = books.prints()
+        prints, row_of = distinct_prints(people, self._storage.secrets.people)
+        index = found_in(known, prints)
+        return ((index >= 0) & withdrawn[np.maximum(index, 0)])[row_of]
+
+    def withdrawn(self, people: Integers) -> Bools:
+        """Which of some people, by index, have withdrawn."""
+        with self._storage.reading() as books:
+            return books.withdrawn()[people]
 
     def releases(self) -> list[dict[str, Any]]:
         """Return the facts of all releases, in their order."""

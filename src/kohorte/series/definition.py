@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -101,6 +101,10 @@ class Definition:
     def by_arrival(self) -> bool:
         """Whether the rows of each arrival are protected on their own."""
         return self.settings.arrivals == "known"
+
+    def letting_leave(self) -> Definition:
+        """The same definition for a table from which people had to be left out, whatever the settings say."""
+        return replace(self, settings=replace(self.settings, withdrawn="accept"))
 
     def regions(self, state: State, number: int) -> Regions:
         """The regions of a release; of number 0 those before the first."""

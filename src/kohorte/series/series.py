@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import polars as pl
+
 from kohorte.data import FrameKind, TableFile, from_polars, sha256_of, to_polars
 from kohorte.errors import InputError, KohorteError
 from kohorte.pages import refuse_page
 from kohorte.plans.plan import Plan
 from kohorte.progress import Progress, ProgressCallback, Stage, tell
 from kohorte.release.certificate import Certificate
-from kohorte.release.write import StagedFiles
+from kohorte.release.write import StagedFiles, only_files
 from kohorte.series.checking.backwards import refuse_backwards
 from kohorte.series.checking.verification import SeriesVerification, verify_series
 from kohorte.series.definition import Definition
@@ -27,6 +29,7 @@ from kohorte.series.memory.state import Entry, Head, State, damaged, now
 from kohorte.series.picture import write_page
 from kohorte.series.releasing.certificate import Unpublished
 from kohorte.series.releasing.commit import commit, pending_files
+from kohorte.series.releasing.gate import Gate
 from kohorte.series.releasing.publication import publish_release
 from kohorte.series.releasing.recovery import name_pending_files
 from kohorte.series.releasing.series_release import SeriesRelease, entry_of, figures_of
@@ -108,6 +111,11 @@ class Series:
         return self._state
 
     @property
+    def identity(self) -> str:
+        """A short name of the series that stays the same, for other records of its releases."""
+        return State(self._state.head).hash[:16]
+
+    @property
     def history(self) -> tuple[Entry, ...]:
         """The releases so far."""
         return self._state.releases
@@ -125,22 +133,23 @@ class Series:
         source: TableFile | None = None,
         force: bool = False,
         progress: ProgressCallback | None = None,
+        gate: Gate | None = None,
     ) -> SeriesRelease:
         """Make the next release of the table as it is now, and write it with its certificate if `output` is given.
 
         From then on the release belongs to the series: every later release assumes that everybody has it. `progress` is
-        called when a stage begins, and several times a second during the search; what it returns is ignored.
+        called when a stage begins, and several times a second during the search; what it returns is ignored. `gate`
+        examines the release, may leave people out of it, and remembers it before the series does.
         """
         progress = _watching(progress)
         files = self._output(output, source, force=force)
         with self._working() as state:
             if files is not None:
                 refuse_backwards(state, files.paths[0])
-            table, kind = self._table(frame, state, progress)
-            draft = table.draft(state, progress)
-            made = Unpublished(table, state, draft.figures, draft.data, draft.people)
+            draft, kind = self._draft(frame, state, gate, progress)
+            made = Unpublished(draft.table, state, draft.figures, draft.data, draft.people)
             try:
-                joining = partial(self._commit, state, draft, force=force)
+                joining = partial(self._commit, state, draft, force=force, gate=gate)
                 certificate = publish_release(made, files, self._folder.path, commit=joining, progress=progress)
             finally:
                 self._recover(self._state)
@@ -152,18 +161,44 @@ class Series:
             verdict=certificate.verdict,
         )
 
+    def _draft(
+        self, frame: object, state: State, gate: Gate | None, progress: ProgressCallback | None
+    ) -> tuple[Draft, FrameKind]:
+        """The next release; rows may be missing without leave only if the gate leaves them out."""
+        table, kind = self._table(frame, state, progress)
+        if gate is None:
+            return table.draft(state, progress), kind
+        whole, definition, record = to_polars(frame)[0], self._definition.letting_leave(), self._folder.record(state)
+
+        def make(rows: pl.DataFrame) -> Draft:
+            if rows.height == whole.height:
+                return table.draft(state, progress)
+            return read_growing_table(definition, rows, record).draft(state, progress)
+
+        return gate.draft_passed(whole, make), kind
+
     def _commit(
-        self, state: State, draft: Draft, sha256: str, names: Sequence[tuple[Path, Path]], *, force: bool
+        self,
+        state: State,
+        draft: Draft,
+        sha256: str,
+        names: Sequence[tuple[Path, Path]],
+        *,
+        force: bool,
+        gate: Gate | None,
     ) -> None:
+        if gate is not None:
+            gate.commit(sha256, names)
         pending = pending_files(names, force=force)
         self._state = commit(self._folder, state, draft, output_sha256=sha256 or None, pending=pending)
 
-    def preview(self, frame: object, *, progress: ProgressCallback | None = None) -> SeriesRelease:
+    def preview(
+        self, frame: object, *, progress: ProgressCallback | None = None, gate: Gate | None = None
+    ) -> SeriesRelease:
         """Describe the next release without making it: no row is returned, and the series does not change."""
         progress = _watching(progress)
         with self._working() as state:
-            table, _ = self._table(frame, state, progress)
-            draft = table.draft(state, progress)
+            draft, _ = self._draft(frame, state, gate, progress)
             return SeriesRelease(**vars(draft.figures), data=None, verdict=verdict_on(draft))
 
     def status(self, frame: object = None, *, top: int = TOP) -> SeriesStatus:
@@ -197,6 +232,7 @@ class Series:
         *,
         source: TableFile | None = None,
         force: bool = False,
+        gate: Gate | None = None,
     ) -> SeriesRelease:
         """Make an earlier release again from the table as it is now, with the same rows and cells."""
         files = self._output(output, source, force=force)
@@ -213,7 +249,13 @@ class Series:
                 )
             figures, people = figures_of(entry, table, replayed), table.people_of(table.rows_of(number), data, number)
             made = Unpublished(table, state, figures, data, people)
-            certificate = publish_release(made, files, self._folder.path)
+            if gate is not None:
+                rows = table.rows_of(number)
+                gate.again_passed(
+                    to_polars(frame)[0], rows, replayed.generalization.locate(table.positions[rows]), data
+                )
+            commits = only_files if gate is None else gate.commit
+            certificate = publish_release(made, files, self._folder.path, commit=commits)
         return SeriesRelease(
             **vars(figures), data=from_polars(data, kind), certificate=certificate, verdict=certificate.verdict
         )

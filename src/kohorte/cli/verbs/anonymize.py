@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kohorte.algorithm_names import ALGORITHM_NAMES
-from kohorte.cli.exchange.ledger import add_ledger_options, recording
+from kohorte.cli.exchange.ledger import add_ledger_options, ledger_facts, print_ledger, recording
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
@@ -20,6 +20,8 @@ from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import polars as pl
+
     from kohorte.data import TableFile
     from kohorte.plans import Plan
     from kohorte.plans.parts import About
@@ -76,15 +78,12 @@ def run(options: argparse.Namespace) -> int:
         release, certificate, verdict, spans = _released(options, progress, started, closing)
     if options.json:
         formulas = None if certificate is None else certificate.facts["formulas"]
-        found = {} if options.ledger is None else {"ledger_findings": options.findings.to_dict()}
-        print_json(release.to_dict() | {"formulas": formulas, "verdict": verdict.to_dict(), "seconds": spans} | found)
+        told = {"formulas": formulas, "verdict": verdict.to_dict(), "seconds": spans}
+        print_json(release.to_dict() | told | ledger_facts(options.recorded))
     else:
         output = None if options.output is None else Path(options.output)
         _print_summary(release, certificate, verdict, spans["total"])
-        if options.ledger is not None:
-            for finding in options.findings:
-                print(f"note: the disclosure ledger found: {finding.in_words}")
-            print("the disclosure ledger found nothing" if not options.findings else "written despite the ledger")
+        print_ledger(options.recorded, options)
         _print_files(output, options.report)
     if options.show_values:
         show_lost_values(release.losses)
@@ -104,14 +103,19 @@ def _released(
     output = Path(options.output) if options.output is not None else None
     _refuse_files(options, plan, output)
     pseudonymize = _pseudonyms(options, plan)
-    ledger = recording(options, plan, closing)
+    ledger = options.recorded = recording(options, plan, closing)
     table = read_data(options, progress)
     read = time.perf_counter()
     with showing_values(options, table.frame, plan):
-        release = find_candidate(FrameSource(table.frame), plan, progress=progress, pseudonymize=pseudonymize)
-    if ledger is not None:
-        progress.stage(Stage.COMPARING, "with earlier releases")
-        options.findings = ledger.examine(table.frame, release.table.in_memory("the disclosure ledger"))
+
+        def found(rows: pl.DataFrame) -> Candidate:
+            return find_candidate(FrameSource(rows), plan, progress=progress, pseudonymize=pseudonymize)
+
+        if ledger is None:
+            release = found(table.frame)
+        else:
+            progress.stage(Stage.COMPARING, "with earlier releases")
+            release = ledger.released(table.frame, found)
     facts = None if options.report is None else _report(options, table, release, stated, progress)
     table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
     searched = time.perf_counter()

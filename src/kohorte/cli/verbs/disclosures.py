@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 from kohorte.cli.exchange.ledger import opened_ledger
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
@@ -116,9 +117,24 @@ def run_list(options: argparse.Namespace) -> int:
     if not found:
         print("no release is recorded yet")
         return 0
-    rows = [(facts["number"], facts["at"][:10], facts["kind"], facts["recipient"], facts["people"]) for facts in found]
-    print_table(("number", "date", "kind", "recipient", "people"), rows)
+    rows = [
+        (facts["number"], facts["at"][:10], facts["kind"], facts["recipient"], *_told(facts), facts.get("about", ""))
+        for facts in found
+    ]
+    print_table(("number", "date", "kind", "recipient", "people", "epsilon", "delta", "of"), rows)
+    if spent := [float(facts["epsilon"]) for facts in found if facts["epsilon"] is not None]:
+        delta = sum(float(facts.get("delta", 0.0)) for facts in found)
+        print(
+            f"{count(len(spent), 'answer')} with noise: epsilon at most {sum(spent):g}, delta at most {delta:g} in all"
+        )
     return 0
+
+
+def _told(facts: dict[str, Any]) -> tuple[object, object, object]:
+    """The number of people, or what an answer with noise cost."""
+    if facts["epsilon"] is None:
+        return facts["people"], "", ""
+    return "noise", f"{facts['epsilon']:g}", f"{facts.get('delta', 0.0):g}"
 
 
 def run_show(options: argparse.Namespace) -> int:
@@ -205,7 +221,7 @@ def print_findings(findings: Findings) -> None:
 
 def _candidate(options: argparse.Namespace, ledger: Ledger) -> tuple[Candidate, int]:
     from kohorte.data import read_table
-    from kohorte.disclosures.released import Passing, candidate_of
+    from kohorte.disclosures.exits.released import Passing, candidate_of
     from kohorte.plans import Plan
 
     plan = Plan.from_yaml(options.plan)

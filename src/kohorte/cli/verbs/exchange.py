@@ -176,9 +176,9 @@ def _opened(options: argparse.Namespace) -> RequestFolder:
 
 
 def _ledger(options: argparse.Namespace, folder: RequestFolder) -> Ledger:
-    from kohorte.disclosures.ledger import Ledger
+    from kohorte.cli.exchange.ledger import noting_withdrawals
 
-    return Ledger.open(folder.trust if options.ledger is None else options.ledger, create=True)
+    return noting_withdrawals(folder.trust.path if options.ledger is None else Path(options.ledger), create=True)
 
 
 def _today() -> date:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kohorte.in_words import count, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.disclosures.exits.noise import AnswerRecording
     from kohorte.dp import QueryAnswer, QueryEstimate, QueryMetadata
 
 EPILOG = """\
@@ -40,6 +42,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     ask = _action(actions, "ask", "answer a query with noise, and pay for it from the budget")
     ask.add_argument("data", metavar="DATA", help="CSV or Parquet file")
     _add_query(ask)
+    ask.add_argument(
+        "--disclosures",
+        metavar="LEDGER",
+        help="list the answer in this disclosure ledger; people who have withdrawn are not in it",
+    )
+    ask.add_argument("--recipient", metavar="NAME", help="who gets the answer, as the ledger notes it (researcher)")
     ask.add_argument("--dry-run", action="store_true", help="answer from made-up data; nothing is read or spent")
     ask.add_argument("--separator", metavar="S", help="separator of a CSV file (detected if not given): , ; | tab")
     ask.add_argument("--encoding", metavar="E", help="encoding of a CSV file (UTF-8 if not given), e.g. cp1252")
@@ -89,17 +97,22 @@ def run_ask(options: argparse.Namespace) -> int:
     from kohorte.dp import dummy_table, query
 
     metadata = _metadata(options)
-    with TerminalProgress(quiet=options.json) as progress:
+    with TerminalProgress(quiet=options.json) as progress, ExitStack() as closing:
+        memory = _memory(options, closing)
         table = dummy_table(metadata) if options.dry_run else read_data(options, progress).frame
-    answer = query(
-        table,
-        options.sql,
-        metadata,
-        epsilon=options.epsilon,
-        delta=options.delta,
-        ledger=None if options.dry_run else _ledger(options),
-        researcher=options.researcher,
-    )
+        if memory is not None:
+            table = memory.without_withdrawn(table, metadata)
+        answer = query(
+            table,
+            options.sql,
+            metadata,
+            epsilon=options.epsilon,
+            delta=options.delta,
+            ledger=None if options.dry_run else _ledger(options),
+            researcher=options.researcher,
+        )
+        if memory is not None:
+            memory.record(answer)
     if options.json:
         print_json({**answer.to_dict(), "dry_run": options.dry_run})
     else:
@@ -107,6 +120,19 @@ def run_ask(options: argparse.Namespace) -> int:
             print("made-up data; nothing was spent\n")
         _print_answer(answer)
     return 0
+
+
+def _memory(options: argparse.Namespace, closing: ExitStack) -> AnswerRecording | None:
+    """The disclosure ledger that lists the answer; None if none is named, or the data are made up."""
+    if options.disclosures is None:
+        return None
+    from kohorte.cli.exchange.ledger import opened_ledger
+
+    ledger = closing.enter_context(opened_ledger(options.disclosures))
+    from kohorte.disclosures.exits.noise import AnswerRecording
+
+    recipient = options.recipient or options.researcher
+    return None if options.dry_run else AnswerRecording(ledger, recipient)
 
 
 def run_estimate(options: argparse.Namespace) -> int:

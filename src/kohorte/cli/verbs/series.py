@@ -5,16 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import cast
 
+from kohorte.cli.exchange.ledger import (
+    add_ledger_options,
+    ledger_facts,
+    print_ledger,
+    print_not_recorded,
+    recording,
+    releases_not_recorded,
+)
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
 from kohorte.cli.progress import TerminalProgress
+from kohorte.cli.report_options import ABOUT
 from kohorte.in_words import cost, count
 from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.disclosures.exits.series import SeriesRecording
     from kohorte.series import ReleaseVerdict, Series, SeriesVerification
     from kohorte.series.drafting.growing_table import Figures
 
@@ -59,10 +70,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     status.add_argument("--top", type=int, default=10, metavar="N", help="how many regions to name (default 10)")
     status.add_argument("--picture", metavar="OUT", help="draw the releases and their regions (.html)")
     status.add_argument("--force", action="store_true", help="replace an existing picture")
+    status.add_argument("--ledger", metavar="LEDGER", help="say which releases this disclosure ledger does not have")
     status.set_defaults(run=run_status)
     verify = _action(actions, "verify", "replay all releases and check what the series promises")
     add_table_options(verify, plan=False)
     verify.add_argument("releases", metavar="RELEASE", nargs="*", help="files of releases, compared with the series")
+    verify.add_argument("--ledger", metavar="LEDGER", help="say which releases this disclosure ledger does not have")
     verify.set_defaults(run=run_verify)
 
 
@@ -82,6 +95,9 @@ def _add_release_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--again", type=int, metavar="N", help="write release N again instead of making a new one")
     parser.add_argument("--plan", metavar="PLAN", help="refuse a series that was started with another plan")
+    add_ledger_options(parser)
+    for name in ("recipient", "purpose"):
+        parser.add_argument(f"--{name}", metavar="TEXT", help=f"{ABOUT[name]}, as the disclosure ledger notes it")
     parser.add_argument("--force", action="store_true", help="replace existing output files")
 
 
@@ -105,31 +121,46 @@ def run_start(options: argparse.Namespace) -> int:
 
 def run_release(options: argparse.Namespace) -> int:
     """Make the next release, preview it, or write an earlier one again."""
-    with TerminalProgress.of(options) as progress, _opened(options, progress) as series:
+    with TerminalProgress.of(options) as progress, _opened(options, progress) as series, ExitStack() as closing:
         from kohorte.data.files import refuse_output
         from kohorte.release import certificate_paths
 
         if options.output is not None:
             for path in (Path(options.output), *certificate_paths(Path(options.output))):
                 refuse_output(path, force=options.force)
+        gate = _gate(options, series, closing)
         table = read_data(options, progress)
         if options.again is not None:
             progress.stage(Stage.SEARCHING, f"for release {options.again} among the earlier ones")
-            release = series.again(options.again, table.frame, options.output, source=table, force=options.force)
+            release = series.again(
+                options.again, table.frame, options.output, source=table, force=options.force, gate=gate
+            )
         elif options.dry_run:
-            release = series.preview(table.frame, progress=progress)
+            release = series.preview(table.frame, progress=progress, gate=gate)
         else:
-            release = series.release(table.frame, options.output, source=table, force=options.force, progress=progress)
+            release = series.release(
+                table.frame, options.output, source=table, force=options.force, progress=progress, gate=gate
+            )
     if options.json:
         formulas = None if release.certificate is None else release.certificate.facts["formulas"]
-        print_json(release.to_dict() | {"formulas": formulas})
+        print_json(release.to_dict() | {"formulas": formulas} | ledger_facts(gate))
     else:
         _print_release(release)
         for note in (*release.verdict.reasons, *(() if release.certificate is None else release.certificate.notes)):
             print(f"note: {note}")
         print(f"verdict: {release.verdict.standing}; {release.verdict.sentence('the release')}")
+        print_ledger(gate, options)
         print("dry run: nothing was written" if options.dry_run else f"written and verified: {options.output}")
     return 0
+
+
+def _gate(options: argparse.Namespace, series: Series, closing: ExitStack) -> SeriesRecording | None:
+    """The disclosure ledger before this release; None if none is named."""
+    from kohorte.disclosures.exits.series import about_release
+
+    number = options.again or len(series.history) + 1
+    found = recording(options, series.plan, closing, series=about_release(series.identity, number))
+    return cast("SeriesRecording | None", found)
 
 
 def run_status(options: argparse.Namespace) -> int:
@@ -144,10 +175,12 @@ def run_status(options: argparse.Namespace) -> int:
         if picture is not None:
             progress.stage(Stage.WRITING, picture.name)
             series.write_picture(picture, status, force=options.force)
+    recorded = releases_not_recorded(options, series)
     if options.json:
-        print_json(status.to_dict())
+        print_json(status.to_dict() | recorded)
         return 0
     _print_history(series)
+    print_not_recorded(recorded)
     if status.coming is not None:
         print("\nthe next release would be")
         _print_release(status.coming.figures)
@@ -170,10 +203,12 @@ def run_verify(options: argparse.Namespace) -> int:
         frame = read_data(options, progress).frame
         progress.stage(Stage.VERIFYING, f"{count(len(series.history), 'release')} of the series")
         found = series.verify(frame, options.releases)
+    recorded = releases_not_recorded(options, series)
     if options.json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | recorded)
     else:
         _print_verification(found)
+        print_not_recorded(recorded)
     return 0 if found.satisfied else 1
 
 

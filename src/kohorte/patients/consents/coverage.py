@@ -48,7 +48,7 @@ def covered(
     """
     holders = holders_of(connection, secrets, pids)
     people = {person for _, person in holders.values()}
-    rivals = _rivals(connection, people)
+    rivals = rivals_of(connection, people)
     everybody = all_pids_of(connection, people | {other for others in rivals.values() for other in others})
     facts = facts_of(log)
     marks = marks_of(connection, secrets, log, {pid for pids in everybody.values() for pid in pids})
@@ -103,7 +103,7 @@ def _categories(consents: Iterable[Consent]) -> frozenset[str] | None:
     return frozenset(together)
 
 
-def _rivals(connection: Connection, people: Iterable[int]) -> dict[int, set[int]]:
+def rivals_of(connection: Connection, people: Iterable[int]) -> dict[int, set[int]]:
     """For each person those who may be the same, because a case is open."""
     wanted, rivals = set(people), dict[int, set[int]]()
     columns = (CASES.c.person, CASES.c.other, CASES.c.state)

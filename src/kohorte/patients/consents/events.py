@@ -25,6 +25,7 @@ from kohorte.patients.list.tables import CONSENTS, PEOPLE
 from kohorte.trust.log import Log
 
 WITHDRAW = "withdraw consent"
+ABOUT = "the patient list"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ def facts_of(log: Log) -> Facts:
     """Read the log, which is verified."""
     facts = Facts()
     for entry in log.verified_entries():
-        facts.note(entry["action"], entry["details"])
+        if entry["about"] == ABOUT:  # others write into the log of the folder, too
+            facts.note(entry["action"], entry["details"])
     return facts
 
 

@@ -30,6 +30,7 @@ from kohorte.patients.consents.events import (
     repairs,
 )
 from kohorte.patients.consents.exports import Released, exported_people, note_export, people_noted, released_to
+from kohorte.patients.consents.withdrawals import withdrawn_pids
 from kohorte.patients.list.database import every_pid, holders_of, person_of, pids_of
 from kohorte.patients.patient_list import PatientList
 
@@ -133,6 +134,11 @@ class Consents:
             tuple(event for _, event in events),
             sum(len(one.lost) for one in held.values()),
         )
+
+    def withdrawn(self) -> list[str]:
+        """All PIDs of people who have taken something back and not given it again; memories of releases need them."""
+        with self._storage.reading() as connection:
+            return withdrawn_pids(connection, self._storage.secrets, self._log)
 
     def released(self, pid: str) -> Released:
         """The exports that a person was in."""
