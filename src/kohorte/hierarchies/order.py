@@ -15,6 +15,8 @@ from kohorte.hierarchies.decimals import exact_decimals, number_parts
 _DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?"
 _ISO_DATES = (f"^{_DAY}$", f"^{_DAY} {_TIME}$", f"^{_DAY}T{_TIME}$")
 """Dates that sort correctly as text if all have one of these forms; with a time zone they do not."""
+_DOTTED = r"^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}"
+_DOTTED_DATES = tuple(Dates(f"%d.%m.%Y{time}", ("year",)) for time in ("", " %H:%M", " %H:%M:%S"))
 
 
 def sort_keys(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
@@ -26,10 +28,17 @@ def sort_keys(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
 
 
 def dates(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:
-    """The values as dates; None unless all of them are dates."""
+    """The values as dates; None unless all of them are dates.
+
+    Without a `dates` hierarchy: ISO dates, and those with dots, which are written with the day first.
+    """
     if isinstance(builder, Dates):
         return builder.moments(distinct)
-    return list(distinct) if any(distinct.str.contains(pattern).all() for pattern in _ISO_DATES) else None
+    if any(distinct.str.contains(pattern).all() for pattern in _ISO_DATES):
+        return list(distinct)
+    if not distinct.head(1).str.contains(_DOTTED).all():
+        return None
+    return next((found for reader in _DOTTED_DATES if (found := reader.moments(distinct)) is not None), None)
 
 
 def numbers(distinct: pl.Series, builder: Builder | None) -> list[Any] | None:

@@ -27,12 +27,13 @@ OR_MISSING = " or missing"
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The values of a column in an order in which every group of its hierarchy is an interval.
+    """The values of a column in an order in which every group of its hierarchy is an interval, unless it is measured.
 
     Each position of the line is a group of the finest level that may be shown. Missing values come last. `measured`:
-    the values are numbers or dates, and an interval is shown by its ends (or by the groups at its ends, if values may
-    not be shown); otherwise an interval is shown by the labels of its groups. `ordered`: neighbours belong together,
-    by their order or by a hierarchy; without either, the order is alphabetical and has no meaning.
+    the values are numbers or dates and have their order, whatever the hierarchy groups, and an interval is shown by its
+    ends (or by the groups at its ends, if values may not be shown); otherwise an interval is shown by the labels of its
+    groups. `ordered`: neighbours belong together, by their order or by a hierarchy; without either, the order is
+    alphabetical and has no meaning.
     """
 
     column: EncodedColumn = field(repr=False)
@@ -184,8 +185,9 @@ class Line:
     def heights(self, lows: Codes, highs: Codes) -> Floats:
         """The lowest level of the hierarchy with a group that covers each cell."""
         heights = np.full(len(lows), float(self.column.hierarchy.top))
-        for level in reversed(range(len(self.groups))):
-            heights[self.groups[level][lows] == self.groups[level][highs]] = level + self.column.finest
+        for level, groups in reversed(list(enumerate(self.groups))):
+            changes = np.concatenate([[0], np.cumsum(groups[1:] != groups[:-1])])  # groups may occur in several places
+            heights[changes[lows] == changes[highs]] = level + self.column.finest
         return heights
 
     def _parts(self, low: int, high: int) -> tuple[int, list[int]]:
@@ -291,7 +293,7 @@ def line_of(column: EncodedColumn, builder: Builder | None) -> Line:
     ordered = keys is not None or builder is not None or len(known) <= 2
     ranks = _ranks(column, known, keys if keys is not None else column.hierarchy.encode(texts).tolist())
     plain = np.argsort(ranks, kind="stable")
-    if keys is not None and all(_contiguous(level[plain]) for level in column.maps):
+    if keys is not None and all(_contiguous(level[plain]) for level in column.maps[: 1 if measured else None]):
         return Line(column, builder, plain, measured=measured, ordered=ordered)
     return Line(column, builder, _by_hierarchy(column, ranks), measured=False, ordered=ordered)
 
