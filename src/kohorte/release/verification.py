@@ -241,7 +241,7 @@ def verify_source(
         people_losing_all_rows=losing[1],
         open_points=(
             *((whom.unknown,) if whom.unknown else ()),
-            *common_points(groups),
+            *common_points(groups, plan.judging_models),
             *spelling_points(table, plan),
             *of_suppressed,
             *_overlaid(people, plan, all_rows),

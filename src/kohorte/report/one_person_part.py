@@ -37,6 +37,11 @@ class OnePersonPart:
         return "The plan protects people against somebody who knows one row of a person (attacker_knows: one_row)."
 
     @property
+    def advice(self) -> str:
+        """What prevents the attack, unless the plan has it."""
+        return "" if self.facts.plan.unit.judges_sets else " Against this attack: attacker_knows: all_rows in the plan."
+
+    @property
     def outcome(self) -> str:
         """How many people are hurt, as a sentence."""
         found = self.found

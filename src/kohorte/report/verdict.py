@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kohorte.data import Role
-from kohorte.in_words import count, percent
+from kohorte.in_words import count, listed, percent
 from kohorte.models.words import with_parameters
 from kohorte.plans.seeming_identifiers import SEEMS
-from kohorte.release.telling.common_values import EVERYBODY
+from kohorte.release.telling.common_values import EVERYBODY, demand_diversity
 from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
 from kohorte.release.telling.verdict import Standing, judge
 from kohorte.report.facts import Facts
 
 MOST_NAMES = 8
+ROUNDING = 1e-9
 WORDS = {
     Standing.GREEN: "\u2713 Meets the plan",
     Standing.AMBER: "! Meets the plan, but look closer",
@@ -223,7 +225,7 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
         else:
             said.append("Make the release again with this plan; it may have been changed, or made with another plan.")
     elif facts.judged.profile.attackers.prosecutor.above_threshold:
-        said.append("Raise k in the plan, or decide and write down why the risk above the threshold is acceptable.")
+        said.append(_against_risk(facts))
     if standing is not Standing.RED:
         said.append(
             "Before it is passed on, people have to judge what no program knows: whether the roles of the columns are "
@@ -231,6 +233,34 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
         )
     elif facts.made is not None:
         said += [f"Think about this: {warning}." for warning in _with_rounded_people(facts)]
-    if facts.homogeneity is not None and facts.known_values:
-        said.append(f"Against known sensitive values, add to the plan: {facts.homogeneity.prevented_by}.")
-    return tuple(said)
+    return (*said, *_against_known_values(facts, standing))
+
+
+def _against_risk(facts: Facts) -> str:
+    """What to do about a risk above the threshold; k is raised only if the plan asks for less than the threshold."""
+    decide = "decide and write down why the risk above the threshold is acceptable."
+    needed = math.ceil(1 / facts.threshold - ROUNDING)
+    if facts.plan.smallest_class < needed:
+        return f"Raise k in the plan to at least {needed:,}, or {decide}"
+    return decide.capitalize()
+
+
+def _against_known_values(facts: Facts, standing: Standing) -> Iterator[str]:
+    """What to do about sensitive values that are known: the models that the plan lacks, never those that it has."""
+    if facts.homogeneity is None or not facts.known_values:
+        return
+    known = facts.homogeneity.facts["attributes"]
+    assert isinstance(known, Sequence)
+    hurt = [str(entry["attribute"]) for entry in known if entry["classes"]]
+    has = [name for name in hurt if demand_diversity(facts.plan.judging_models, name)]
+    if lacks := [name for name in hurt if name not in has]:
+        names = listed([repr(name) for name in lacks])
+        yield f"Against known sensitive values, add to the plan: l-diversity (l of at least 2) for {names}."
+    suppressed = facts.verification is not None and facts.homogeneity.facts["suppressed_rows_as_class"]
+    if has and suppressed and standing is not Standing.RED:
+        yield (
+            f"The plan already has a model against known values of {listed([repr(name) for name in has])}, and all "
+            "classes satisfy it. The values that are known are those of suppressed rows, which look alike and which no "
+            "model judges: lower suppression_limit in the plan, or remove the suppressed rows before the table is "
+            "passed on."
+        )
