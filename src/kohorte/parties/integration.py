@@ -103,10 +103,8 @@ def _contradiction(name: str, level: int) -> InputError:
     )
 
 
-def join(tables: Mapping[str, SealedTable], group: str = "") -> tuple[SealedTable, dict[str, int]]:
+def join(tables: Mapping[str, SealedTable]) -> tuple[SealedTable, dict[str, int]]:
     """Return the rows whose identifiers all tables have, and how many rows each party lost.
-
-    `group` is the name of the group whose tables these are, if the study has several.
 
     Counters of the parties are kept one after another, to be added up.
     """
@@ -120,12 +118,6 @@ def join(tables: Mapping[str, SealedTable], group: str = "") -> tuple[SealedTabl
         common = np.sort(own) if common is None else np.sort(common[np.isin(common, own)])
     assert common is not None, "there are parties"
     lost = {name: len(own) - len(common) for name, own in items.items()}
-    if not len(common):
-        where = f" of group {group!r}" if group else ""
-        without = "; write them alike, or leave this group out of the study" if group else ""
-        raise InputError(
-            f"no person is at all parties{where}: the identifiers do not match{without}", code="study-nobody-in-common"
-        )
     columns: dict[str, SealedColumn] = {}
     counters = []
     for name, table in tables.items():
@@ -134,8 +126,17 @@ def join(tables: Mapping[str, SealedTable], group: str = "") -> tuple[SealedTabl
         part = table.chosen(rows)
         columns |= part.columns
         counters += [] if part.counters is None else [part.counters]
-    whole = common.view(np.uint8).reshape(len(common), -1)
+    whole = common.view(np.uint8).reshape(len(common), common.dtype.itemsize)
     return SealedTable(columns, whole, None if not counters else np.concatenate(counters, axis=1)), lost
+
+
+def refuse_nobody(tables: Sequence[SealedTable]) -> None:
+    """Refuse joined tables of which none has rows; one of several groups may have nobody, and adds nothing."""
+    if not any(table.rows for table in tables):
+        where = " of any group" if len(tables) > 1 else ""
+        raise InputError(
+            f"no person is at all parties{where}: the identifiers do not match", code="study-nobody-in-common"
+        )
 
 
 def refuse_lost(lost: Mapping[str, int], common: int, *, dummies: bool) -> None:

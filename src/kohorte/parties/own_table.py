@@ -81,17 +81,15 @@ def own_table(frame: pl.DataFrame, study: Study, name: str, *, lengths: Mapping[
     """Check the table of a party against the study, and give each value its labels.
 
     `lengths` are the agreed lengths of redactions. Values that a hierarchy does not know are refused with their rows. A
-    table without rows is refused if rows are joined; otherwise it adds nothing to those of the others.
+    table without rows is refused if all rows are joined with it; otherwise it adds nothing to those of the others.
     """
     plan = study.plan
     _check(frame, study, name)
-    if frame.height == 0 and study.joins:
-        group = study.parties[name].group
-        where = "the study" if group is None else f"group {group!r}; leave this group out of the study"
-        raise InputError(f"the table has no rows, so that no person is at all parties of {where}", code="table-no-rows")
+    if frame.height == 0 and not study.may_lack_rows:
+        raise InputError("the table has no rows, so that no person is at all parties", code="table-no-rows")
     own = study.columns_of(name)
     if frame.height == 0:
-        return OwnTable(dict.fromkeys(own, NO_ROWS))
+        return OwnTable(dict.fromkeys(own, NO_ROWS), () if study.joins else None)
     frame = without_marks(frame, plan.missing_values)
     quasi = [column for column in own if column in plan.quasi_identifiers]
     encoded = _encoded(frame, plan, quasi, lengths)

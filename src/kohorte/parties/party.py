@@ -313,4 +313,4 @@ def own_frame(party: PartyFolder, study: Study, progress: ProgressCallback | Non
     if party.data is None:
         raise InputError(f"{party.path / 'party.yaml'}: data is missing, the file of the table", code="party-data")
     tell(progress, Stage.READING, party.data.name)
-    return read_table(party.data, may_lack_rows=not study.joins).frame
+    return read_table(party.data, may_lack_rows=study.may_lack_rows).frame

@@ -137,6 +137,11 @@ class Study:
         """Whether rows of several parties are joined by an identifier."""
         return self.distribution is not Distribution.HORIZONTAL
 
+    @property
+    def may_lack_rows(self) -> bool:
+        """Whether a party may have no rows: there is a group without it."""
+        return len(self.groups()) > 1
+
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The parties whose columns together make whole rows, by the name of the group."""
         if self.distribution is Distribution.HORIZONTAL:

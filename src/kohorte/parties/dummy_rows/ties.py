@@ -9,8 +9,8 @@ the first column determines the second one, as a diagnosis determines its code, 
 Learns
     The first party learns, for each two columns, how many of the pairs agree in both, and how many agree in the column
     of the other party. The other party learns which columns are compared. Both learn which columns determine each
-    other. Columns in which fewer than thirty pairs agree are not compared: their numbers would tell something about
-    single people.
+    other. Columns in which fewer than thirty pairs agree are not compared, and nothing is if a party has fewer than
+    thirty rows: the numbers would tell something about single people.
 Leaves open
     Columns with more than about a hundred values that are equally frequent: too few pairs agree.
 Source
@@ -52,8 +52,13 @@ class Agreeing:
 
     @classmethod
     def of(cls, own: OwnTable, *, key: bytes, rows: int) -> Agreeing:
-        """Compare the pairs in a party's own table; `rows` is a number of rows on which all parties agree."""
+        """Compare the pairs in a party's own table; `rows` is a number of rows on which all parties agree.
+
+        Of so few people that their pairs would tell about single ones, nothing is compared.
+        """
         assert own.identifiers is not None, "the rows have identifiers"
+        if rows < FEWEST:
+            return cls({})
         one, other = _drawn(own.identifiers, key, rows)
         there = (one >= 0) & (other >= 0)
         found = {name: there & (column.codes[one] == column.codes[other]) for name, column in own.columns.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kohorte.parties.integration import append, join, refuse_lost
+from kohorte.parties.integration import append, join, refuse_lost, refuse_nobody
 from kohorte.parties.sealed import SealedTable, malformed
 from kohorte.parties.study import Study
 
@@ -24,12 +24,13 @@ def integrated_groups(study: Study, tables: Mapping[str, SealedTable]) -> tuple[
         return [append([tables[name] for name in study.names])], {}
     parts: list[SealedTable] = []
     lost: dict[str, int] = {}
-    for group, names in study.groups().items():
-        part, own = join({name: tables[name] for name in names}, group)
+    for names in study.groups().values():
+        part, own = join({name: tables[name] for name in names})
         if study.all_people:
             refuse_lost(own, part.rows, dummies=study.dummies > 0)
         parts.append(in_plan_order(part, study))
         lost |= own
+    refuse_nobody(parts)
     return parts, lost
 
 

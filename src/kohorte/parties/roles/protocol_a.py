@@ -36,7 +36,7 @@ from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.commutative import CommutativeKey
 from kohorte.parties.ciphers.ristretto import hash_to_group
 from kohorte.parties.ciphers.secret import Keyring
-from kohorte.parties.integration import append, join, permuted, refuse_lost
+from kohorte.parties.integration import append, join, permuted, refuse_lost, refuse_nobody
 from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.roles.integrating import in_plan_order
@@ -213,6 +213,8 @@ class Parts:
             raise malformed("its parts are not those of the study")
         if any(set(table.columns) != set(study.columns) for table in self.tables.values()):
             raise malformed("its parts do not have the columns of the study")
+        if study.joins:
+            refuse_nobody(list(self.tables.values()))
         return self
 
     def lost(self, study: Study) -> dict[str, int]:
@@ -230,7 +232,7 @@ class Parts:
             return Parts({**self.tables, group: table}, rows)
         before = self.tables[group]
         if study.joins:
-            joined, _ = join({"the parties before": before, owner: table}, group)
+            joined, _ = join({"the parties before": before, owner: table})
             parts = Parts({**self.tables, group: joined}, rows)
             if study.all_people:
                 names = [name for name in study.groups()[group] if name in rows]

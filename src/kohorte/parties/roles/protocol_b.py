@@ -88,7 +88,7 @@ def prepared(
     own = own_table(frame, study, secrets.name, lengths=agreed_lengths(told, {}))
     longest = {column: labelled.longest for column, labelled in own.columns.items()}
     if own.identifiers is not None:
-        longest[IDENTIFIER] = max(len(identifier.encode()) for identifier in own.identifiers)
+        longest[IDENTIFIER] = max((len(text.encode()) for text in own.identifiers), default=0)
     if study.mirrored:
         known = known_to_all(study) or {}
         longest |= {column: max(longest[column], known[column].longest) for column in own.columns if column in known}
