@@ -30,18 +30,18 @@ def take_part(
     """
     channel.phase = "encrypt"
     refuse_unsuited(study)
-    if name == HELPER:
-        known = _help(channel, study, progress)
-        return countersigned(channel, study, signer, known)
-    assert frame is not None, "a party has a table"
     with Keyring() as keyring:
+        if name == HELPER:
+            known = _help(channel, study, progress, keyring=keyring)
+            return countersigned(channel, study, signer, known)
+        assert frame is not None, "a party has a table"
         played = _play(channel, study, name, frame, progress, keyring=keyring)
         if played.opened is None:
             return countersigned(channel, study, signer, played.known, played.secrets)
         return certified(channel, study, played.secrets, signer, played.opened)
 
 
-def _help(channel: Channel, study: Study, progress: ProgressCallback | None) -> Known:
+def _help(channel: Channel, study: Study, progress: ProgressCallback | None, *, keyring: Keyring) -> Known:
     """Play the helper; only the protocol of the study is imported."""
     if study.protocol is Protocol.B:
         from kohorte.parties.roles import protocol_b
@@ -49,7 +49,7 @@ def _help(channel: Channel, study: Study, progress: ProgressCallback | None) -> 
         return protocol_b.helper(channel, study, progress)
     from kohorte.parties.roles import protocol_c
 
-    return protocol_c.helper(channel, study)
+    return protocol_c.helper(channel, study, keyring=keyring)
 
 
 def _play(

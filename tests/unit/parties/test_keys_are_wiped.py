@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from kohorte.errors import KohorteError
+from kohorte.errors import KohorteError, ProtocolError
+from kohorte.parties import joint
 from kohorte.parties.ciphers.secret import Secret
+from kohorte.parties.counting.veiled import ClassKeys, Veiled
 from kohorte.parties.joint import JointRelease
 from kohorte.parties.study import Study
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, run_study, written_study
@@ -71,4 +74,43 @@ def test_every_key_is_overwritten_when_a_run_ends(
     outcome = ran(study, fails=fails)
     assert (outcome is None) == (fails is not None)
     assert {type(key).__name__ for key in made} == KEYS[protocol]
-    assert all(not key._data and isinstance(key._data, Kept) and key._data.zeros for key in made)
+    assert all(map(is_overwritten, made))
+
+
+VEILED = {"clinic-a": ["zip"], "clinic-b": ["sex"], "clinic-c": ["diagnosis"]}
+ENDS: dict[str, tuple[Any, str, int]] = {
+    "well": (None, "", 6),
+    "when the helper seals the classes": (Veiled, "of", 1),
+    "when the classes are opened": (Veiled, "opened", 6),
+    "when the release is certified": (joint, "joint_candidate", 6),
+}
+"""How a run with veiled classes ends, and how many keys and shares there are: the keys at the helper and at the party
+that opens the release, and two shares, each at the helper and at a party."""
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_keys_of_veiled_classes_and_their_shares_are_overwritten(
+    end: str, made: list[Secret], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    parties = {name: {"columns": columns} for name, columns in VEILED.items()}
+    study = written_study(tmp_path, ZIP_PLAN, protocol="C", distribution="vertical", identifier="TID", parties=parties)
+    rows = ZIP_ROWS.with_row_index("TID").with_columns(pl.col("TID").cast(pl.String))
+    tables = {name: rows.select("TID", *columns) for name, columns in VEILED.items()}
+    part, name, keys = ENDS[end]
+    if part is None:
+        assert run_study(study, tables)["clinic-a"] is not None
+    else:
+        monkeypatch.setattr(part, name, broken)
+        with pytest.raises(ProtocolError, match="broken"):
+            run_study(study, tables)
+    assert sum(isinstance(key, ClassKeys) for key in made) == keys
+    assert all(map(is_overwritten, made))
+
+
+def is_overwritten(key: Secret) -> bool:
+    """Whether zeros were written over the bytes of a key before they were given up."""
+    return not key._data and isinstance(key._data, Kept) and key._data.zeros
+
+
+def broken(*_: object, **__: object) -> None:
+    raise ProtocolError("broken off", code="party-message-malformed")

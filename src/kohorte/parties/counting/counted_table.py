@@ -17,8 +17,9 @@ from kohorte.lattice import Node
 from kohorte.metrics import Loss
 from kohorte.parties.blind import tokens_of
 from kohorte.parties.ciphers.counters import PublicCounters
+from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.telling import steps_of
-from kohorte.parties.counting.veiled import Layout, Veiled, random_keys, shared_keys
+from kohorte.parties.counting.veiled import ClassKeys, Layout, Veiled
 from kohorte.parties.integration import random_order
 from kohorte.parties.sealed import STAR, Cells, SealedTable, malformed, pack
 from kohorte.parties.sealed_release import SealedRelease
@@ -245,7 +246,7 @@ class CountedTable:
         release = SealedRelease.of(self._table, self._kinds[first[order]].astype(np.uint32), rows, {})
         return release, self._sum(self._of_kind, row_of, len(first))[order]
 
-    def veiled(self, node: Node, parties: int) -> tuple[bytes, list[Cells]]:
+    def veiled(self, node: Node, parties: int, keyring: Keyring) -> tuple[bytes, list[ClassKeys]]:
         """The rows of each class of a node sealed with its key, and shares of the keys for so many parties.
 
         Classes have the numbers of the last answer about the node.
@@ -268,16 +269,16 @@ class CountedTable:
         stars = {name: np.full_like(codes, STAR) if name in levels else codes for name, codes in shown.items()}
         different, of = _equal_rows(list(stars.values()))
         starred = layout.records({name: codes[different] for name, codes in stars.items()}, cells)
-        keys = random_keys(classes)
+        keys = keyring.keep(ClassKeys.random(classes))
         order = random_order(len(different))
         found = Veiled.of(
             np.concatenate([records, counters], axis=1),
             class_of_kind[in_class[first]],
-            keys,
+            keys.matrix,
             starred[order],
             self._sum(self._of_kind, of, len(different))[order],
         )
-        return found.to_bytes(), shared_keys(keys, parties)
+        return found.to_bytes(), keys.shares(parties, keyring)
 
     def _by_name(self) -> list[tuple[str, EncodedColumn]]:
         return [(column.name, column) for column in self._encoded.columns]

@@ -17,12 +17,14 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from kohorte.kernels.arrays import Codes, Counts
+from kohorte.parties.ciphers.secret import Keyring, Secret
 from kohorte.parties.sealed import MISSING, STAR, Cells, malformed, pack, unpack
 from kohorte.parties.sealed_release import SealedRelease
 
@@ -32,6 +34,31 @@ ONCE = bytes(12)
 
 CELL, STARRED, ABSENT = 0, 1, 2
 """The first byte of each cell of a record: a ciphertext follows, or it shows `*`, or it is missing."""
+
+
+class ClassKeys(Secret):
+    """The keys of some classes one after another, or a share of each: wiped like any other key."""
+
+    @classmethod
+    def random(cls, classes: int) -> Self:
+        """Draw a key for each class."""
+        return cls(bytearray(secrets.token_bytes(KEY_BYTES * classes)))
+
+    @classmethod
+    def joined(cls, shares: Sequence[Cells]) -> Self:
+        """The keys that shares give together; of keys and all shares but one, the share that is missing."""
+        return cls(bytearray(np.bitwise_xor.reduce(np.stack(shares), axis=0)))
+
+    @property
+    def matrix(self) -> Cells:
+        """The keys, one in each row."""
+        return np.frombuffer(self.data, dtype=np.uint8).reshape(-1, KEY_BYTES)
+
+    def shares(self, parties: int, keyring: Keyring) -> list[ClassKeys]:
+        """A share for each party: all together give the keys, fewer tell nothing about them."""
+        drawn = [keyring.keep(ClassKeys.random(len(self.matrix))) for _ in range(parties - 1)]
+        rest = ClassKeys.joined([self.matrix, *(share.matrix for share in drawn)])
+        return [*drawn, keyring.keep(rest)]
 
 
 @dataclass(frozen=True)
@@ -135,23 +162,6 @@ class Veiled:
         if len(whole) % width:
             raise malformed("its rows do not fit together")
         return whole.reshape(-1, width)
-
-
-def random_keys(classes: int) -> Cells:
-    """A key for each class."""
-    return np.frombuffer(secrets.token_bytes(KEY_BYTES * classes), dtype=np.uint8).reshape(classes, KEY_BYTES)
-
-
-def shared_keys(keys: Cells, parties: int) -> list[Cells]:
-    """Shares of keys: all together give the keys, fewer tell nothing about them."""
-    shares = [random_keys(len(keys)) for _ in range(parties - 1)]
-    return [*shares, joined_keys([keys, *shares])]
-
-
-def joined_keys(shares: Sequence[Cells]) -> Cells:
-    """The keys that shares give together."""
-    found: Cells = np.bitwise_xor.reduce(np.stack(shares), axis=0)
-    return found
 
 
 def left_over(starred: Cells, counts: Counts, shown: Cells, shown_counts: Counts) -> Counts:

@@ -50,7 +50,7 @@ from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.asking import chosen
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Found, Lead, Remembering
-from kohorte.parties.counting.veiled import KEY_BYTES, STARRED, Layout, Veiled, joined_keys, left_over
+from kohorte.parties.counting.veiled import KEY_BYTES, STARRED, ClassKeys, Layout, Veiled, left_over
 from kohorte.parties.dummy_rows.joined import Group, chance_alike, with_joined_dummies
 from kohorte.parties.dummy_rows.mirrored import known_to_all, with_mirrored_rows
 from kohorte.parties.dummy_rows.ties import Agreeing
@@ -97,10 +97,10 @@ def party(
         channel.send(HELPER, "table", permuted(counted).to_bytes())
     if name != study.finisher:
         channel.phase = "anonymize"
-        decrypt_for_others(channel, study, private, most)
+        decrypt_for_others(channel, study, private, most, keyring)
         channel.phase = "decrypt"  # at the party that opens the release
         return Played(secrets, Known(rows=rows))
-    decrypt = SharedDecryption(channel, study, private, most)
+    decrypt = SharedDecryption(channel, study, private, most, keyring)
     lead = Lead(channel, study.plan, HELPER, Remembering(decrypt))
     with timing("anonymize"):
         found = lead.search(progress)
@@ -227,7 +227,7 @@ def lost_rows(study: Study, rows: Mapping[str, int], people: Sequence[int]) -> d
     return {name: rows[name] - joined[group] for group, names in study.groups().items() for name in names}
 
 
-def helper(channel: Channel, study: Study) -> Known:
+def helper(channel: Channel, study: Study, *, keyring: Keyring) -> Known:
     """Take part as the helper: put the tables together, and add up counters for the party that decrypts them.
 
     Returns what it knows about the release.
@@ -242,10 +242,10 @@ def helper(channel: Channel, study: Study) -> Known:
     node, kept = chosen(channel, study.finisher, counted)
     channel.phase = "decrypt"
     if kept is None and veils(study):
-        message, shares = counted.veiled(node, len(study.names) - 1)
+        message, shares = counted.veiled(node, len(study.names) - 1, keyring)
         others = [name for name in study.names if name != study.finisher]
         for name, share in zip(others, shares, strict=True):
-            channel.send(name, "class-keys", pack({}, {"shares": share}))
+            channel.send(name, "class-keys", pack({}, {"shares": share.matrix}))
     elif kept is not None and not veils(study):
         release, counters = counted.released(node, kept)
         rows = np.frombuffer(release.to_bytes(), dtype=np.uint8)
@@ -276,6 +276,7 @@ class SharedDecryption:
     study: Study
     private: PrivateCounters = field(repr=False)
     most: int
+    keyring: Keyring
 
     @property
     def _helping(self) -> list[str]:
@@ -307,7 +308,7 @@ class SharedDecryption:
             if share is None or share.shape != (len(classes), KEY_BYTES) or share.dtype != np.uint8:
                 raise malformed("it does not open what was asked")
             shares.append(share)
-        return joined_keys(shares)
+        return self.keyring.keep(ClassKeys.joined(shares)).matrix if len(classes) else shares[0]
 
     def done(self) -> None:
         """Tell the other parties that nothing more is to be decrypted."""
@@ -315,14 +316,14 @@ class SharedDecryption:
             self.channel.send(name, "decrypt", pack({"done": True}))
 
 
-def decrypt_for_others(channel: Channel, study: Study, private: PrivateCounters, most: int) -> None:
+def decrypt_for_others(channel: Channel, study: Study, private: PrivateCounters, most: int, keyring: Keyring) -> None:
     """Decrypt counters for the party that searches, until it has found the release."""
     while True:
         facts, arrays = unpack(channel.receive(study.finisher, "decrypt"))
         if facts.get("done"):
             return
         if facts.get("open") and veils(study):
-            _hand_over(channel, study, arrays.get("classes"))
+            _hand_over(channel, study, arrays.get("classes"), keyring)
             continue
         counters = arrays.get("counters")
         if counters is None:
@@ -330,12 +331,21 @@ def decrypt_for_others(channel: Channel, study: Study, private: PrivateCounters,
         channel.send(study.finisher, "decrypted", pack({}, {"counts": private.decrypt(counters, most)}))
 
 
-def _hand_over(channel: Channel, study: Study, classes: NDArray[Any] | None) -> None:
+def _hand_over(channel: Channel, study: Study, classes: NDArray[Any] | None, keyring: Keyring) -> None:
     """Give the party that opens the release one's own shares of the keys of some classes."""
     _, arrays = unpack(channel.receive(HELPER, "class-keys"))
     shares = arrays.get("shares")
-    if shares is None or shares.ndim != 2 or classes is None or classes.ndim != 1 or classes.dtype != np.int64:
-        raise malformed("it does not ask for classes, or there are no keys of them")
+    if (
+        shares is None
+        or shares.ndim != 2
+        or shares.shape[1] != KEY_BYTES
+        or shares.dtype != np.uint8
+        or not len(shares)
+    ):
+        raise malformed("there are no keys of classes")
+    own = keyring.keep(ClassKeys(shares.tobytes()))
+    if classes is None or classes.ndim != 1 or classes.dtype != np.int64:
+        raise malformed("it does not ask for classes")
     if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < len(shares):
         raise malformed("it asks for a class that is not there")
-    channel.send(study.finisher, "shares", pack({}, {"shares": shares[classes]}))
+    channel.send(study.finisher, "shares", pack({}, {"shares": own.matrix[classes]}))
