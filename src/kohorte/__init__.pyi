@@ -19,7 +19,7 @@ from .plans import Attribute as Attribute
 from .plans import Decorrelation as Decorrelation
 from .plans import Plan as Plan
 from .plans import SearchOptions as SearchOptions
-from .plans import safe_harbor_plan as safe_harbor_plan
+from .plans.safe_harbor_proposal import safe_harbor_plan as safe_harbor_plan
 from .release import Certificate as Certificate
 from .release import Release as Release
 from .release import Verification as Verification

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role, parse_table, without_quotes
+from kohorte.data import FormulaCells, Role, TableFile, parse_table, without_quotes
 from kohorte.errors import ProtocolError
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import listed
@@ -27,8 +26,7 @@ from kohorte.plans.population import CountedPopulation, Populations
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate
 from kohorte.release.telling.losses import ColumnLoss
-from kohorte.release.verification import Verification, verify_source
-from kohorte.release.write import StagedFiles, certified_bytes, publish
+from kohorte.release.write import StagedFiles, certified_again, certified_bytes
 from kohorte.search import Evaluation, SearchResult
 from kohorte.sources import COUNT, FrameSource, Written
 
@@ -56,12 +54,11 @@ class JointRelease:
     content: bytes = field(repr=False)
     certificate: Certificate
     study: Study
-    population: CountedPopulation | None = None
 
     @property
     def frame(self) -> pl.DataFrame:
         """The rows."""
-        return _parsed(self.content, self.study)
+        return _parsed(self.content, self.study)[0].frame
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -71,22 +68,15 @@ class JointRelease:
         return {**facts["release"], **told, "seconds": facts["joint"]["seconds"]}
 
     def write(self, output: Path, *, force: bool = False) -> None:
-        """Write table and certificate; the written table is read again, verified and compared with the certificate."""
-        plan = self.study.plan
-        with StagedFiles(output, plan, source=None, force=force) as files:
-            publish(
-                FrameSource(self.frame),
-                files,
-                verify=lambda table: verify_source(table, plan, populations_of(plan, self.population)),
-                certify=lambda verified, written: self._same(verified, written),
-            )
+        """Write table and certificate.
 
-    def _same(self, verified: Verification, written: Written) -> Certificate:
-        """The certificate, if it is about exactly what was written."""
+        The file, read again, has the hash that all have signed: it is, byte for byte, what this party has verified.
+        """
         certified: Any = self.certificate.facts["output"]
-        if written.sha256 != certified["sha256"] or not verified.satisfied:
-            raise ProtocolError("the release is not the one that was certified", code="party-release-differs")
-        return self.certificate
+        with StagedFiles(output, self.study.plan, source=None, force=force) as files:
+            if files.write_bytes(self.content) != certified["sha256"]:
+                raise ProtocolError("the release is not the one that was certified", code="party-release-differs")
+            files.hand_over(self.certificate)
 
 
 class JointCertificate(Certificate):
@@ -159,7 +149,8 @@ def _hierarchy(study: Study, name: str, top: int) -> Hierarchy:
 def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, opened: OpenedRelease) -> JointRelease:
     """Verify the opened release, let everybody sign its certificate, and hand it to those who get it."""
     candidate = joint_candidate(study, opened)
-    content, facts, _ = _certificate_of(study, candidate, opened)
+    content, _, certificate = certified_bytes(candidate, NAME)
+    facts = _facts_of(certificate, study, candidate, opened)
     unsigned = _canonical(facts)
     others = [name for name in study.members if name != secrets.name]
     channel.phase = "sign"
@@ -179,7 +170,7 @@ def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, 
     for name in study.receivers:
         if name != secrets.name:
             channel.send(name, "signed", secrets.seal(json.dumps(facts).encode(), about="signed"))
-    return JointRelease(content, JointCertificate(facts), study, opened.population)
+    return JointRelease(content, JointCertificate(facts), study)
 
 
 def countersigned(
@@ -203,14 +194,15 @@ def countersigned(
         return None
     signed = as_facts(secrets.open(channel.receive(study.finisher, "signed"), about="signed"))
     refuse_unsigned(study, signed, signer, unsigned)
-    return JointRelease(received.content, JointCertificate(signed), study, received.opened.population)
+    return JointRelease(received.content, JointCertificate(signed), study)
 
 
 @dataclass(frozen=True, eq=False)
 class _Received:
-    """The file of a release, and what was opened."""
+    """The file of a release as bytes, as it was read, and what was opened."""
 
     content: bytes = field(repr=False)
+    read: Written = field(repr=False)
     opened: OpenedRelease
 
 
@@ -221,25 +213,23 @@ def _received(channel: Channel, study: Study, secrets: Secrets) -> _Received:
     if content is None or not isinstance(figures, dict) or not isinstance(seconds, dict):
         raise malformed("it is not a release")
     population = None if study.plan.subset is None else _population(head.get("population"), study)
-    frame = _parsed(content.tobytes(), study)
-    return _Received(content.tobytes(), OpenedRelease(frame, figures, seconds, population))
+    file, quoted = _parsed(content.tobytes(), study)
+    opened = OpenedRelease(file.frame, figures, seconds, population)
+    return _Received(content.tobytes(), Written(FrameSource(file.frame), file.sha256, quoted), opened)
 
 
 def _compare(received: _Received, facts: Mapping[str, Any], study: Study) -> None:
     """Verify the release, certify it again, and refuse a certificate that says something else about it."""
     opened = received.opened
-    _, own, verified = _certificate_of(study, joint_candidate(study, opened), opened)
-    refuse_other_release(facts, hashlib.sha256(received.content).hexdigest(), opened.frame, verified, study.plan)
-    refuse_other_words(facts, own)
+    candidate = joint_candidate(study, opened)
+    release, certificate = certified_again(candidate, received.read, NAME)
+    refuse_other_release(facts, received.read.sha256, opened.frame, release.verification, study.plan)
+    refuse_other_words(facts, _facts_of(certificate, study, candidate, opened))
 
 
-def _certificate_of(
-    study: Study, candidate: Candidate, opened: OpenedRelease
-) -> tuple[bytes, dict[str, Any], Verification]:
-    """The release as a file, what its certificate says before anybody has signed it, and what was verified."""
-    content, release, certificate = certified_bytes(candidate, NAME)
-    facts = {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
-    return content, facts, release.verification
+def _facts_of(certificate: Certificate, study: Study, candidate: Candidate, opened: OpenedRelease) -> dict[str, Any]:
+    """What the certificate of a release says before anybody has signed it."""
+    return {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
 
 
 # Populations, if a subset of the rows is released: counted by the member that computes, and told to those who verify
@@ -350,9 +340,9 @@ def _dummies_in_words(dummies: Any, *, mirrored: bool) -> list[str]:
     return lines
 
 
-def _parsed(content: bytes, study: Study) -> pl.DataFrame:
-    file, _ = without_quotes(parse_table(content, Path(NAME), separator=","), study.plan.formulas)
-    return file.frame
+def _parsed(content: bytes, study: Study) -> tuple[TableFile, FormulaCells]:
+    """The file of a release, and the cells that have an apostrophe in it."""
+    return without_quotes(parse_table(content, Path(NAME), separator=","), study.plan.formulas)
 
 
 __all__: Sequence[str] = ("JointCertificate", "JointRelease", "Signer", "certified", "countersigned", "unsigned_of")

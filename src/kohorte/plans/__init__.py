@@ -2,7 +2,6 @@
 
 from kohorte.plans.parts import Attribute, Decorrelation
 from kohorte.plans.plan import Plan
-from kohorte.plans.safe_harbor_proposal import safe_harbor_plan
 from kohorte.plans.search_options import SearchOptions
 
-__all__ = ["Attribute", "Decorrelation", "Plan", "SearchOptions", "safe_harbor_plan"]
+__all__ = ["Attribute", "Decorrelation", "Plan", "SearchOptions"]

@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -125,6 +126,15 @@ def certified_bytes(candidate: Candidate, name: str) -> tuple[bytes, Release, Ce
     return sink.content, release, certificate
 
 
+def certified_again(candidate: Candidate, read: Written, name: str) -> tuple[Release, Certificate]:
+    """Verify a release that somebody else wrote, as it was read, and certify it.
+
+    The certificate has the hash of the file that this program writes of these rows: a file with another hash was
+    written in another way.
+    """
+    return _published(candidate, _Read(name, candidate.plan.formulas, read))
+
+
 def _published(
     candidate: Candidate, sink: Sink, *, progress: ProgressCallback | None = None, **known: Any
 ) -> tuple[Release, Certificate]:
@@ -154,6 +164,22 @@ class _Bytes:
         """Show the bytes; the caller keeps the certificate."""
         del certificate
         self.content = self._written.getvalue()
+
+
+class _Read:
+    """A sink for a file that is already there, as it was read."""
+
+    def __init__(self, name: str, formulas: Formulas, read: Written) -> None:
+        self.name, self._formulas, self._read = name, formulas, read
+
+    def write(self, table: TableSource) -> Written:
+        """Return what was read, with the hash of the file that the table gives."""
+        written = BytesIO()
+        write_csv(table.in_memory("a release as bytes"), written, formulas=self._formulas)
+        return replace(self._read, sha256=hashlib.sha256(written.getbuffer()).hexdigest())
+
+    def hand_over(self, certificate: Certificate) -> None:
+        """Do nothing: the reader has the file."""
 
 
 def certificate_beside(file: TableFile) -> str | None:
@@ -220,6 +246,13 @@ class StagedFiles:
         written = table.reread(temporary, self._output, **layout)
         self._sha256 = written.sha256
         return written
+
+    def write_bytes(self, content: bytes) -> str:
+        """Write a table that was verified as these bytes, and return the hash of the file, read again."""
+        temporary = self._staged(self._output)
+        temporary.write_bytes(content)
+        self._sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
+        return self._sha256
 
     def hand_over(self, certificate: Certificate) -> None:
         """Write the certificate as JSON and as text; rename the table last: it never exists without its certificate."""

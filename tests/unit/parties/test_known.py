@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kohorte.errors import ProtocolError
+from kohorte.parties import joint
 from kohorte.parties.joint import unsigned_of
 from kohorte.parties.known import Known
 from kohorte.parties.transport.local import _LocalLink
+from kohorte.release import Certificate, Release
+from kohorte.release.candidate import Candidate
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, run_study, written_study
 
 Change = Callable[[dict[str, Any]], object]
@@ -146,3 +151,35 @@ def test_what_the_plan_leaves_open_is_known_to_members_without_the_release(tmp_p
     facts.update(warnings=[], verdict={"standing": "green", "reasons": []})
     with pytest.raises(ProtocolError, match="what is open by the plan"):
         Known().refuse_other(facts, study)
+
+
+def test_a_release_that_is_written_in_another_way_is_not_signed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows are the same, and the certificate has the hash of the file: other programs may read it differently."""
+    certified = joint.certified_bytes
+
+    def quoted(candidate: Candidate, name: str) -> tuple[bytes, Release, Certificate]:
+        content, release, certificate = certified(candidate, name)
+        content = b'"zip"' + content.removeprefix(b"zip")
+        output = {**certificate.facts["output"], "sha256": hashlib.sha256(content).hexdigest()}  # type: ignore[dict-item]
+        return content, release, Certificate({**certificate.facts, "output": output})
+
+    monkeypatch.setattr(joint, "certified_bytes", quoted)
+    study = written_study(tmp_path, ZIP_PLAN)
+    with pytest.raises(ProtocolError, match="gives other parts: output"):
+        run_study(study, {name: ZIP_ROWS[number::3] for number, name in enumerate(study.names)})
+
+
+def test_a_release_that_is_not_the_certified_one_is_not_written(tmp_path: Path) -> None:
+    study = written_study(tmp_path, ZIP_PLAN)
+    release = run_study(study, {name: ZIP_ROWS[number::3] for number, name in enumerate(study.names)})["clinic-b"]
+    assert release is not None
+    output = tmp_path / "out" / "release.csv"
+    output.parent.mkdir()
+    with pytest.raises(ProtocolError) as refused:
+        replace(release, content=release.content.replace(b"8", b"9")).write(output)
+    assert refused.value.code == "party-release-differs"
+    assert list(output.parent.iterdir()) == []
+    release.write(output)
+    assert output.read_bytes() == release.content
