@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from kohorte.data import sha256_of
 from kohorte.data.files import read_text
-from kohorte.errors import InputError, InternalError
+from kohorte.errors import InputError
 from kohorte.parties.joint import unsigned_of
 from kohorte.parties.study import Study
 from kohorte.parties.suitability import read_study
 from kohorte.parties.transport.certificates import fingerprint
 from kohorte.parties.transport.folder import PartyFolder
+from kohorte.parties.transport.signing import is_signed, signed
 
 
 @dataclass(frozen=True)
@@ -39,10 +36,7 @@ class FolderSigner:
 
     def sign(self, message: bytes) -> str:
         """Return the signature of a message: ECDSA with SHA-256, as base64."""
-        key = load_pem_private_key(self.folder.key_file.read_bytes(), password=None)
-        if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise InternalError("the key of a party is not an elliptic curve key", code="party-key")
-        return base64.b64encode(key.sign(message, ec.ECDSA(SHA256()))).decode("ascii")
+        return signed(self.folder.key_file.read_bytes(), message)
 
     def check(self, name: str, certificate: str, message: bytes, signature: str) -> bool:
         """Tell whether a certificate is that of a member of the study, and its owner signed the message."""
@@ -61,18 +55,6 @@ def why_not_signed(study: Study, name: str, certificate: str, message: bytes, si
     if not is_signed(certificate, message, signature):
         return "the certificate was changed after it was signed"
     return ""
-
-
-def is_signed(certificate: str, message: bytes, signature: str) -> bool:
-    """Tell whether the owner of a certificate signed a message."""
-    try:
-        key = x509.load_pem_x509_certificate(certificate.encode()).public_key()
-        if not isinstance(key, ec.EllipticCurvePublicKey):
-            return False
-        key.verify(base64.b64decode(signature, validate=True), message, ec.ECDSA(SHA256()))
-    except (InvalidSignature, ValueError):
-        return False
-    return True
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from enum import StrEnum
 
 
 class Part(StrEnum):
-    """A part with its own routes; the patient list and the pseudonyms also have their own folder and keys."""
+    """A part with its own routes; all but the research part also have their own folder and keys."""
 
     RESEARCH = "research"
     PATIENTS = "patients"
     PSEUDONYMS = "pseudonyms"
+    EXCHANGE = "exchange"
 
 
-OF_TRUST = (Part.PATIENTS, Part.PSEUDONYMS)
+OF_TRUST = (Part.PATIENTS, Part.PSEUDONYMS, Part.EXCHANGE)
 """The parts that keep keys and lists in a folder of their own."""

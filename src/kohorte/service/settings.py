@@ -121,8 +121,8 @@ class Settings:
 
     @property
     def ledger_folder(self) -> Path:
-        """The folder with the one disclosure ledger of the house, and its requests: as `--folder` of the commands."""
-        return self.folder / "exchange"
+        """The folder with the one disclosure ledger of the house: that of the part exchange, as on the command line."""
+        return self.trust_folder(Part.EXCHANGE)
 
     @property
     def spent_log(self) -> Path:

@@ -10,7 +10,7 @@ import hashlib
 import http.client
 import json
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,12 @@ PEOPLE_AT_ONCE = 2_000
 TEXTS_AT_ONCE = 10_000
 LONGEST_ANSWER = 64 << 20
 SERVER_ERRORS = 500
+
+
+class HouseRefused(AccessDenied):
+    """The other house understood the request and refuses it; `reason` is the code that it gives."""
+
+    reason = ""
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,21 @@ class OtherHouse:
         """Send one request and return the body of the answer; refusals and failures are errors with its code."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         content = None if body is None else json.dumps(body).encode()
+        return self._exchanged(method, path, content, headers | {"Content-Type": "application/json"})
+
+    def send(self, path: str, content: Iterable[bytes], size: int) -> Any:
+        """Send many bytes piece by piece, as they are read, and return the body of the answer."""
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        return self._exchanged("POST", path, content, headers)
+
+    def _exchanged(
+        self, method: str, path: str, content: bytes | Iterable[bytes] | None, headers: Mapping[str, str]
+    ) -> Any:
         connection = self._connection()
         try:
             connection.connect()
             self._compare(connection)
-            connection.request(method, API + path, content, headers | {"Content-Type": "application/json"})
+            connection.request(method, API + path, content, headers)
             answer = connection.getresponse()
             status, read = answer.status, answer.read(LONGEST_ANSWER)
         except ssl.SSLCertVerificationError:
@@ -140,4 +156,6 @@ def _content(status: int, read: bytes) -> Any:
     reason = code if isinstance(code, str) and code.replace("-", "").isalnum() else "no reason"
     if status >= SERVER_ERRORS:
         raise EngineError(f"the other house failed ({status}, {reason})", code="trust-house-failed")
-    raise AccessDenied(f"the other house refuses the request ({status}, {reason})", code="trust-house-refused")
+    refusal = HouseRefused(f"the other house refuses the request ({status}, {reason})", code="trust-house-refused")
+    refusal.reason = reason
+    raise refusal

@@ -6,15 +6,19 @@ import argparse
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from kohorte.cli.exchange.parcels import add_parcel_actions, delivered
+from kohorte.cli.exchange.peers import add_peer_actions
 from kohorte.cli.exchange.statistics import add_statistics_actions
-from kohorte.cli.output import add_table_options, print_json, print_table, read_data, trust_action
+from kohorte.cli.output import add_table_options, print_json, read_data, trust_action
 from kohorte.cli.passwords import add_password_option, known_password
 from kohorte.cli.progress import TerminalProgress
+from kohorte.errors import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.disclosures.ledger import Ledger
     from kohorte.exchange.deciding.folder import RequestFolder
+    from kohorte.exchange.request import Request
 
 EPILOG = """\
 examples:
@@ -26,6 +30,12 @@ examples:
   kohorte exchange answer 1 --output answer --folder house
   kohorte exchange inbox --folder house
 
+  kohorte exchange peers own --name "Hospital B" --folder house
+  kohorte exchange peers add "Institute A" --address https://a.example:8470 --certificate a.pem --fingerprint F \
+    --contact "Dr. Neumann, +43 1 23456" --folder house
+  kohorte exchange request request.yaml --to "Hospital B" --folder house
+  kohorte exchange read NUMBER --output answer --folder house
+
 The folder has the requests, the statistics, the people who decide, the log and, unless --ledger names another folder,
 the disclosure ledger. Keep it secret. A refusal says nothing about who is in the database."""
 
@@ -34,8 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     add_statistics_actions(actions, EPILOG)
-    request = trust_action(actions, "request", "receive a request", EPILOG)
+    add_peer_actions(actions, EPILOG)
+    request = trust_action(actions, "request", "receive a request, or send one to another institution", EPILOG)
     request.add_argument("file", metavar="REQUEST", help="request (YAML or JSON)")
+    request.add_argument("--to", metavar="INSTITUTION", help="send it to this institution of the address book")
     request.set_defaults(run=run_request)
     check = actions.add_parser("check", help="check a request", description="check a request", epilog=EPILOG)
     _add_number(check)
@@ -55,12 +67,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     decide.add_argument("--as", required=True, dest="person", metavar="PERSON", help="who you are")
     add_password_option(decide)
     decide.set_defaults(run=run_decide)
-    answer = trust_action(actions, "answer", "write the answer as the people decided", EPILOG)
+    answer = trust_action(actions, "answer", "answer as the people decided: send, or write to a folder", EPILOG)
     _add_number(answer)
-    answer.add_argument("--output", required=True, metavar="OUT", help="new folder for the answer")
+    answer.add_argument("--output", metavar="OUT", help="new folder for the answer to a request that came as a file")
     _add_ledger(answer)
     answer.set_defaults(run=run_answer)
-    trust_action(actions, "inbox", "list all requests and how far they are", EPILOG).set_defaults(run=run_inbox)
+    add_parcel_actions(actions, EPILOG)
 
 
 def _add_number(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +89,8 @@ def run_request(options: argparse.Namespace) -> int:
     from kohorte.exchange.request import Request
 
     request = Request.from_file(options.file)
+    if options.to is not None:
+        return _sent(options, request)
     number = RequestFolder.opened(options.folder, create=True).receive(request)
     if options.json:
         print_json({"request": number, "sha256": request.fingerprint()})
@@ -120,13 +134,13 @@ def run_check(options: argparse.Namespace) -> int:
 
 def run_decide(options: argparse.Namespace) -> int:
     """Note the decision of a person who signed in."""
-    from kohorte.exchange.deciding.decisions import Choice, decide
+    from kohorte.exchange.deciding.decisions import Choice, Decider, decide
     from kohorte.trust.people import People, Task
 
     folder = _opened(options)
     person = People(folder.trust).signed_in(options.person, known_password(options), tasks=[Task.APPROVER])
     choice = Choice.RELEASE if options.release else Choice.REFUSE
-    found = decide(folder, options.number, choice, person=person.name, today=_today(), reason=options.reason)
+    found = decide(folder, options.number, choice, person=Decider(person.name), today=_today(), reason=options.reason)
     if options.json:
         print_json({"request": options.number, "state": str(found.state), "decided": len(found.choices)})
     else:
@@ -134,11 +148,36 @@ def run_decide(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sent(options: argparse.Namespace, request: Request) -> int:
+    from kohorte.exchange.peers.sending import request_to
+
+    folder = _opened(options).trust
+    item = request_to(folder, request, options.to, today=_today())
+    return delivered(options, folder, item, sha256=request.fingerprint())
+
+
 def run_answer(options: argparse.Namespace) -> int:
-    """Write the answer."""
+    """Send the answer to the institution that asked, or write it to a folder."""
+    folder = _opened(options)
+    proven = folder.origin(options.number) is not None
+    if proven != (options.output is None):
+        words = "came over the network: leave --output out" if proven else "came as a file: give --output"
+        raise InputError(f"request {options.number} {words}", code="exchange-answer-where")
+    return _answer_to_peer(options, folder) if proven else _answer_to_folder(options, folder)
+
+
+def _answer_to_peer(options: argparse.Namespace, folder: RequestFolder) -> int:
+    from kohorte.exchange.peers.sending import answer_to_peer
+
+    ledger = _ledger(options, folder)
+    item = answer_to_peer(folder, options.number, ledger, today=_today())
+    ledger.close()
+    return delivered(options, folder.trust, item, request=options.number)
+
+
+def _answer_to_folder(options: argparse.Namespace, folder: RequestFolder) -> int:
     from kohorte.exchange.deciding.answers import answer
 
-    folder = _opened(options)
     ledger = _ledger(options, folder)
     made = answer(folder, options.number, Path(options.output), ledger, today=_today())
     ledger.close()
@@ -147,25 +186,6 @@ def run_answer(options: argparse.Namespace) -> int:
         print_json({"request": options.number, "released": made.released, "files": files, "release": made.release})
     else:
         print(f"request {options.number}: {'released' if made.released else 'refused'}; written to {options.output}")
-    return 0
-
-
-def run_inbox(options: argparse.Namespace) -> int:
-    """List all requests."""
-    from kohorte.exchange.deciding.decisions import state_of
-
-    folder = _opened(options)
-    rows = []
-    for number in folder.numbers():
-        request = folder.request(number)
-        rows.append((number, request.requester.institution, request.purpose, request.until, state_of(folder, number)))
-    if options.json:
-        names = ("request", "institution", "purpose", "until", "state")
-        print_json({"requests": [dict(zip(names, row, strict=True)) for row in rows]})
-    elif rows:
-        print_table(["request", "institution", "purpose", "until", "state"], rows, data=True)
-    else:
-        print("there are no requests")
     return 0
 
 

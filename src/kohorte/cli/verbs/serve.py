@@ -20,6 +20,7 @@ examples:
   kohorte serve --folder service                         for this machine alone, on http://127.0.0.1:8470
   kohorte serve --folder service --host 0.0.0.0 --tls-certificate cert.pem --tls-key key.pem
   kohorte serve --folder house-a --only patients         the patient list alone, for one of two houses
+  kohorte serve --folder house --only exchange --host 0.0.0.0    for requests and answers of other institutions
   KOHORTE_DATABASE=postgresql://kohorte@db/kohorte kohorte serve --folder service --processes 4 --workers 2
 
 The first start makes the folder, a key and the tables, and writes a token with which the first data steward is
@@ -96,11 +97,12 @@ def run(options: argparse.Namespace) -> int:
         _prepare(settings, with_token=False)
         print(f"{options.folder}: up to date")
         return 0
+    certificate, key = _certificate(options, settings)
     endpoint = Endpoint(
         host=options.host,
         port=options.port,
-        certificate=_path(options.tls_certificate),
-        key=_path(options.tls_key),
+        certificate=certificate,
+        key=key,
         behind_proxy=settings.behind_proxy,
         client_certificates=_path(options.client_certificates),
     )
@@ -123,6 +125,22 @@ def run(options: argparse.Namespace) -> int:
             worker_command=("kohorte.cli.main", "worker", "--folder", options.folder),
         )
     return 0
+
+
+def _certificate(options: argparse.Namespace, settings: Settings) -> tuple[Path | None, Path | None]:
+    """The files for TLS: as given or, if the exchange is served by name, those by which other institutions know it."""
+    given = _path(options.tls_certificate), _path(options.tls_key)
+    if any(given) or settings.behind_proxy or Part.EXCHANGE not in settings.only:
+        return given
+    from kohorte.exchange.peers.identity import Identity
+    from kohorte.trust.folder import TrustFolder
+
+    try:
+        own = Identity.of(TrustFolder(settings.trust_folder(Part.EXCHANGE)))
+    except InputError as error:
+        print(f"kohorte: other institutions cannot reach this service: {error.message}", file=sys.stderr)
+        return None, None
+    return own.certificate_file, own.key_file
 
 
 def _prepare(settings: Settings, *, with_token: bool) -> Path | None:

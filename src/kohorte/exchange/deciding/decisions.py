@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-import polars as pl
-
-from kohorte.data import spelling_keys
 from kohorte.errors import AccessDenied, InputError
 from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.deciding.folder import ANSWERED, DECIDED, RequestFolder
 from kohorte.exchange.policies import CheckPolicy
+from kohorte.exchange.request import Requester
+from kohorte.exchange.request.names import same_name
 
 
 class Choice(StrEnum):
@@ -63,17 +62,47 @@ def decisions(folder: RequestFolder, number: int, record: CheckRecord) -> Decisi
     return Decisions(found, policy_of(record).deciders)
 
 
+@dataclass(frozen=True)
+class Decider:
+    """A person who signed in: how the log names them, and by which other names they are known."""
+
+    name: str
+    known_as: tuple[str, ...] = ()
+    institution: str = ""
+
+    def is_requester(self, requester: Requester) -> bool:
+        """Whether this may be the person who asks, or somebody of the institution that asks."""
+        asking = (requester.name, *((requester.contact,) if requester.contact else ()))
+        own = (self.name, *self.known_as)
+        of_theirs = bool(self.institution) and same_name(self.institution, requester.institution)
+        return of_theirs or any(same_name(one, other) for one in own for other in asking)
+
+
 def decide(
-    folder: RequestFolder, number: int, choice: Choice, *, person: str, today: date, reason: str = ""
+    folder: RequestFolder,
+    number: int,
+    choice: Choice,
+    *,
+    person: Decider,
+    today: date,
+    reason: str = "",
+    check: str | None = None,
 ) -> Decisions:
-    """Note the decision of a person; the person must have signed in, which the caller asks for."""
+    """Note the decision of a person; the person must have signed in, which the caller asks for.
+
+    `check` is the hash of the check that the person has read, if they were shown one before.
+    """
     record = folder.record(number)
     request = folder.request(number)
     refuse_answered(folder, number)
-    if same_person(person, request.requester.name):
+    if check is not None and check != record.sha256:
+        raise InputError(
+            "the request was checked again since; read the latest check, then decide", code="exchange-check-changed"
+        )
+    if person.is_requester(request.requester):
         raise AccessDenied("the requester cannot decide about their own request", code="exchange-decider")
     before = decisions(folder, number, record)
-    if any(same_person(person, other) for other in before.choices):
+    if any(same_name(person.name, other) for other in before.choices):
         raise AccessDenied("this person has decided already; another person must decide", code="exchange-decider")
     if choice is Choice.RELEASE:
         request.refuse_expired(today)
@@ -83,7 +112,7 @@ def decide(
                 code="exchange-no-draft",
             )
     folder.trust.log.append(
-        DECIDED, f"request {number}", actor=person, decision=str(choice), check=record.sha256, reason=reason
+        DECIDED, f"request {number}", actor=person.name, decision=str(choice), check=record.sha256, reason=reason
     )
     return decisions(folder, number, record)
 
@@ -106,9 +135,3 @@ def refuse_answered(folder: RequestFolder, number: int) -> None:
     """Refuse to go on with a request that was answered."""
     if was_answered(folder, number):
         raise InputError(f"request {number} has been answered already", code="exchange-answered")
-
-
-def same_person(one: str, other: str) -> bool:
-    """Whether two names are spellings of one."""
-    keys = spelling_keys(pl.Series([one, other], dtype=pl.String))
-    return bool(keys[0] == keys[1])

@@ -1,6 +1,7 @@
 """The folder of requests of a house; what happened to each is in its chained log.
 
 requests/NNNN/request.json   the request as it was received
+requests/NNNN/parcel.json    the parcel with its signature, if another institution sent it over the network
 requests/NNNN/check.json     the record of the latest check
 requests/NNNN/draft.csv      what would be sent, with its certificate; not there if nothing may be sent
 requests/NNNN/people.npz     who is in the draft, as numbers of the disclosure ledger
@@ -17,7 +18,7 @@ from typing import Any, Self
 from kohorte.data import atomic_write, sha256_of
 from kohorte.data.files import read_text
 from kohorte.disclosures.candidate import Candidate as Disclosure
-from kohorte.errors import InputError
+from kohorte.errors import AccessDenied, InputError
 from kohorte.exchange.checking.check import Check
 from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.deciding.stored_disclosure import read_disclosure, write_disclosure
@@ -32,6 +33,15 @@ RECEIVED, CHECKED, DECIDED, ANSWERED = "receive request", "check request", "deci
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The institution that sent a request, proven by its certificate: fingerprint, number and bytes of the parcel."""
+
+    sender: str
+    parcel: str
+    header: bytes = b""
+
+
+@dataclass(frozen=True)
 class RequestFolder:
     """A folder with the requests of other institutions, which only its owner can enter."""
 
@@ -43,22 +53,48 @@ class RequestFolder:
         refuse_missing_libraries()
         return cls(TrustFolder.opened(path, create=create))
 
-    def receive(self, request: Request, *, actor: str | None = None) -> int:
-        """Keep a request under the next number."""
+    def receive(self, request: Request, *, actor: str | None = None, origin: Origin | None = None) -> int:
+        """Keep a request under the next number; a parcel that comes again is the same request."""
         requests = self.trust.path / "requests"
         with locked(self.trust.path):
+            if origin is not None and (known := self._number_of(origin, request)) is not None:
+                return known
             requests.mkdir(mode=0o700, exist_ok=True)
             number = max((int(path.name) for path in requests.iterdir() if path.name.isdigit()), default=0) + 1
             folder = requests / f"{number:04}"
             folder.mkdir(mode=0o700)
             _write(folder / "request.json", json.dumps(request.to_dict(), indent=2, ensure_ascii=False) + "\n")
-        self.trust.log.append(RECEIVED, f"request {number}", actor=actor or account(), sha256=request.fingerprint())
+            proof = {}
+            if origin is not None:
+                _write(folder / "parcel.json", origin.header.decode())
+                proof = {"sender": origin.sender, "parcel": origin.parcel}
+            self.trust.log.append(
+                RECEIVED, f"request {number}", actor=actor or account(), sha256=request.fingerprint(), **proof
+            )
         return number
+
+    def _number_of(self, origin: Origin, request: Request) -> int | None:
+        for entry in self.trust.log.verified_entries():
+            details = entry["details"]
+            if entry["action"] == RECEIVED and details.get("parcel") == origin.parcel:
+                if details["sender"] != origin.sender or details["sha256"] != request.fingerprint():
+                    raise AccessDenied(
+                        "another request came under this number before; a number is used once", code="exchange-replayed"
+                    )
+                return int(entry["about"].split()[1])
+        return None
+
+    def origin(self, number: int) -> Origin | None:
+        """Which institution sent a request over the network; None for one that was received as a file."""
+        for entry in self.entries(number):
+            if entry["action"] == RECEIVED and "parcel" in entry["details"]:
+                return Origin(entry["details"]["sender"], entry["details"]["parcel"])
+        return None
 
     def numbers(self) -> list[int]:
         """The numbers of all requests."""
-        requests = self.trust.path / "requests"
-        return sorted(int(path.name) for path in requests.iterdir() if path.name.isdigit()) if requests.is_dir() else []
+        received = (entry for entry in self.trust.log.verified_entries() if entry["action"] == RECEIVED)
+        return sorted({int(entry["about"].split()[1]) for entry in received})
 
     def request(self, number: int) -> Request:
         """Read a request; one that was changed since it was received is refused."""

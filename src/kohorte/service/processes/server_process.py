@@ -6,6 +6,7 @@ import argparse
 import logging
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -13,6 +14,8 @@ import uvicorn
 
 from kohorte.errors import KohorteError
 from kohorte.service.context import Service
+from kohorte.service.exchange.parcels import pinned
+from kohorte.service.parts import Part
 from kohorte.service.settings import Settings
 from kohorte.service.web.app import create_app
 from kohorte.service.web.client_certificates import context_with
@@ -68,6 +71,9 @@ def configuration(
     service: Service, certificate: Path | None, key: Path | None, client_certificates: Path | None = None
 ) -> uvicorn.Config:
     """Return the configuration of uvicorn: our own log, no trust in headers, small headers, no WebSockets, limits."""
+    with_peers = certificate is not None and Part.EXCHANGE in service.settings.parts
+    book = partial(pinned, service.settings) if with_peers else None
+    asks = client_certificates is not None or with_peers
     return uvicorn.Config(
         create_app(service),
         http=SlowClientProtocol,
@@ -82,7 +88,7 @@ def configuration(
         backlog=WAITING_CONNECTIONS,
         ssl_certfile=certificate,
         ssl_keyfile=key,
-        ssl_context_factory=None if client_certificates is None else context_with(client_certificates),
+        ssl_context_factory=context_with(client_certificates, book) if asks else None,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from kohorte.errors import EngineError, InputError, KohorteError
+from kohorte.exchange.peers.incoming import remove_unfinished
 from kohorte.patients.patient_list import PatientList
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
@@ -28,6 +29,8 @@ def make_folders(settings: Settings) -> None:
             folder = TrustFolder.opened(settings.trust_folder(part), create=True)
             if part is Part.PATIENTS:
                 PatientList(folder).close()
+            if part is Part.EXCHANGE:
+                remove_unfinished(folder)
 
 
 def keep_numbers(service: Service) -> None:

@@ -31,6 +31,7 @@ PREFIXES = {
     "/api/v1/domains": Part.PSEUDONYMS,
     "/api/v1/encodings": Part.PSEUDONYMS,
     "/api/v1/way-back": Part.PSEUDONYMS,
+    "/api/v1/exchange": Part.EXCHANGE,
     "/ttp-fhir/": Part.PSEUDONYMS,
     "/v1/fhir/": Part.PSEUDONYMS,
 }

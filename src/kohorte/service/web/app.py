@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute
 
 from kohorte.release import versions
 from kohorte.service.context import Service
+from kohorte.service.exchange.parcels import Deliveries
 from kohorte.service.parts import Part
 from kohorte.service.projects import tables
 from kohorte.service.web import documentation
@@ -45,6 +46,7 @@ from kohorte.service.web.routes import (
     users,
     way_back,
 )
+from kohorte.service.web.routes.exchange import parcels
 
 PREFIX = "/api/v1"
 NO_TELEMETRY: TelemetryConfig = {
@@ -62,6 +64,7 @@ ROUTES: Mapping[Part, tuple[ModuleType, ...]] = {
     Part.RESEARCH: (datasets, risk, projects, rules, jobs),
     Part.PATIENTS: (patients, consents),
     Part.PSEUDONYMS: (domains, way_back),
+    Part.EXCHANGE: (parcels,),
 }
 """The routes of every part; a part that is not served has none."""
 
@@ -90,11 +93,18 @@ def create_app(service: Service) -> FastAPI:
 
 @asynccontextmanager
 async def _made_ready(app: FastAPI) -> AsyncIterator[None]:
-    """Load the libraries for queries before the first request, and limit the threads."""
+    """Load the libraries for queries before the first request, limit the threads, and send what waits for peers."""
     current_default_thread_limiter().total_tokens = THREADS
-    if Part.RESEARCH in app.state.service.settings.parts:
+    settings = app.state.service.settings
+    if Part.RESEARCH in settings.parts:
         await run_in_threadpool(tables.warm_up)
+    if Part.EXCHANGE not in settings.parts:
+        yield
+        return
+    deliveries = Deliveries(settings)
+    deliveries.start()
     yield
+    await run_in_threadpool(deliveries.stop)
 
 
 @cache

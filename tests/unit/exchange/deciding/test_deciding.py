@@ -16,7 +16,7 @@ from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import AccessDenied, InputError, KohorteError, PrivacyViolation
 from kohorte.exchange.checking.check import Check, check_request
 from kohorte.exchange.deciding.answers import answer
-from kohorte.exchange.deciding.decisions import Choice, State, decide, state_of
+from kohorte.exchange.deciding.decisions import Choice, Decider, State, decide, state_of
 from kohorte.exchange.deciding.folder import RequestFolder
 from kohorte.exchange.deciding.left_identifiers import refuse_identifiers
 from kohorte.exchange.policies import CheckPolicy
@@ -51,7 +51,7 @@ class House:
 
     def decide(self, number: int, choice: Choice, *people: str) -> None:
         for person in people:
-            decide(self.folder, number, choice, person=person, today=TODAY)
+            decide(self.folder, number, choice, person=Decider(person), today=TODAY)
 
     def answer(self, number: int, name: str = "answer", today: date = TODAY) -> Path:
         answer(self.folder, number, self.path / name, self.ledger, today=today)
@@ -175,10 +175,10 @@ def test_an_expired_request_is_not_released_but_can_be_refused(house: House) -> 
     house.decide(number, Choice.RELEASE, "Ben", "Cleo")
     refused("exchange-request-expired", lambda: house.answer(number, today=date(2027, 1, 1)))
     late = house.checked()
-    decide(house.folder, late, Choice.REFUSE, person="Ben", today=date(2027, 1, 1))
+    decide(house.folder, late, Choice.REFUSE, person=Decider("Ben"), today=date(2027, 1, 1))
     refused(
         "exchange-request-expired",
-        lambda: decide(house.folder, house.checked(), Choice.RELEASE, person="Ben", today=date(2027, 1, 1)),
+        lambda: decide(house.folder, house.checked(), Choice.RELEASE, person=Decider("Ben"), today=date(2027, 1, 1)),
     )
     house.answer(late, "refusal", today=date(2027, 1, 1))
 

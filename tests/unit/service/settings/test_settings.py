@@ -51,7 +51,7 @@ def test_a_relative_key_file_counts_from_the_folder(tmp_path: Path) -> None:
 
 
 def test_all_parts_are_served_or_those_that_are_named(tmp_path: Path) -> None:
-    assert load(tmp_path).parts == {"research", "patients", "pseudonyms"}
+    assert load(tmp_path).parts == {"research", "patients", "pseudonyms", "exchange"}
     assert load(tmp_path, "only: [patients]\n").parts == {"patients"}
     assert load(tmp_path, "only: [patients]\n", only=("pseudonyms",)).parts == {"pseudonyms"}
     assert "did you mean 'patients'" in refusal(tmp_path, "only: [patient]\n")

@@ -18,6 +18,7 @@ from kohorte.service.web.client_certificates import presented
 from kohorte.service.web.errors import answer, framework_answer
 
 UPLOADS = "/api/v1/datasets"
+PARCELS = "/api/v1/exchange/parcels"
 FOR_STRANGERS = ("/api/v1/login", "/api/v1/refresh", "/api/v1/setup")
 STRANGERS_LIMIT = 64 * 1024
 
@@ -60,7 +61,8 @@ class Allowance:
         self._certificate = presented(scope)
         self._path = scope["path"]
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        self._is_upload = (scope["method"], self._path, kind) == ("POST", UPLOADS, "multipart/form-data")
+        is_table = (scope["method"], self._path, kind) == ("POST", UPLOADS, "multipart/form-data")
+        self._is_upload = is_table or (self._path == PARCELS and self._certificate is not None)
 
     def refuse_more_than(self, size: int) -> None:
         """Refuse a body of this size if it is too large."""

@@ -1,0 +1,1 @@
+"""The routes of the release check, and the door for other institutions."""
