@@ -17,7 +17,7 @@ from support.service import STEWARD, Person, new_person_with, on_sqlite
 
 FOR_ANYONE = {
     "create_first_steward", "login", "refresh", "show_health", "show_documentation", "show_documentation_asset",
-    "show_openapi",
+    "show_openapi", "receive_parcel",
 }  # fmt: skip
 FOR_ALL_ROLES = {
     "logout", "show_me", "show_user", "change_user", "list_approvals", "show_approval", "decline_approval",
