@@ -247,3 +247,29 @@ def verdict_reasons(series: ko.Series, table: pl.DataFrame) -> tuple[str, ...]:
     verdict = series.status(table).verdict
     assert verdict is not None
     return verdict.reasons
+
+
+@pytest.mark.parametrize("kind", ["regions", "full-domain"])
+def test_a_certificate_tells_only_roughly_how_many_people_came_with_a_release(tmp_path: Path, kind: str) -> None:
+    """Exact numbers of two releases would tell that the new rows are about two people who were not there before."""
+    series = ko.Series.start(tmp_path / "series", people_plan(), {"kind": kind})
+    table, told = stays(240, people=60, seed=2), []
+    newcomers = table.tail(6).with_columns(
+        person="new" + (pl.int_range(6) // 3).cast(pl.String), row="r" + pl.col("row"), age=table["age"].head(6)
+    )
+    for frame in (table, pl.concat([table, newcomers])):
+        release = series.release(frame)
+        assert release.certificate is not None
+        facts = release.certificate.facts
+        told.append(facts["series"]["people"])  # type: ignore[index, call-overload]
+        assert facts["verification"]["people"] == told[-1]  # type: ignore[index, call-overload]
+        assert "People      the rows that are shown belong to about 60 people" in release.certificate.to_text()
+        assert f" {release.people} people" not in release.certificate.to_text().replace("about 60 people", "")
+    assert told == ["about 60", "about 60"]
+
+
+def test_a_certificate_of_a_series_in_which_nearly_every_row_is_another_person_says_so(tmp_path: Path) -> None:
+    table = stays(240, people=60, seed=2).with_columns(person="p" + pl.col("row"))
+    release = ko.Series.start(tmp_path / "series", people_plan(), {"kind": "regions"}).release(table)
+    assert release.certificate is not None
+    assert "People      nearly every row that is shown is about another person" in release.certificate.to_text()

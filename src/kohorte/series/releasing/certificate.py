@@ -21,7 +21,7 @@ from kohorte.release.certificate import (
 )
 from kohorte.release.shown_people import ShownPeople
 from kohorte.release.telling.formulas import ToldFormulas
-from kohorte.release.telling.people import public_figures
+from kohorte.release.telling.people import AS_ROWS, NOT_TOLD, public_figures, public_people
 from kohorte.release.telling.promises import leaves_open, plan_notes, protects_against
 from kohorte.release.telling.verdict import judge
 from kohorte.release.verification import Verification
@@ -113,7 +113,8 @@ class Unpublished:
 def _told(figures: Figures, least: int) -> dict[str, object]:
     """The public figures: None for counts of rows from 1 to `least` - 1, and for figures that would reveal them.
 
-    If people are counted, None also for counts of rows that may be about fewer than `least` people.
+    If people are counted, None also for counts of rows that may be about fewer than `least` people; how many people
+    the rows are about is told roughly, as in every certificate, so that nobody computes how few of them came or left.
     """
     told = figures.told()
     told |= {
@@ -121,6 +122,8 @@ def _told(figures: Figures, least: int) -> dict[str, object]:
     }
     if told["held"] is None:
         told |= {"rows": None, "loss": None, "loss_before": None}
+    if figures.people is not None:
+        told["people"] = public_people(figures.people, rows=figures.shown, classes=figures.regions)
     return told | {"least": least}
 
 
@@ -168,11 +171,7 @@ def _text(facts: dict[str, object]) -> str:
         "",
         f"Rows        {whole}{series['shown']:,} are shown ({_count(series, 'new')} for the first time) and "
         f"{_count(series, 'held')} held back",
-        *(
-            []
-            if series["people"] is None
-            else [f"People      the rows that are shown are about {series['people']:,} people"]
-        ),
+        *([] if series["people"] is None else [f"People      {_of_people(series['people'])}"]),
         _regions(series),
         f"Loss        {'not stated: it would tell how few rows are held back' if loss is None else f'{loss:.6g}'}",
         f"Arrivals    the fewest {_unit(series)} that came together into a {part}: "
@@ -194,6 +193,14 @@ def _text(facts: dict[str, object]) -> str:
         if isinstance(sentences, list) and sentences:
             lines += ["", title, *bullets(sentences)]
     return "\n".join(lines) + "\n"
+
+
+def _of_people(told: object) -> str:
+    if told == NOT_TOLD:
+        return "how many the rows that are shown are about is not told"
+    if told == AS_ROWS:
+        return "nearly every row that is shown is about another person"
+    return f"the rows that are shown belong to {told} people"
 
 
 def _unit(series: Mapping[str, object]) -> str:
