@@ -13,16 +13,28 @@ from kohorte.errors import InputError
 _SHORTHANDS = {"%F": "%Y-%m-%d", "%T": "%H:%M:%S"}
 _NUMBERS = {"m": ("month", 1, 12), "d": ("day", 1, 31), "H": ("hour", 0, 23)}
 _NUMBERS |= {"M": ("minute", 0, 59), "S": ("second", 0, 60)}
-_NAMES = ["january", "february", "march", "april", "may", "june", "july", "august", "september"]
-_NAMES += ["october", "november", "december"]
-_MONTHS = {"b": {name[:3]: number for number, name in enumerate(_NAMES, start=1)}}
-_MONTHS["B"] = {name: number for number, name in enumerate(_NAMES, start=1)}
+_NAMES = (
+    *("january januar jänner jaenner", "february februar feber", "march märz maerz", "april", "may mai", "june juni"),
+    *("july juli", "august", "september", "october oktober", "november", "december dezember"),
+)
+_SHORT_NAMES = (
+    *("jan jän", "feb febr", "mar mär mrz", "apr", "may", "jun", "jul", "aug", "sep sept", "oct okt", "nov", "dec dez"),
+)
+FULL_MONTHS = {name: number for number, names in enumerate(_NAMES, start=1) for name in names.split()}
+"""The names of months in English and German, in small letters."""
+ALL_MONTHS = FULL_MONTHS | {
+    name: number for number, names in enumerate(_SHORT_NAMES, start=1) for name in names.split()
+}
+"""The same with their abbreviations, without a point."""
+_MONTHS = {"B": FULL_MONTHS, "b": ALL_MONTHS}
 DIRECTIVES = ("%Y", "%m", "%b", "%B", "%d", "%H", "%M", "%S", "%f", "%z", "%F", "%T", "%%")
 
 
 @dataclass(frozen=True)
 class TimestampFormat:
-    """A `strptime` format with a four-digit year; month names in English.
+    """A `strptime` format with a four-digit year; month names in English and German.
+
+    %B reads full names, %b also abbreviations, with or without a point.
 
     Two-digit years are refused: the century is unknown, so a label could be false. One-digit months, days
     and so on are accepted unless two numbers follow each other without a separator.
@@ -127,7 +139,7 @@ def _piece(directive: str, *, fixed: bool) -> str:
         case "%Y":
             return "(?P<year>[0-9]{4})"
         case "%b" | "%B":
-            return f"(?P<month>[A-Za-z]{{{'3' if directive == '%b' else '3,9'}}})"
+            return rf"(?P<month>\p{{L}}{{3,9}}){'[.]?' if directive == '%b' else ''}"
         case "%f":
             return "[0-9]{1,9}"
         case "%z":

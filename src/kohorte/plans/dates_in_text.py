@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from kohorte.hierarchies import Dates
-from kohorte.hierarchies.timestamps import month_length
+from kohorte.hierarchies.timestamps import ALL_MONTHS, FULL_MONTHS, month_length
 from kohorte.identifiers.cells import COLUMN, COUNT, VALUE
 
 _PATTERN = (
     r"^(?:(?P<y1>[0-9]{4})(?P<s1>[-/.])(?P<m1>[0-9]{1,2})(?P<s2>[-/.])(?P<d1>[0-9]{1,2})"
     r"|(?P<y2>(?:1[89]|20)[0-9]{2})(?P<m2>[0-9]{2})(?P<d2>[0-9]{2})"
-    r"|(?P<a>[0-9]{1,2})(?P<s3>[-/.])(?P<b>[0-9]{1,2})(?P<s4>[-/.])(?P<y3>[0-9]{4}|[0-9]{2}))"
+    r"|(?P<a>[0-9]{1,2})(?P<s3>[-/.])(?P<b>[0-9]{1,2})(?P<s4>[-/.])(?P<y3>[0-9]{4}|[0-9]{2})"
+    r"|(?P<d4>[0-9]{1,2})(?P<s5>[.]? |[-/.])(?P<name>\p{L}{3,9})(?P<point>[.]?)(?P<s6>[-/ ]?)(?P<y4>[0-9]{4}|[0-9]{2}))"
     r"(?:(?P<gap>[T ])(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?P<part>[.][0-9]{1,9})?)?"
     r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
 )
@@ -63,12 +64,14 @@ def dates_of(table: pl.DataFrame) -> dict[int, WrittenDates]:
     if not likely.height:
         return {}
     parts = likely.hstack(likely[VALUE].str.extract_groups(_PATTERN).struct.unnest())
-    year = pl.coalesce("y1", "y2", "y3").cast(pl.Int64)
+    year = pl.coalesce("y1", "y2", "y3", "y4").cast(pl.Int64)
+    named = pl.col("name").str.to_lowercase().replace_strict(ALL_MONTHS, default=None, return_dtype=pl.Int64)
+    month, day = pl.coalesce("m1", "m2").cast(pl.Int64), pl.coalesce("d1", "d2", "d4").cast(pl.Int64)
     first, second = pl.col("a").cast(pl.Int64), pl.col("b").cast(pl.Int64)
-    stated = _valid(year, pl.coalesce("m1", "m2").cast(pl.Int64), pl.coalesce("d1", "d2").cast(pl.Int64))
+    stated = _valid(year, pl.coalesce(month, named), day)
     known = parts.with_columns(
         shape=_shape(),
-        short=pl.col("y3").str.len_chars() == 2,
+        short=pl.coalesce("y3", "y4").str.len_chars() == 2,
         day_first=pl.when(pl.col("a").is_null()).then(stated).otherwise(_valid(year, second, first)),
         month_first=pl.when(pl.col("a").is_null()).then(stated).otherwise(_valid(year, first, second)),
     ).filter(_clock() & (pl.col("day_first") | pl.col("month_first")) & _same_separator())
@@ -77,12 +80,18 @@ def dates_of(table: pl.DataFrame) -> dict[int, WrittenDates]:
         pl.col("shape").unique().sort().alias("shapes"),
         pl.col("day_first").all(),
         pl.col("month_first").all(),
+        (pl.col("name").str.to_lowercase().is_in(list(FULL_MONTHS)) & (pl.col("point") == "")).all().alias("full"),
         pl.col("gap").is_not_null().any().alias("timed"),
         pl.col("short").any(),
     )
     return {
-        column: WrittenDates(rows, _formats(shapes, day_first, month_first, short=bool(short)), timed, bool(short))
-        for column, rows, shapes, day_first, month_first, timed, short in facts.iter_rows()
+        column: WrittenDates(
+            rows,
+            _formats([shape.replace("NAME", "%B" if full else "%b") for shape in shapes], *orders, short=bool(short)),
+            timed,
+            bool(short),
+        )
+        for column, rows, shapes, *orders, full, timed, short in facts.iter_rows()
     }
 
 
@@ -109,6 +118,8 @@ def _shape() -> pl.Expr:
         .then(pl.format("%Y{}%m{}%d", pl.col("s1").fill_null(""), pl.col("s1").fill_null("")))
         .when(pl.col("y2").is_not_null())
         .then(pl.lit("%Y%m%d"))
+        .when(pl.col("y4").is_not_null())
+        .then(pl.format("%d{}NAME{}%Y", pl.col("s5").fill_null(""), pl.col("s6").fill_null("")))
         .otherwise(pl.format("A{}B{}%Y", pl.col("s3").fill_null(""), pl.col("s3").fill_null("")))
     )
     pieces = {"gap": "%H:%M", "second": ":%S", "part": ".%f", "zone": "%z"}

@@ -103,9 +103,9 @@ class DateColumn:
         assert written is not None
         dates = {format_.partition("T")[0].partition(" ")[0] for format_ in written.formats}
         if len(dates) != 1 or not dates <= _DATES:
-            raise InputError(
-                f"column {self.name!r}: {written.in_words()}; give --date-format", code="pseudonym-date-format"
-            )
+            named = any("%b" in format_ or "%B" in format_ for format_ in written.formats)
+            do = "write the months as numbers" if named else "give --date-format"
+            raise InputError(f"column {self.name!r}: {written.in_words()}; {do}", code="pseudonym-date-format")
         return dates.pop()
 
     def _refuse(self, wrong: pl.Series, format_: str) -> None:

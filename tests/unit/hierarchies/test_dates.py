@@ -47,6 +47,10 @@ def test_other_formats_are_read():
     assert labels("2024217", format="%Y%m%d", levels=["day"]) is None
     assert labels("17 FEB 2024", format="%d %b %Y", levels=["day"])[1] == "2024-02-17"
     assert labels("17 February 2024", format="%d %B %Y", levels=["day"])[1] == "2024-02-17"
+    assert labels("17. März 2024", format="%d. %B %Y", levels=["day"])[1] == "2024-03-17"
+    assert labels("1. Jänner 2024", format="%d. %B %Y", levels=["day"])[1] == "2024-01-01"
+    assert labels("1. Sept. 2024", format="%d. %b %Y", levels=["day"])[1] == "2024-09-01"
+    assert labels("1. Dez. 2024", format="%d. %B %Y", levels=["day"]) is None
     assert labels("17 Brumaire 2024", format="%d %B %Y", levels=["day"]) is None
     assert labels("2024-02", format="%Y-%m", levels=["quarter"])[1] == "2024-Q1"
     assert labels("2024", format="%Y", levels=["decade"])[1] == "2020-2029"

@@ -29,6 +29,11 @@ FORMATS = {
     "%m/%d/%Y": ["02/17/2024", "03/01/1999"],
     "%Y/%m/%d": ["2024/02/17", "1999/03/01"],
     "%Y%m%d": ["20240217", "19990301"],
+    "%d. %B %Y": ["3. Mai 2021", "14. März 1999", "1. Jänner 2020", "24. DEZEMBER 1980"],
+    "%d. %b %Y": ["3. Mai 2021", "14. Mrz. 1999", "1. Jän. 2020", "30. Sept. 1980", "2. Oktober 1981"],
+    "%d-%b-%Y": ["03-May-2021", "14-Mar-1999"],
+    "%d %B %Y": ["3 May 2021", "14 October 1999"],
+    "%d. %B %Y %H:%M": ["3. Mai 2021 07:30", "14. Juli 1999 23:59"],
     "%d.%m.%Y %H:%M": ["17.02.2024 07:30", "01.03.1999 23:59"],
     "%Y-%m-%d %H:%M:%S": ["2024-02-17 07:30:00", "1999-03-01 23:59:59"],
     "%Y-%m-%dT%H:%M:%S%z": ["2024-02-17T07:30:00Z", "1999-03-01T23:59:59+01:00"],
@@ -58,9 +63,15 @@ def test_dates_in_several_formats_and_years_of_two_digits_get_no_hierarchy_and_a
     assert (several.kind, several.hierarchy, short.kind, short.hierarchy) == ("date", None, "date", None)
     assert "several formats" in several.why
     assert "two digits" in short.why
+    named = column(["3. Mai 21", "4. Juni 22"])
+    assert (named.kind, named.hierarchy) == ("date", None)
+    assert "two digits" in named.why
 
 
-@pytest.mark.parametrize("cell", ["30.02.2024", "2024-13-01", "2024-02-17 25:00", "17.02/2024", "00.01.2024"])
+@pytest.mark.parametrize(
+    "cell",
+    ["30.02.2024", "2024-13-01", "2024-02-17 25:00", "17.02/2024", "00.01.2024", "31. April 2021", "3. Brumaire 2021"],
+)
 def test_what_is_no_day_of_the_calendar_or_no_time_of_the_clock_is_no_date(cell: str) -> None:
     assert column([cell]).kind == "text"
 
