@@ -19,6 +19,7 @@ from kohorte.dp import Budget
 from kohorte.dp.budget.budget import Cost
 from kohorte.errors import BudgetExceeded
 from kohorte.service.context import Service
+from kohorte.service.disclosures.given import ledger_order
 from kohorte.service.jobs import queue
 from kohorte.service.jobs.child import perform
 from kohorte.service.jobs.settlement import Outcome, settle
@@ -163,7 +164,8 @@ def working(service: Service) -> Iterator[None]:
 def _performed(service: Service, claim: queue.Claim) -> Outcome:
     with service.database.reading() as connection:
         table = connection.execute(select(datasets.c.table_file).where(datasets.c.id == claim.dataset_id)).scalar_one()
-    order = {"kind": claim.kind, "request": claim.request, "table_file": table, "most_cells": 10**9}
+    order: dict[str, Any] = {"kind": claim.kind, "request": claim.request, "table_file": table, "most_cells": 10**9}
+    order["ledger"] = ledger_order(service.settings)
     told = perform(_Channel(service), order)  # type: ignore[arg-type]
     return Outcome(queue.State(told["state"]), told.get("result"), told.get("problem"), told.get("values", {}))
 

@@ -29,7 +29,7 @@ from kohorte.disclosures.findings import Findings
 from kohorte.disclosures.history import History
 from kohorte.disclosures.people import distinct_prints, found_in
 from kohorte.disclosures.repairing import repaired
-from kohorte.disclosures.storage import START, Books, ShownAtoms, Storage
+from kohorte.disclosures.storage import START, WITHDRAWN, Books, ShownAtoms, Storage
 from kohorte.disclosures.view import View
 from kohorte.errors import InputError, PrivacyViolation
 from kohorte.kernels.arrays import Bools, Integers
@@ -149,6 +149,12 @@ class Ledger:
         prints, row_of = distinct_prints(people, self._storage.secrets.people)
         index = found_in(known, prints)
         return ((index >= 0) & withdrawn[np.maximum(index, 0)])[row_of]
+
+    @property
+    def withdrawals(self) -> int:
+        """A number that changes whenever somebody has withdrawn."""
+        with self._storage.reading() as books:
+            return books.head.states.get(WITHDRAWN, 0)
 
     def withdrawn(self, people: Integers) -> Bools:
         """Which of some people, by index, have withdrawn."""

@@ -74,6 +74,7 @@ class Settings:
     rules: HouseRules = DEFAULT_RULES
     only: tuple[str, ...] = ()
     sources_get_pids: bool = False
+    disclosure_ledger: bool = False
     texts_per_day: int = 100_000
 
     def __post_init__(self) -> None:

@@ -116,6 +116,7 @@ def _released(
         else:
             progress.stage(Stage.COMPARING, "with earlier releases")
             release = ledger.released(table.frame, found)
+            table = replace(table, frame=ledger.rows)
     facts = None if options.report is None else _report(options, table, release, stated, progress)
     table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
     searched = time.perf_counter()

@@ -37,7 +37,8 @@ class Recording:
     """One release that is examined and recorded.
 
     With `leave_out` people are left out until nothing is found; with `despite` it is recorded whatever is found.
-    `findings` are what was found first, `left_out` is how many people are not in the release because of the ledger.
+    `findings` are what was found first, `left_out` is how many people are not in the release because of the ledger, and
+    `rows` are those of the table that it was made of.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Recording:
     ) -> None:
         self.ledger, self.plan, self.passing = ledger, plan, passing
         self.findings, self.left_out = Findings(), 0
+        self.rows = pl.DataFrame()
         self._k = plan.smallest_class
         self._despite, self._leave_out = despite, leave_out
         self._candidate: Candidate | None = None
@@ -71,6 +73,7 @@ class Recording:
             self.findings = self.findings or findings
             if not findings or self._despite:
                 self.left_out = _different(people) - _different(people[kept])
+                self.rows = rows
                 return made
             if not repairs:
                 raise refused(findings)

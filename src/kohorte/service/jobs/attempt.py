@@ -12,6 +12,7 @@ from typing import Any
 from kohorte.errors import InputError, KohorteError
 from kohorte.plans import Plan
 from kohorte.service.context import Service
+from kohorte.service.disclosures.given import ledger_order
 from kohorte.service.house_rules import ReleaseTerms
 from kohorte.service.integrity.marks import DATASET
 from kohorte.service.jobs import queue
@@ -123,6 +124,7 @@ class Attempt:
             "table_file": None if dataset is None else dataset.table_file,
             "most_cells": self._service.settings.most_cells,
             "unpacked_limit": self._service.settings.unpacked_limit,
+            "ledger": ledger_order(self._service.settings),
         }
 
     def _note(self, answer: dict[str, Any]) -> None:
@@ -135,9 +137,17 @@ class Attempt:
         state = State(told["state"])
         if state is State.CANCELLED:
             return Outcome.cancelled()
+        if told.get("noted"):
+            self._tell_house(told["noted"])
         if state is State.FAILED:
             _log.warning("job %d failed: %s, %s", self._claim.job_id, told["problem"]["code"], told["location"])
         return Outcome(state, told.get("result"), told.get("problem"), told.get("values", {}))
+
+    def _tell_house(self, noted: str) -> None:
+        """Note in the audit log what the disclosure ledger found; people who see the job do not learn it."""
+        with self._service.database.writing() as connection:
+            about = f"{self._claim.subject.kind} {self._claim.subject.id}"
+            self._service.log.append(connection, "examine-release", about, actor=None, found=noted)
 
     # While the job runs
 

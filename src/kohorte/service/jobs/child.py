@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kohorte.errors import InternalError, KohorteError
+from kohorte.service.disclosures.examined import Withheld
 from kohorte.service.jobs.error_location import error_location
 from kohorte.service.jobs.files import remove
 from kohorte.service.jobs.queue import Kind, State
@@ -103,13 +104,17 @@ def perform(channel: Channel, order: dict[str, Any]) -> dict[str, Any]:
         channel.vault,
         channel,
         unpacked_limit=order.get("unpacked_limit", UNPACKED_LIMIT),
+        ledger=order.get("ledger"),
     )
     try:
         done = TASKS[Kind(order["kind"])].run(work)
-        outcome = {"state": State.DONE, "result": done.result, "values": done.values}
+        outcome = {"state": State.DONE, "result": done.result, "values": done.values, "noted": done.noted}
         json.dumps(outcome, allow_nan=False)  # a result that the database cannot store is a bug of the job
     except Stopped:
         return {"state": State.CANCELLED}
+    except Withheld as error:
+        outcome = {"state": State.FAILED, "problem": problem_of(error), "location": error_location(error)}
+        return outcome | {"noted": error.reason}
     except KohorteError as error:
         return {"state": State.FAILED, "problem": problem_of(error), "location": error_location(error)}
     except MemoryError:

@@ -13,6 +13,7 @@ import hashlib
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -26,13 +27,14 @@ from kohorte.data.table import is_parquet
 from kohorte.errors import InputError
 from kohorte.models import KAnonymity
 from kohorte.plans import Attribute, Plan
-from kohorte.release import Release, anonymize, find_candidate, warnings
+from kohorte.release import Candidate, Release, anonymize, find_candidate, warnings
 from kohorte.release.certificate import FileFacts
 from kohorte.release.write import certified_bytes
 from kohorte.report.page import to_html
 from kohorte.report.write import report_of
 from kohorte.risks import RiskPolicy, risk
 from kohorte.search import Progress
+from kohorte.service.disclosures.examined import examined, keep_waiting, words_of
 from kohorte.service.integrity.marks import DATASET, PROJECT, Marked
 from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
@@ -66,6 +68,8 @@ class Work:
     vault: Vault
     reporter: Reporter
     unpacked_limit: int = UNPACKED_LIMIT
+    ledger: Mapping[str, str] | None = None
+    """The folders of the disclosure ledger and of the patient list; None if the house has no ledger."""
 
     def table(self) -> pl.DataFrame:
         """Decrypt the table of the dataset."""
@@ -102,6 +106,8 @@ class Done:
 
     result: Mapping[str, Any]
     values: Mapping[str, Any]
+    noted: str = ""
+    """What the people of the house learn from the audit log, and nobody else."""
 
 
 def ingest(work: Work) -> Done:
@@ -178,8 +184,11 @@ def _datatype(dtype: pl.DataType) -> str:
 def make_release(work: Work) -> Done:
     """Find the release of a table, verify it from its bytes, and store it with certificate and report."""
     plan = _plan(work.request)
-    frame = work.table()
-    candidate = find_candidate(FrameSource(frame), plan, progress=work.searching(0.1, 0.6))
+    with examined(work.ledger, plan) as recording:
+        frame = work.table()
+        search = partial(_found, work, plan)
+        candidate = search(frame) if recording is None else recording.released(frame, search)
+        frame = frame if recording is None else recording.rows
     work.reporter.progress(0.6, "verifying the release")
     content, release, certificate = certified_bytes(candidate, RELEASE_NAME)
     shown = shown_certificate(certificate)
@@ -191,10 +200,15 @@ def make_release(work: Work) -> Done:
         "report_file": work.lock(report, Content.REPORT),
         "certificate": shown.facts,
     }
+    keep_waiting(work.ledger, recording, str(values["release_file"]))
     verified = shown.facts["verification"]
     assert isinstance(verified, dict)
     told = {"unit": verified["unit"], "people": verified["people"], "warnings": shown.facts["warnings"]}
-    return Done({"release": shown.facts["release"], **told}, values)
+    return Done({"release": shown.facts["release"], **told}, values, noted=words_of(recording))
+
+
+def _found(work: Work, plan: Plan, frame: pl.DataFrame) -> Candidate:
+    return find_candidate(FrameSource(frame), plan, progress=work.searching(0.1, 0.6))
 
 
 def _plan(request: Mapping[str, Any]) -> Plan:

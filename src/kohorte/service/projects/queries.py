@@ -16,6 +16,7 @@ from kohorte.dp.budget.budget import Cost
 from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, project_for
 from kohorte.service.context import Service
+from kohorte.service.disclosures.given import remembered_answers
 from kohorte.service.integrity import marks
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import tables
@@ -66,15 +67,18 @@ def answer_query(service: Service, actor: Actor, project_id: int, asked: Query) 
     found = _interactive(service, actor, project_id)
     service.settings.rules.refuse(found.terms.budget)
     metadata, price = found.terms.of_project(project_id), found.price(asked)
-    table = tables.typed(service, found.dataset, metadata)
-    answer = query(
-        table,
-        asked.sql,
-        metadata,
-        epsilon=price.epsilon,
-        delta=price.delta,
-        ledger=DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql),
-    )
+    with remembered_answers(service, actor, project_id) as memory:
+        table = tables.typed(service, found.dataset, metadata, memory)
+        answer = query(
+            table,
+            asked.sql,
+            metadata,
+            epsilon=price.epsilon,
+            delta=price.delta,
+            ledger=DatabaseLedger(service, project_id, actor.user_id, sql=asked.sql),
+        )
+        if memory is not None:
+            memory.record(answer)
     if answer.from_record:
         with service.database.writing() as connection:
             service.log.append(connection, "answer-from-record", f"project {project_id}", actor=actor.user_id)

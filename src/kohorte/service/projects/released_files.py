@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row
 from kohorte.errors import EngineError, InputError
 from kohorte.service.access import Actor, project_for
 from kohorte.service.context import Service
+from kohorte.service.disclosures.given import record_given
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import queries
 from kohorte.service.projects.ruled_projects import refuse_broken
@@ -68,10 +69,13 @@ def _released(service: Service, actor: Actor, project_id: int, action: str, *, l
 
     With `leaves` it is about the table itself, which leaves only if the project keeps the rules of the house.
     """
-    with service.database.writing() as connection:
+    with service.database.reading() as connection:
         project = releasing_project(service, connection, actor, project_id, evidence_only=not leaves)
         if leaves:
             refuse_broken(service, project)
+    if leaves:
+        record_given(service, actor, project)
+    with service.database.writing() as connection:
         service.log.append(connection, action, f"project {project_id}", actor=actor.user_id)
     return project
 

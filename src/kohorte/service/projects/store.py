@@ -17,6 +17,7 @@ from kohorte.service.access import PROJECT, Actor, project_for, visible_projects
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
 from kohorte.service.datasets.tables import load
+from kohorte.service.disclosures.given import forget_waiting
 from kohorte.service.house_rules import ReleaseTerms
 from kohorte.service.integrity import marks
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
@@ -192,6 +193,7 @@ def remove(
             tables.forget(service, table_sha256)
         service.vault.remove(project.release_file)
         service.vault.remove(project.report_file)
+        forget_waiting(service, project.release_file)
 
     return remove_files
 

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Row
 
+from kohorte.disclosures.exits.noise import AnswerRecording
 from kohorte.dp import Budget, Column, QueryMetadata, dummy_table, query, typed_table
 from kohorte.dp.schema.columns import Datatype
 from kohorte.dp.schema.typed import TypedTable
@@ -105,14 +106,21 @@ def warm_up() -> None:
     query(dummy_table(made_up, 1), "SELECT AVG(age) FROM made_up", made_up, epsilon=1)
 
 
-def typed(service: Service, dataset: Row[Any], metadata: QueryMetadata) -> TypedTable:
-    """Return the table of a dataset with the types of the metadata, ready for queries."""
+def typed(
+    service: Service, dataset: Row[Any], metadata: QueryMetadata, memory: AnswerRecording | None = None
+) -> TypedTable:
+    """Return the table of a dataset with the types of the metadata, ready for queries.
+
+    With `memory` it is without the people who have withdrawn.
+    """
 
     def load() -> TypedTable:
         warm_up()
-        return typed_table(tables.load(service, dataset), metadata)
+        table = tables.load(service, dataset)
+        return typed_table(table if memory is None else memory.without_withdrawn(table, metadata), metadata)
 
-    return cache_of(service).get((str(dataset.table_sha256), metadata.sha256), load)
+    state = "" if memory is None else f" {memory.ledger.withdrawals}"
+    return cache_of(service).get((str(dataset.table_sha256), metadata.sha256 + state), load)
 
 
 def forget(service: Service, table_sha256: str | None) -> None:
