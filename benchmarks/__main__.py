@@ -31,7 +31,7 @@ from benchmarks.parties import page as parties_page
 from benchmarks.parties import runs as parties_runs
 from benchmarks.report import Line
 from benchmarks.reproduction import command
-from benchmarks.service import figures, load
+from benchmarks.service import figures, load, timing
 from benchmarks.service import page as service_page
 from benchmarks.survey import page as survey_page
 from kohorte.release import versions
@@ -47,6 +47,7 @@ OTHERS: dict[str, tuple[Main, str]] = {
     "linkage": (linkage_page.main, "record linkage of generated patients, beside Splink (some 10 minutes)"),
     "service": (lambda _: service_page.main(), "the research service over HTTP, as a page of the documentation"),
     "load": (lambda _: load.main(), "many clients at once, on SQLite and PostgreSQL (some 5 minutes)"),
+    "timing": (timing.main, "whether the time of an answer tells who is in a list, over HTTP (some 8 minutes)"),
     "pseudonyms": (lambda _: pseudonyms.main(), "pseudonyms a second, and lists of ten million (some 10 minutes)"),
     "shapes": (lambda _: series_shapes.main(), "what shape of cells and choice of splits cost a series (some seconds)"),
     "series": (lambda _: series_over_time.main(), "a growing cohort released fifty times (some 15 minutes)"),

@@ -29,6 +29,7 @@ from kohorte.pseudonyms.texts import made, plain_texts
 from kohorte.sources.batches import Batch, TableBatches, fill_table_in_batches
 
 MEGABYTE = 1_000_000
+NEARLY_FULL = 0.7
 LOOKED_AT = 1000
 
 
@@ -171,6 +172,11 @@ class _Bulk:
                 f"{shared} different values of the column {self.wish.column!r} would share their pseudonym with "
                 "another one; make a domain with longer pseudonyms (--length)",
                 code="pseudonym-coincidence",
+            )
+        filled = self.domain.kind.filled
+        if filled is not None and filled >= NEARLY_FULL:
+            self.outcome.notes.append(
+                f"the list is {filled:.0%} full; make a domain with longer pseudonyms before it is closed"
             )
         self.outcome.dates_shifted = sum(column.shifted for column in self._dates)
         self.outcome.dates_removed = sum(column.removed for column in self._dates)

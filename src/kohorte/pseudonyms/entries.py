@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from sqlalchemy import (
@@ -31,7 +32,7 @@ from sqlalchemy import (
     update,
 )
 
-from kohorte.errors import InputError
+from kohorte.errors import AccessDenied, InputError
 from kohorte.pseudonyms.definition import Definition
 from kohorte.pseudonyms.made import Made
 from kohorte.pseudonyms.padding import padded, unpadded
@@ -45,6 +46,8 @@ ADDED_AT_ONCE = 20_000
 """Entries of one transaction: other processes wait for its end."""
 FULL = 2
 """A random list is full when one in so many pseudonyms is taken: new ones would be hard to find, and easy to guess."""
+OPEN_REST = 10
+"""People who must not learn who is in a list are sent away when between one and two tenths of it are left."""
 
 _METADATA = MetaData()
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
@@ -86,6 +89,7 @@ class _Version:
         self.number = key.version
         self.original_index = BlindIndex(key, "original").of
         self.pseudonym_index = BlindIndex(key, "pseudonym").of
+        self.day_index = BlindIndex(key, "day").of
         self._sealer = Sealer(key, "pseudonyms_entries")
 
     def sealed(self, original: str, pseudonym: str, row: bytes) -> bytes:
@@ -137,6 +141,46 @@ class Entries:
                 known |= self._added(connection, missing, taken)
         found = [known[original] for original in originals]
         return Made([one.pseudonym for one in found], [one.version for one in found], len(missing))
+
+    def even_out(self, originals: Sequence[str], *, new: int) -> None:
+        """Do, after so many of the texts were added, the work that adding the others would have been.
+
+        If none was added, a transaction is committed that changes nothing: to wait for the disk takes longest.
+        """
+        others = originals[new:]
+        if not others:
+            return
+        with self._store.reading() if new else self._store.writing() as connection:
+            taken = connection.execute(self._taken if new else self._taken.with_for_update()).scalar_one()
+            self._rows(others, self._drawn(connection, len(others)))
+            if not new:
+                self._take(connection, int(taken))
+
+    def refuse_nearly_full(self, texts: int, day: date) -> None:
+        """Refuse people who must not learn who is in the list, long before it is full.
+
+        An error only for new people would tell who is new. The list is therefore closed for them, known and new, when
+        a share of it is taken that the key draws for each day: nobody can tell whose entry was the last before. How
+        many texts are asked for at once does not count, as long as they fit into the rest in any case.
+        """
+        most = most_entries(self._definition, self._shape.space)
+        rest = most // OPEN_REST
+        drawn = int.from_bytes(self._versions[0].day_index(day.isoformat())) % max(rest, 1)
+        with self._store.reading() as connection:
+            taken = int(connection.execute(self._taken).scalar_one())
+        if texts > rest or taken >= most - rest - drawn:
+            raise AccessDenied(
+                f"the list of the domain {self._definition.name!r} is nearly full, or too short for so many texts at "
+                "once, and answers trustees only; a trustee makes a domain with longer pseudonyms",
+                code="pseudonym-list-closed",
+            )
+
+    @property
+    def share_taken(self) -> float:
+        """How much of the list is taken, from 0 to 1."""
+        with self._store.reading() as connection:
+            taken = int(connection.execute(self._taken).scalar_one())
+        return taken / most_entries(self._definition, self._shape.space)
 
     def known(self, originals: Sequence[str]) -> list[str | None]:
         """Look texts up; None for one that is not in the list."""
@@ -222,8 +266,16 @@ class Entries:
             if self._definition.numbered
             else self._drawn(connection, len(originals))
         )
+        connection.execute(insert(entries), self._rows(originals, drawn))
+        self._take(connection, taken + len(drawn))
+        return {
+            original: Entry(original, pseudonym, self._versions[0].number)
+            for original, pseudonym in zip(originals, drawn, strict=True)
+        }
+
+    def _rows(self, originals: Sequence[str], drawn: Sequence[str]) -> list[dict[str, Any]]:
         current = self._versions[0]
-        rows = []
+        rows: list[dict[str, Any]] = []
         for original, pseudonym in zip(originals, drawn, strict=True):
             index = current.original_index(original)
             rows.append(
@@ -236,12 +288,10 @@ class Entries:
                 }
             )
         secrets.SystemRandom().shuffle(rows)  # their order in the database says nothing about numbers or tables
-        connection.execute(insert(entries), rows)
-        connection.execute(update(lists).where(lists.c.id == self._list).values(taken=taken + len(rows)))
-        return {
-            original: Entry(original, pseudonym, current.number)
-            for original, pseudonym in zip(originals, drawn, strict=True)
-        }
+        return rows
+
+    def _take(self, connection: Connection, taken: int) -> None:
+        connection.execute(update(lists).where(lists.c.id == self._list).values(taken=taken))
 
     def _numbered(self, taken: int, count: int) -> list[str]:
         return [self._shape.text(number) for number in range(taken + 1, taken + count + 1)]

@@ -74,14 +74,23 @@ def made(domain: Domain, originals: Sequence[str], key: Key) -> Made:
 
 
 def pseudonymized(
-    domain: Domain, texts: Sequence[str], *, key_version: int | None = None, dates: Dates | None = None, actor: str
+    domain: Domain,
+    texts: Sequence[str],
+    *,
+    key_version: int | None = None,
+    dates: Dates | None = None,
+    actor: str,
+    discreet: bool = False,
 ) -> Pseudonymized:
     """Return the pseudonyms of some texts, and their dates shifted, with an entry in the log of the folder.
 
-    An error names the position of a text, from 1, and never the text.
+    An error names the position of a text, from 1, and never the text. `discreet` is for people who must not learn who
+    is in a list: a list that would tell is refused, and known texts make as much work as new ones.
     """
     if dates is not None and len(dates.of_texts) != len(texts):
         raise InputError("dates: has one list of dates for each text", code="pseudonym-dates")
+    if discreet:
+        domain.kind.refuse_telling(len(texts))
     key = domain.key(key_version)
     given = plain_texts(domain.definition, pl.Series(texts, dtype=pl.String))
     originals = given.drop_nulls().unique(maintain_order=True).to_list()
@@ -90,6 +99,8 @@ def pseudonymized(
     except TextError as error:
         position = given.to_list().index(originals[error.place]) + 1
         raise InputError(f"text {position}: {error.message}", code=error.code) from None
+    if discreet:
+        domain.kind.even_out(originals, new=found.new)
     if domain.kind.may_coincide and len(set(found.pseudonyms)) < len(originals):
         raise InputError(
             "two different texts would share their pseudonym; make a domain with longer pseudonyms",

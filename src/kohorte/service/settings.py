@@ -76,6 +76,7 @@ class Settings:
     sources_get_pids: bool = False
     disclosure_ledger: bool = False
     texts_per_day: int = 100_000
+    answer_seconds: float = 0.5
 
     def __post_init__(self) -> None:
         for part in fields(self):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from kohorte.cli.main import main
+from kohorte.service.web.execution import constant_time
+from kohorte.service.web.routes import domains as routes
 from support.trusting import House, house_in
 
 TEXTS = ["A1C2D3E4", "patient 7", "A1C2D3E4"]
@@ -90,7 +93,7 @@ def test_domains_are_listed_without_keys(house: House) -> None:
     listed = house.get("source", "/domains")["domains"]
     (found,) = (one for one in listed if one["name"] == "listed")
     assert (found["prefix"], found["length"]) == ("S-", 8)
-    assert house.get("source", "/domains/listed") == found
+    assert house.get("source", "/domains/listed") == found | {"filled": None}
     key = (house.folder / "pseudonyms" / "domain-listed.key").read_text().split()[1]
     assert key not in json.dumps(listed)
     assert not {"keys", "fingerprint"} & set(found)
@@ -243,3 +246,42 @@ def test_the_end_of_a_link_can_need_two_people_and_no_pseudonym_is_in_the_databa
         assert house.get("trustee", "/domains/entries")["key_version"] is None
         waiting = house.folder / "pseudonyms" / "forgetting"
         assert not list(waiting.glob("*.sealed"))
+
+
+def test_numbers_are_for_trustees_because_a_new_one_tells_who_was_not_known(house: House) -> None:
+    new_domain(house, "numbers", "list", numbered=True)
+    refused = house.post("source", "/domains/numbers/pseudonyms", {"originals": ["x"]}, status=403)
+    assert refused["code"] == "pseudonym-numbered"
+    assert house.post("trustee", "/domains/numbers/pseudonyms", {"originals": ["x"]})["pseudonyms"]
+
+
+def test_a_list_is_closed_for_known_and_new_people_alike_and_trustees_see_it_coming(house: House) -> None:
+    new_domain(house, "short", "list", alphabet="digits", length=3)
+    texts = [f"person {number}" for number in range(400)]
+    house.post("trustee", "/domains/short/pseudonyms", {"originals": texts})
+    assert house.get("trustee", "/domains/short")["filled"] == 0.8
+    assert house.get("source", "/domains/short")["filled"] is None
+    assert pseudonyms(house, "short", *texts[:49], "somebody else")
+    house.post("trustee", "/domains/short/pseudonyms", {"originals": [f"more {number}" for number in range(50)]})
+    for asked in ("person 1", "nobody yet"):
+        refused = house.post("source", "/domains/short/pseudonyms", {"originals": [asked]}, status=403)
+        assert (refused["code"], "nearly full" in refused["detail"]) == ("pseudonym-list-closed", True)
+    assert house.post("trustee", "/domains/short/pseudonyms", {"originals": ["nobody yet"]})["pseudonyms"]
+
+
+def test_sources_wait_for_the_time_of_all_answers_and_trustees_do_not(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_domain(house, "timed", "list")
+    steps: list[float | None] = []
+    run = constant_time.run_discreetly
+
+    async def noted(step: float | None, *work: Any) -> Any:
+        steps.append(step)
+        return await run(step, *work)
+
+    monkeypatch.setattr(routes, "run_discreetly", noted)
+    for person in ("source", "recipient", "trustee"):
+        house.post(person, "/domains/timed/pseudonyms", {"originals": ["x", "y"]})
+    step = house.service.settings.answer_seconds
+    assert steps == [pytest.approx(step * 1.002), pytest.approx(step * 1.002), None]

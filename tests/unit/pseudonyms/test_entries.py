@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from kohorte import InputError
-from kohorte.errors import EngineError
+from kohorte.errors import AccessDenied, EngineError
 from kohorte.pseudonyms.domains import Domain, Domains, definition_of
 from kohorte.pseudonyms.entries import Entries, entries
 from kohorte.pseudonyms.kinds import ReferenceList
@@ -125,6 +126,44 @@ def test_a_full_list_is_refused_and_changes_nothing(domains: Domains, numbered: 
         found.pseudonyms(texts)
     assert caught.value.code == "pseudonym-list-full"
     assert found.count() == most
+
+
+def closed(found: Entries, texts: int, day: date = date(2026, 7, 1)) -> bool:
+    try:
+        found.refuse_nearly_full(texts, day)
+    except AccessDenied:
+        return True
+    return False
+
+
+def test_a_list_that_is_nearly_full_is_closed_however_many_texts_come(domains: Domains) -> None:
+    """A list of 500: whoever could try out how many texts fit would learn after each call whether it added one."""
+    found = list_of(made(domains, alphabet="digits", length=3))
+    days = [date(2026, 7, 1) + timedelta(days=number) for number in range(31)]
+    found.pseudonyms([str(number) for number in range(400)])
+    assert not any(closed(found, texts, day) for texts in (1, 50) for day in days)
+    assert closed(found, 51)
+    found.pseudonyms([str(number) for number in range(425)])
+    some = [[closed(found, texts, day) for texts in (1, 7, 50)] for day in days]
+    assert all(len(set(answers)) == 1 for answers in some)
+    assert {answers[0] for answers in some} == {False, True}  # the key draws for each day where it ends
+    found.pseudonyms([str(number) for number in range(450)])
+    assert all(closed(found, 1, day) for day in days)
+
+
+@pytest.mark.usefixtures("database")
+def test_work_for_known_texts_ends_with_a_commit_and_adds_nothing(domains: Domains) -> None:
+    found = list_of(made(domains))
+    commits: list[str] = []
+    event.listen(found._store._engine, "commit", lambda _: commits.append("commit"))
+    per_call = []
+    for texts in (["new"], ["new"], ["new", "newer"]):  # new, known, one of each
+        before = len(commits)
+        new = found.pseudonyms(texts).new
+        found.even_out(texts, new=new)
+        per_call.append(len(commits) - before)
+    assert per_call == [1, 1, 1]
+    assert (found.count(), found.share_taken) == (2, pytest.approx(2 / (32**12 // 2)))
 
 
 @pytest.mark.usefixtures("database")

@@ -27,11 +27,12 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {GPAS_PATH: (*ALLOW_CREATE, *LOOK_UP
 class FhirOperations:
     """Answers operations for one person, who may pseudonymize; the way back needs an approved request of that person.
 
-    A target is the name of a domain, whatever its capital letters.
+    A target is the name of a domain, whatever its capital letters. `discreet` as in `pseudonymized`.
     """
 
-    def __init__(self, domains: Domains, *, actor: str, show: Show | None = None) -> None:
+    def __init__(self, domains: Domains, *, actor: str, show: Show | None = None, discreet: bool = False) -> None:
         self._domains, self._actor, self._show = domains, actor, show or self._shown
+        self._discreet = discreet
 
     def answered(self, operation: str, parameters: object) -> dict[str, Any]:
         """The answer to an operation."""
@@ -52,7 +53,7 @@ class FhirOperations:
         """The pseudonyms of texts; with `create`, texts that have none get one."""
         domain = self._domain(target)
         if create:
-            return pseudonymized(domain, originals, actor=self._actor).pseudonyms
+            return pseudonymized(domain, originals, actor=self._actor, discreet=self._discreet).pseudonyms
         plain = [plain_text(domain.definition, original) for original in originals]
         wanted = list(dict.fromkeys(one for one in plain if one is not None))
         try:

@@ -48,6 +48,11 @@ class PseudonymKind(ABC):
         return []
 
     @property
+    def filled(self) -> float | None:
+        """How much of a list is taken, from 0 to 1; None where there is no list."""
+        return None
+
+    @property
     @abstractmethod
     def after_rotation(self) -> str:
         """What a new version of the key means for pseudonyms, in words."""
@@ -59,6 +64,14 @@ class PseudonymKind(ABC):
     def known(self, originals: Sequence[str], key: Key) -> Sequence[str | None]:
         """Return the pseudonyms of different texts and add nothing; None for one that has none yet."""
         return self.pseudonyms(originals, key).pseudonyms
+
+    def refuse_telling(self, texts: int) -> None:
+        """Refuse so many texts of somebody who must not learn who is known, if an answer or an error would tell."""
+        del texts  # only a list knows anybody
+
+    def even_out(self, originals: Sequence[str], *, new: int) -> None:
+        """Do, after so many of the texts were new, the work that the others would have been if they were new, too."""
+        del originals, new
 
     @abstractmethod
     def originals(self, pseudonyms: Sequence[str], version: int | None = None) -> list[str | None]:

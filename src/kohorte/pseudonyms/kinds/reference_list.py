@@ -10,10 +10,11 @@ Leaves open
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import ClassVar
 
-from kohorte.errors import InputError
+from kohorte.errors import AccessDenied, InputError
 from kohorte.in_words import count
 from kohorte.pseudonyms.definition import Definition
 from kohorte.pseudonyms.entries import Entries, most_entries
@@ -43,6 +44,11 @@ class ReferenceList(PseudonymKind):
         return [f"the list has room for {count(most_entries(self.definition, shape.space))} people{order}"]
 
     @property
+    def filled(self) -> float:
+        """How much of the list is taken."""
+        return self.entries.share_taken
+
+    @property
     def after_rotation(self) -> str:
         """Nobody gets another pseudonym."""
         return "entries keep their pseudonyms, and new ones are sealed with the new version"
@@ -61,6 +67,20 @@ class ReferenceList(PseudonymKind):
         """Look every text up."""
         del key
         return self.entries.known(originals)
+
+    def refuse_telling(self, texts: int) -> None:
+        """Refuse numbers, of which the highest are those of new people, and a list that is nearly full."""
+        if self.definition.numbered:
+            raise AccessDenied(
+                f"the domain {self.definition.name!r} counts: a new number would tell that somebody was not in its "
+                "list; a trustee asks for these pseudonyms, or the domain has random ones",
+                code="pseudonym-numbered",
+            )
+        self.entries.refuse_nearly_full(texts, datetime.now(UTC).date())
+
+    def even_out(self, originals: Sequence[str], *, new: int) -> None:
+        """Draw, seal and commit for texts that were in the list."""
+        self.entries.even_out(originals, new=new)
 
     def originals(self, pseudonyms: Sequence[str], version: int | None = None) -> list[str | None]:
         """Look every pseudonym up."""

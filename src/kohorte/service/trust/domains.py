@@ -12,6 +12,7 @@ from kohorte.pseudonyms.texts import Dates, Pseudonymized, pseudonymized
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
+from kohorte.service.permissions import Permission
 from kohorte.service.trust import limits
 from kohorte.service.trust.folders import name_of, note, opened
 
@@ -34,6 +35,11 @@ def refuse_version(definition: Definition, version: int | None) -> None:
         raise InputError("key_version: the key of the domain has no such version", code="pseudonym-version-unknown")
 
 
+def learns_nothing(actor: Actor) -> bool:
+    """Whether somebody must not learn who is in a list; a trustee may look people up."""
+    return not actor.may(Permission.MANAGE_DOMAINS)
+
+
 def create(service: Service, actor: Actor, definition: Definition) -> Definition:
     """Make a domain with a new key."""
     with known_domains(service) as domains:
@@ -52,6 +58,16 @@ def shown(service: Service, name: str) -> Definition:
     """Return the definition of a domain."""
     with known_domains(service) as domains:
         return domains.definition(name)
+
+
+def filled(service: Service, actor: Actor, name: str) -> float | None:
+    """Return how much of a list is taken, in steps of a hundredth; only those are told who may learn who is in it."""
+    if learns_nothing(actor):
+        return None
+    with known_domains(service) as domains:
+        definition = domains.definition(name)
+        share = domains.open(name).kind.filled if definition.keys else None
+    return None if share is None else round(share, 2)
 
 
 def rotate_key(service: Service, actor: Actor, name: str) -> Definition:
@@ -75,6 +91,13 @@ def pseudonymize(
     limits.count(service, actor, len(texts))
     with known_domains(service) as domains:
         refuse_version(domains.definition(name), key_version)
-        found = pseudonymized(domains.open(name), texts, key_version=key_version, dates=dates, actor=name_of(actor))
+        found = pseudonymized(
+            domains.open(name),
+            texts,
+            key_version=key_version,
+            dates=dates,
+            actor=name_of(actor),
+            discreet=learns_nothing(actor),
+        )
     note(service, actor, "pseudonymize", f"domain {name}", pseudonyms=len(texts))
     return found

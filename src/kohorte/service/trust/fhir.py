@@ -9,7 +9,7 @@ from kohorte.pseudonyms.fhir.serving import LOOK_UP, WAY_BACK, FhirOperations, r
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.trust import limits
-from kohorte.service.trust.domains import known_domains
+from kohorte.service.trust.domains import known_domains, learns_nothing
 from kohorte.service.trust.folders import name_of, note
 from kohorte.service.trust.way_back import reveal
 
@@ -22,16 +22,17 @@ def answered(service: Service, actor: Actor, operation: str, parameters: object)
         found = {one: None if values is None else values[0] for one, values in result.found.items()}
         return [found[one] for one in pseudonyms]
 
-    limits.count(service, actor, _values(parameters))
+    limits.count(service, actor, values_in(parameters))
     with known_domains(service) as domains:
-        answer = FhirOperations(domains, actor=name_of(actor), show=shown).answered(operation, parameters)
+        operations = FhirOperations(domains, actor=name_of(actor), show=shown, discreet=learns_nothing(actor))
+        answer = operations.answered(operation, parameters)
     if operation not in WAY_BACK:  # of which `reveal` makes an entry
         action = "look-up-pseudonyms" if operation in LOOK_UP else "pseudonymize"
         note(service, actor, action, "fhir", pseudonyms=len(answer["parameter"]))
     return answer
 
 
-def _values(parameters: object) -> int:
+def values_in(parameters: object) -> int:
     """How many parameters were sent, one of which names the domain; what is wrong with them is told later."""
     entries = parameters.get("parameter") if isinstance(parameters, dict) else None
     return max(len(entries) - 1, 1) if isinstance(entries, list) else 1

@@ -22,8 +22,8 @@ class Clock:
         self.now += seconds
 
 
-def taken(clock: Clock, seconds: float, *, error: bool = False) -> float:
-    """How long the answer to work of so many seconds takes."""
+def taken(clock: Clock, seconds: float, *, error: bool = False, step: float | None = None) -> float:
+    """How long the answer to work of so many seconds takes; with a step, to work about people."""
 
     def work() -> None:
         clock.now += seconds
@@ -33,7 +33,7 @@ def taken(clock: Clock, seconds: float, *, error: bool = False) -> float:
     async def run() -> float:
         came = clock.now
         try:
-            await constant_time.run_query(1, work)
+            await (constant_time.run_query(1, work) if step is None else constant_time.run_discreetly(step, work))
         except ValueError:
             assert error
         return clock.now - came
@@ -49,6 +49,15 @@ def test_work_of_different_length_is_answered_after_the_same_time(error: bool, m
     monkeypatch.setattr(constant_time.asyncio, "sleep", clock.sleep)
     assert [taken(clock, seconds, error=error) for seconds in (0.0, 0.05, 0.1)] == pytest.approx([0.4] * 3)
     assert taken(clock, 0.5, error=error) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("error", [False, True])
+def test_known_and_new_people_are_answered_after_the_same_time(error: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(constant_time, "time", clock)
+    monkeypatch.setattr(constant_time.asyncio, "sleep", clock.sleep)
+    assert [taken(clock, one, error=error, step=0.5) for one in (0.01, 0.09, 0.4)] == pytest.approx([0.5] * 3)
+    assert taken(clock, 0.6, error=error, step=0.5) == pytest.approx(1.0)
 
 
 def test_the_next_full_step_is_waited_for() -> None:

@@ -1,7 +1,8 @@
-"""Queries with noise: a limited number at a time per user, answered at fixed time steps.
+"""Answers at fixed times: how long one takes must reveal nothing (a timing side channel).
 
-The time that an answer takes must reveal nothing about the table (a timing side channel): an answer is held back until
-the next full step after the query arrived.
+An answer, or an error, is held back until the next full step after the call arrived. Queries with noise would tell
+something about the table; registrations and pseudonyms whether somebody was in a list, because new people are written
+and known ones are read. While an answer is held back, no thread waits for it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from anyio.lowlevel import RunVar
 AT_ONCE = 6
 OF_ONE_USER = 4
 STEP_SECONDS = 0.05
+PEOPLE_OF_A_STEP = 250
+TEXTS_OF_A_STEP = 1_000
+"""So many people, or texts, of one call are given as much time again as a call has."""
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -65,9 +69,22 @@ async def run_query(
         await asyncio.sleep(until_full_step(time.monotonic() - came))
 
 
-def until_full_step(seconds: float) -> float:
+async def run_discreetly(
+    step: float | None, work: Callable[Parameters, Result], /, *args: Parameters.args, **options: Parameters.kwargs
+) -> Result:
+    """Run work in a thread; its answer or its error is returned at a full step, or at once if there is none."""
+    came = time.monotonic()
+    try:
+        return await to_thread.run_sync(partial(work, *args, **options))
+    finally:
+        if step is not None:
+            await asyncio.sleep(until_full_step(time.monotonic() - came, step))
+
+
+def until_full_step(seconds: float, step: float | None = None) -> float:
     """Return the seconds from a duration to the next full step."""
-    return STEP_SECONDS - seconds % STEP_SECONDS
+    length = STEP_SECONDS if step is None else step
+    return length - seconds % length
 
 
 def _current() -> _Slots:

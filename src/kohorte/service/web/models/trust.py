@@ -87,6 +87,13 @@ class DomainAnswer(BaseModel):
     key_version: int | None = Field(description="The current version of the key; null if the key was destroyed.")
 
 
+class OneDomainAnswer(DomainAnswer):
+    """One domain."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [DOMAIN | {"filled": None}]})
+    filled: float | None = Field(description="For trustees how much of a list is taken, from 0 to 1; null for others.")
+
+
 class DomainsAnswer(BaseModel):
     """All domains."""
 

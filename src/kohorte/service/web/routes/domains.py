@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
@@ -9,9 +10,12 @@ from fastapi import APIRouter, Path, Response
 from kohorte.errors import InputError
 from kohorte.pseudonyms.domains import definition_of
 from kohorte.pseudonyms.texts import Dates
+from kohorte.service.access import Actor
 from kohorte.service.approvals.requests import perform
+from kohorte.service.context import Service
 from kohorte.service.trust import domains, encodings, forgetting
 from kohorte.service.web.dependencies import ActorDep, ServiceDep
+from kohorte.service.web.execution.constant_time import TEXTS_OF_A_STEP, run_discreetly
 from kohorte.service.web.models.encodings import PairAnswer, PairsAnswer, TwoLists
 from kohorte.service.web.models.trust import (
     DestroyedKey,
@@ -19,6 +23,7 @@ from kohorte.service.web.models.trust import (
     DomainsAnswer,
     ForgottenPseudonyms,
     NewDomain,
+    OneDomainAnswer,
     Originals,
     PseudonymsAnswer,
 )
@@ -29,6 +34,11 @@ DomainName = Annotated[str, Path(min_length=1, max_length=100, description="The 
 CREATED: dict[int | str, dict[str, Any]] = {
     201: {"headers": {"Location": {"description": "The URL of the domain.", "schema": {"type": "string"}}}}
 }
+
+
+def step_for(service: Service, actor: Actor, texts: int) -> float | None:
+    """How long the answer to a call takes at least; None for those who may learn who is in a list."""
+    return service.settings.answer_seconds * (1 + texts / TEXTS_OF_A_STEP) if domains.learns_nothing(actor) else None
 
 
 @router.post("/domains", status_code=201, summary="Make a domain", responses=CREATED)
@@ -46,9 +56,9 @@ def list_domains(service: ServiceDep) -> DomainsAnswer:
 
 
 @router.get("/domains/{name}", summary="Show a domain")
-def show_domain(name: DomainName, service: ServiceDep) -> DomainAnswer:
-    """Return the definition of a domain, without its key."""
-    return DomainAnswer(**domains.shown(service, name).figures)
+def show_domain(name: DomainName, service: ServiceDep, actor: ActorDep) -> OneDomainAnswer:
+    """Return the definition of a domain, without its key; trustees also learn how full a list is."""
+    return OneDomainAnswer(**domains.shown(service, name).figures, filled=domains.filled(service, actor, name))
 
 
 @router.post("/domains/{name}/rotate-key", summary="Rotate the key of a domain")
@@ -58,13 +68,15 @@ def rotate_domain_key(name: DomainName, service: ServiceDep, actor: ActorDep) ->
 
 
 @router.post("/domains/{name}/pseudonyms", summary="Pseudonymize texts")
-def pseudonymize(name: DomainName, body: Originals, service: ServiceDep, actor: ActorDep) -> PseudonymsAnswer:
+async def pseudonymize(name: DomainName, body: Originals, service: ServiceDep, actor: ActorDep) -> PseudonymsAnswer:
     """Return the pseudonyms of texts, and dates moved by so many days as each person has in the domain.
 
     The answer does not tell whether a text was known.
     """
     dates = None if body.dates is None else Dates(body.dates, body.within, body.date_format)
-    found = domains.pseudonymize(service, actor, name, body.originals, key_version=body.key_version, dates=dates)
+    step = step_for(service, actor, len(body.originals))
+    work = partial(domains.pseudonymize, key_version=body.key_version, dates=dates)
+    found = await run_discreetly(step, work, service, actor, name, body.originals)
     return PseudonymsAnswer(domain=name, key_version=found.key_version, pseudonyms=found.pseudonyms, dates=found.dates)
 
 

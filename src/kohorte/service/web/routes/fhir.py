@@ -21,6 +21,8 @@ from kohorte.service.problems import status_of
 from kohorte.service.trust import fhir, refusals
 from kohorte.service.web.dependencies import ActorDep, ServiceDep
 from kohorte.service.web.errors import PROBLEMS
+from kohorte.service.web.execution.constant_time import run_discreetly
+from kohorte.service.web.routes.domains import step_for
 
 MEDIA_TYPE = "application/fhir+json"
 OUTCOME = {MEDIA_TYPE: {"schema": {"type": "object", "description": "An OperationOutcome."}}}
@@ -54,15 +56,15 @@ router = APIRouter(tags=["fhir"], default_response_class=FhirResponse, responses
 
 
 @router.post(f"{GPAS_PATH}/$pseudonymizeAllowCreate", summary="Pseudonymize values (gPAS)")
-def gpas_pseudonymize_allow_create(body: Originals, service: ServiceDep, actor: ActorDep) -> FhirResponse:
+async def gpas_pseudonymize_allow_create(body: Originals, service: ServiceDep, actor: ActorDep) -> FhirResponse:
     """Return the pseudonym of each `original` in the domain `target`; a value without one gets one."""
-    return _answer(service, actor, "$pseudonymizeAllowCreate", body)
+    return await _created(service, actor, "$pseudonymizeAllowCreate", body)
 
 
 @router.post(f"{GPAS_PATH}/$pseudonymize-allow-create", summary="Pseudonymize values (gPAS before 1.10.3)")
-def old_gpas_pseudonymize_allow_create(body: Originals, service: ServiceDep, actor: ActorDep) -> FhirResponse:
+async def old_gpas_pseudonymize_allow_create(body: Originals, service: ServiceDep, actor: ActorDep) -> FhirResponse:
     """The same as `$pseudonymizeAllowCreate`."""
-    return _answer(service, actor, "$pseudonymize-allow-create", body)
+    return await _created(service, actor, "$pseudonymize-allow-create", body)
 
 
 @router.post(f"{GPAS_PATH}/$pseudonymize", summary="Look pseudonyms up (gPAS)")
@@ -84,9 +86,15 @@ def old_gpas_de_pseudonymize(body: Pseudonyms, service: ServiceDep, actor: Actor
 
 
 @router.post(f"{VFPS_PATH}/$create-pseudonym", summary="Pseudonymize one value (Vfps)")
-def vfps_create_pseudonym(body: Original, service: ServiceDep, actor: ActorDep) -> FhirResponse:
+async def vfps_create_pseudonym(body: Original, service: ServiceDep, actor: ActorDep) -> FhirResponse:
     """Return the pseudonym of `originalValue` in the domain `namespace`."""
-    return _answer(service, actor, "$create-pseudonym", body)
+    return await _created(service, actor, "$create-pseudonym", body)
+
+
+async def _created(service: Service, actor: Actor, operation: str, parameters: object) -> FhirResponse:
+    """Answer when the time says nothing about who was in a list."""
+    step = step_for(service, actor, fhir.values_in(parameters))
+    return await run_discreetly(step, _answer, service, actor, operation, parameters)
 
 
 def _answer(service: Service, actor: Actor, operation: str, parameters: object) -> FhirResponse:

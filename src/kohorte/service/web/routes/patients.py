@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Response
 
 from kohorte.service.approvals.requests import perform
+from kohorte.service.permissions import Permission
 from kohorte.service.trust import encodings, forgetting, patients, temp_ids
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
+from kohorte.service.web.execution.constant_time import PEOPLE_OF_A_STEP, run_discreetly
 from kohorte.service.web.models.encodings import LIST_TEXT, EncodedIds, EncodedPidsAnswer, Encoding
 from kohorte.service.web.models.patients import (
     CaseAnswer,
@@ -36,14 +39,15 @@ router.include_router(people_router)
 
 
 @router.post("/registrations", summary="Register people")
-def register_patients(body: People, service: ServiceDep, actor: ActorDep) -> RegistrationsAnswer:
+async def register_patients(body: People, service: ServiceDep, actor: ActorDep) -> RegistrationsAnswer:
     """Give every person a PID, or a TempID for it: sources get TempIDs and do not learn who was in the list."""
     people = [one.model_dump() for one in body.people]
-    found = (
-        patients.rehearse(service, actor, people)
-        if body.dry_run
-        else temp_ids.register(service, actor, people, recipient=body.temp_ids_for)
-    )
+    step = None
+    if not actor.may(Permission.MANAGE_PATIENTS):  # a trustee is told who was known
+        step = service.settings.answer_seconds * (1 + len(people) / PEOPLE_OF_A_STEP)
+    rehearse = partial(patients.rehearse, service, actor, people)
+    register = partial(temp_ids.register, service, actor, people, recipient=body.temp_ids_for)
+    found = await run_discreetly(step, rehearse if body.dry_run else register)
     return RegistrationsAnswer(registrations=[Registration.model_validate(one) for one in found])
 
 
