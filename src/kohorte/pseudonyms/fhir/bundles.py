@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kohorte.errors import InputError
+from kohorte.pseudonyms.fhir.codes import CODES
+from kohorte.pseudonyms.fhir.json_text import Decimal
 from kohorte.pseudonyms.fhir.references import Target, entry_target, target_of
 from kohorte.pseudonyms.fhir.rules import TYPE
 from kohorte.pseudonyms.fhir.walking import GONE, Walker
@@ -31,8 +33,8 @@ def bundle(value: Mapping[str, Any], walker: Walker, where: str) -> dict[str, An
         if (found := _entry(entry, walker, f"{before}entry {number}", urns))
     ]
     out: dict[str, Any] = {"resourceType": BUNDLE}
-    if isinstance(value.get("type"), str):
-        out["type"] = value["type"]
+    if "type" in value:
+        out["type"] = _code(value["type"], f"{before or 'the Bundle: '}type")
     if type(value.get("total")) is int and len(kept) == len(entries):
         out["total"] = value["total"]
     return out | ({"entry": kept} if kept else {})
@@ -59,7 +61,11 @@ def _entry(entry: Mapping[str, Any], walker: Walker, where: str, urns: Mapping[s
     _request(entry.get("request"), out, walker, where, urns)
     search = entry.get("search")
     if isinstance(search, dict):
-        out["search"] = {key: search[key] for key in SEARCH_KEPT if key in search}
+        out["search"] = {
+            key: search[key] if isinstance(search[key], int | Decimal) else _code(search[key], f"{where}: search.{key}")
+            for key in SEARCH_KEPT
+            if key in search
+        }
     return out
 
 
@@ -68,7 +74,7 @@ def _request(request: Any, out: dict[str, Any], walker: Walker, where: str, urns
     if not isinstance(request, dict):
         return
     url = request.get("url")
-    made: dict[str, Any] = {"method": request.get("method")}
+    made: dict[str, Any] = {"method": _code(request.get("method"), f"{where}: request.method")}
     target = target_of(url, urns) if isinstance(url, str) else None
     if target is not None:
         made["url"] = target.type  # where the rules remove ids
@@ -81,3 +87,10 @@ def _request(request: Any, out: dict[str, Any], walker: Walker, where: str, urns
             code="fhir-reference",
         )
     out["request"] = made
+
+
+def _code(value: Any, where: str) -> str:
+    """A code that FHIR defines; anything else could be a text."""
+    if not isinstance(value, str) or value not in CODES:
+        raise InputError(f"{where}: is not a code of FHIR", code="fhir-json")
+    return value

@@ -2,7 +2,8 @@
 
 Elements that name a person, by the 18 classes of HIPAA Safe Harbor, stay only if a rule names them with `keep`. They
 are recognised by what they consist of, because the same types of data stand in many elements. Every other text that
-stays is listed unless it is known to be harmless, such as a code: what nobody foresaw is listed, too.
+stays is listed unless it can be nothing but a code, a unit or an address of a standard (`codes`): what nobody foresaw
+is listed, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from kohorte.errors import InputError
 from kohorte.identifiers import CLASSES
 from kohorte.in_words import count
+from kohorte.pseudonyms.fhir.codes import is_harmless
 from kohorte.pseudonyms.fhir.json_text import Decimal
 
 NAME, PLACE, DATE, CONTACT, NUMBER, DEVICE, ADDRESS, PHOTO = 1, 2, 3, 4, 18, 13, 15, 17
@@ -44,12 +46,8 @@ ValueSet
 """
 THINGS = frozenset(_NO_PEOPLE.split())
 """Types that describe no person: what identifies them is listed, and not refused."""
-_PLAIN = "code system unit version language profile contentType comparator use type country state reference"
-_HARMLESS = frozenset(_PLAIN.split())
 _WORDS = "text div display comment conclusion description valueString valueMarkdown data title name note"
 _TEXTS = frozenset(_WORDS.split())
-_EXTENSIONS = ("extension", "modifierExtension")
-_CODE = re.compile(r"[a-z]{1,24}(-[a-z]{1,24}){0,3}")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2}(T.*)?)?")
 _NAME = re.compile(r"_?[A-Za-z][A-Za-z0-9]{0,63}")
@@ -112,9 +110,9 @@ class Kept:
             code="fhir-identifying",
         )
 
-    def leaf(self, path: Sequence[str], value: object, *, is_inside: bool, is_term: bool) -> None:
-        """Count a value that stays; `is_inside` an element that names a person, `is_term` beside a code."""
-        kind = _kind(path, value, is_inside=is_inside, is_term=is_term)
+    def leaf(self, path: Sequence[str], value: object, *, is_inside: bool, beside: Mapping[str, Any]) -> None:
+        """Count a value that stays; `is_inside` an element that names a person, `beside` other elements."""
+        kind = _kind(path, value, is_inside=is_inside, beside=beside)
         if kind is not None:
             self.add(path, kind)
 
@@ -144,7 +142,7 @@ def identifying(path: Sequence[str], value: object) -> int | None:
     return _LEAVES.get(key, _OF_RELATIVES.get((path[0], key)))
 
 
-def _kind(path: Sequence[str], value: object, *, is_inside: bool, is_term: bool) -> Kind | None:
+def _kind(path: Sequence[str], value: object, *, is_inside: bool, beside: Mapping[str, Any]) -> Kind | None:
     key = path[-1]
     if isinstance(value, Decimal) or not isinstance(value, str):
         return Kind.IDENTIFIER if key in _LEAVES or (is_inside and type(value) is not bool) else None
@@ -152,12 +150,10 @@ def _kind(path: Sequence[str], value: object, *, is_inside: bool, is_term: bool)
         return Kind.DATE
     if key in _LEAVES:
         return Kind.IDENTIFIER
-    if key in _HARMLESS or (key == "display" and is_term) or (key == "url" and path[-2] in _EXTENSIONS):
+    if key not in _TEXTS and (is_harmless(key, value, beside) or _TIME.fullmatch(value)):
         return None
     if is_inside:
         return Kind.IDENTIFIER
-    if key not in _TEXTS and (_CODE.fullmatch(value) or _TIME.fullmatch(value)):
-        return None
     looks_like_text = (
         key in _TEXTS or any(map(str.isspace, value)) or not any(sign in "/:@" or sign.isdigit() for sign in value)
     )

@@ -92,6 +92,11 @@ class Rules:
         found = [name for rules in self.types.values() for name in _domains(rules.root)]
         return tuple(dict.fromkeys([*found, *(() if self.date_domain is None else (self.date_domain,))]))
 
+    @property
+    def said(self) -> frozenset[tuple[str, str]]:
+        """Names and texts of all conditions: what the file itself says tells nothing new if it stays."""
+        return frozenset(pair for rules in self.types.values() for pair in _conditions(rules.root))
+
     @classmethod
     def from_yaml(cls, path: Path) -> Self:
         """Read a rule file."""
@@ -194,6 +199,11 @@ def _action(entry: object, where: str) -> Action:
 def _domains(node: Node) -> list[str]:
     own = [node.action.domain] if node.action is not None and node.action.domain else []
     return [*own, *(name for child in _below(node) for name in _domains(child))]
+
+
+def _conditions(node: Node) -> list[tuple[str, str]]:
+    own = [(name, text) for name, text, _ in node.conditions]
+    return [*own, *(pair for child in _below(node) for pair in _conditions(child))]
 
 
 def _shifts(node: Node) -> bool:

@@ -60,8 +60,8 @@ class Around:
     """The type of the resource, and the names of the elements down to this one."""
     inside: bool = False
     """Whether the element is in one that names a person."""
-    coded: bool = False
-    """Whether there is a code beside the element."""
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    """The object that the element is in."""
 
     def at(self) -> str:
         """The place for messages, without values."""
@@ -73,6 +73,7 @@ class Walker:
 
     def __init__(self, rules: Rules, makers: Mapping[str, Maker], counts: Counts, kept: Kept) -> None:
         self.rules, self.makers, self.counts, self.kept, self.batch = rules, makers, counts, kept, Batch()
+        self._said = rules.said
 
     def resource(self, resource: Any, where: str, urns: Mapping[str, Target], own: Target | None = None) -> Any:
         """A resource by the rules of its type; GONE if the rules leave it out."""
@@ -89,6 +90,7 @@ class Walker:
     def pseudonym(self, container: Any, key: str, target: Target, where: str, written: str) -> None:
         """Write a reference that is not in a resource, such as the full URL of an entry."""
         identity = self._rules_of(target.type, where).identity
+        self._keeps_server(target, identity, ["Bundle", "entry", key])
         if identity.act is Act.PSEUDONYMIZE:
             self._store(container, key, self._pending(identity, target.original, where, target))
         elif identity.act is Act.KEEP:
@@ -166,6 +168,11 @@ class Walker:
         if type_ not in THINGS:
             self.kept.add(path, Kind.IDENTIFIER)
 
+    def _keeps_server(self, target: Target, identity: Action, path: list[str]) -> None:
+        """List the address of a server, which stays in front of a new id."""
+        if target.base and identity.act is not Act.REMOVE:
+            self.kept.add(path, Kind.IDENTIFIER)
+
     def _local_ids(self, contained: Any, rules: TypeRules, where: str) -> dict[str, str]:
         """The contained resources that are kept: their local ids, and the new ones."""
         node = rules.root.children.get("contained")
@@ -208,6 +215,8 @@ class Walker:
         before, around.extension = around.extension, around.extension or extends
         around.path.append(key)
         kept = self._element(value, node, action, around)
+        if kept is not GONE and not _NAME.fullmatch(key):
+            self.kept.add(around.path, Kind.TEXT)  # no name of an element: it may be anything
         around.path.pop()
         around.extension = before
         return kept
@@ -251,7 +260,7 @@ class Walker:
         refers = isinstance(value.get("reference"), str)
         shows = refers or ("display" in value and "code" not in value and "system" not in value)
         for key, item in value.items():
-            around.inside, around.coded = inside, "code" in value
+            around.inside, around.beside = inside, value
             child = next((one.children[key] for one in nodes if key in one.children), None)
             if child is None and (key == "identifier" or (key == "display" and shows)):
                 continue
@@ -276,7 +285,8 @@ class Walker:
         if action.act is Act.KEEP:
             if self._refers(value, around):
                 return self._reference(value, around)
-            self.kept.leaf(around.path, value, is_inside=around.inside, is_term=around.coded)
+            if (around.path[-1], value) not in self._said:
+                self.kept.leaf(around.path, value, is_inside=around.inside, beside=around.beside)
             return value
         if action.act is Act.REMOVE or value is None:
             return GONE
@@ -321,6 +331,7 @@ class Walker:
         if identity.act is Act.REMOVE:
             return GONE
         self.counts.references += 1
+        self._keeps_server(target, identity, around.path)
         if identity.act is Act.PSEUDONYMIZE:
             return self._pending(identity, target.original, around.at(), target)
         self._keeps_id(target.type, around.path)

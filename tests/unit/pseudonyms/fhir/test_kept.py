@@ -12,7 +12,9 @@ from kohorte import InputError
 from kohorte.pseudonyms.domains import Domains
 from kohorte.pseudonyms.fhir.files import FhirOutcome, pseudonymize_fhir, rehearse_fhir
 from kohorte.pseudonyms.fhir.rules import Rules
+from kohorte.pseudonyms.fhir.units import is_unit
 
+HL7 = "http://terminology.hl7.org"
 PERSON: dict[str, Any] = {
     "identifier": [{"system": "https://canary.example", "value": "canary"}],
     "name": [{"family": "Canary", "given": ["Erika"]}],
@@ -25,7 +27,15 @@ PERSON: dict[str, Any] = {
 HARMLESS: dict[str, Any] = {
     "active": True,
     "gender": "female",
-    "maritalStatus": {"coding": [{"system": "http://x", "code": "M", "display": "Married to somebody"}]},
+    "maritalStatus": {"coding": [{"system": f"{HL7}/CodeSystem/v3-MaritalStatus", "code": "M", "version": "2018.1"}]},
+    "meta": {"profile": ["http://hl7.org/fhir/StructureDefinition/Patient"], "tag": [{"code": "draft"}]},
+    "language": "de-DE",
+    "communication": [{"language": {"coding": [{"system": "urn:ietf:bcp:47", "code": "de"}]}, "preferred": True}],
+    "weight": {"value": 70, "unit": "kg", "system": "http://unitsofmeasure.org", "code": "kg", "comparator": ">="},
+    "finding": {"coding": [{"system": "http://loinc.org", "code": "718-7"}]},
+    "diagnosis": {
+        "coding": [{"system": "http://fhir.de/CodeSystem/bfarm/icd-10-gm", "code": "E11.90", "version": "2023"}]
+    },
     "multipleBirthInteger": 2,
 }
 
@@ -101,7 +111,7 @@ def test_all_that_stays_is_listed_by_element_and_kind_with_counts(domains: Domai
         rules({"id": "keep", "text": "keep", "subject.display": "keep", "extension": "keep", "name.family": "keep"}),
         id="canary",
         text={"status": "generated", "div": "<div>canary</div>"},
-        extension=[{"url": "http://x/1", "valueString": "canary"}],
+        extension=[{"url": f"{HL7}/StructureDefinition/x", "valueString": "canary"}],
         subject={"display": "canary"},
         note=[{"text": "canary"}, {"text": "canary"}],
         period={"start": "2020-01-01", "end": "2020-02"},
@@ -129,7 +139,7 @@ def test_all_that_stays_is_listed_by_element_and_kind_with_counts(domains: Domai
 
 def test_codes_numbers_and_what_rules_change_are_not_listed(domains: Domains, tmp_path: Path) -> None:
     changed = {
-        "identifier": {"pseudonymize": "mrn"},
+        "identifier": {"pseudonymize": "mrn", "system": "https://study.example/psn"},
         "name": "remove",
         "telecom": "remove",
         "address": "remove",
@@ -142,6 +152,87 @@ def test_codes_numbers_and_what_rules_change_are_not_listed(domains: Domains, tm
     assert outcome.kept.stays == {}
     assert outcome.kept.verdict == "green"
     assert outcome.in_words[-1].startswith("green")
+
+
+FREE: dict[str, Any] = {
+    "unit": {"valueQuantity": {"value": 1, "unit": "canary of Erika"}},
+    "unit of one word": {"valueQuantity": {"value": 1, "unit": "Canary"}},
+    "annotation of a unit": {"valueQuantity": {"value": 1, "system": "http://unitsofmeasure.org", "code": "{canary}"}},
+    "code with blanks": {"code": {"coding": [{"system": "http://loinc.org", "code": "canary Erika"}]}},
+    "code of letters": {"code": {"coding": [{"system": "http://snomed.info/sct", "code": "canary"}]}},
+    "code of an unknown system": {"code": {"coding": [{"system": f"{HL7}/canary/erika?", "code": "CANARY"}]}},
+    "code without a system": {"code": {"coding": [{"code": "canary"}]}},
+    "display of a code": {"code": {"coding": [{"system": "http://loinc.org", "code": "718-7", "display": "canary"}]}},
+    "text of a concept": {"code": {"text": "canary"}},
+    "code of an element": {"valueCode": "canary"},
+    "status": {"status": "canary"},
+    "language": {"language": "canary"},
+    "version": {"code": {"coding": [{"version": "canary"}]}},
+    "system": {"code": {"coding": [{"system": "https://canary.example"}]}},
+    "system of an identifier": {"identifier": [{"system": "https://canary.example", "value": "1"}]},
+    "type of an identifier": {"identifier": [{"type": {"text": "canary"}, "value": "1"}]},
+    "use of an identifier": {"identifier": [{"use": "canary", "value": "1"}]},
+    "type of a reference": {"focus": {"type": "Canary", "reference": "Patient/1"}},
+    "server of a reference": {"focus": {"reference": "https://canary.example/fhir/Patient/1"}},
+    "profile": {"meta": {"profile": ["https://canary.example/p"]}},
+    "tag": {"meta": {"tag": [{"system": "https://canary.example", "code": "x"}]}},
+    "security": {"meta": {"security": [{"code": "canary"}]}},
+    "media type": {"content": {"contentType": "text/canary"}},
+    "title of an attachment": {"content": {"title": "canary"}},
+    "address of an attachment": {"content": {"url": "https://canary.example"}},
+    "country": {"place": {"country": "canary"}},
+    "state": {"place": {"state": "canary"}},
+    "implicit rules": {"implicitRules": "https://canary.example"},
+    "id of an element": {"code": {"id": "canary"}},
+    "name of an element": {"Erika canary": True},
+    "nobody foresaw": {"nickName": "canary"},
+    "extension": {"extension": [{"url": "https://canary.example", "valueBoolean": True}]},
+    "contained": {"contained": [{"resourceType": "Observation", "id": "x", "status": "canary"}]},
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_a_text_is_listed_wherever_fhir_has_room_for_one(domains: Domains, tmp_path: Path, name: str) -> None:
+    """A green verdict with the text in the output would be wrong."""
+    study = {"pseudonymize": "study"}
+    entry = {"id": "remove", "other": "keep", "extension": "keep", "identifier": study}
+    kept = Rules.from_dict(
+        {"kohorte": 1, "resources": {"Observation": entry, "Patient": {"id": study, "other": "remove"}}}
+    )
+    outcome = run(domains, tmp_path, kept, resourceType="Observation", **FREE[name])
+    assert "anary" in (tmp_path / "out.ndjson").read_text(encoding="utf-8")
+    assert outcome.kept.verdict == "amber"
+    assert "anary" not in json.dumps([outcome.to_dict(), outcome.in_words])
+
+
+def test_a_system_that_the_rules_name_tells_nothing_new(domains: Domains, tmp_path: Path) -> None:
+    named = rules({"identifier.where(system = 'https://canary.example')": {"pseudonymize": "mrn"}})
+    assert run(domains, tmp_path, named, identifier=PERSON["identifier"]).kept.verdict == "green"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"type": "canary"}, {"entry": [{"search": {"mode": "canary"}}]}, {"entry": [{"request": {"method": "canary"}}]}],
+    ids=["type", "search", "request"],
+)
+def test_a_bundle_has_codes_where_fhir_has_them(domains: Domains, tmp_path: Path, change: dict[str, Any]) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps({"resourceType": "Bundle", "type": "collection"} | change), encoding="utf-8")
+    with pytest.raises(InputError, match="is not a code of FHIR") as refused:
+        pseudonymize_fhir(path, tmp_path / "out.json", rules({}), domains, actor="anna")
+    assert (refused.value.code, "canary" in refused.value.message) == ("fhir-json", False)
+
+
+UNITS = """
+mg/dL mg/dl mmol/L 10*9/L 10^9/l /min % g/L U/L [IU]/mL mIU/L mm[Hg] mmHg kg/m2 kg/m² °C Cel µg/l ug/mL /µl ml/min Jahre
+a mo d h s fL pg 1 kcal/d mosm/kg meq/L m/s2
+"""
+NO_UNITS = ("Anna", "Erika Muster", "mg Anna", "mg/dL.Anna", "{Anna}", "", "4711/4712", "kg/", "mL/min/{Anna}")
+
+
+def test_units_are_known_and_other_texts_are_not() -> None:
+    assert [unit for unit in UNITS.split() if not is_unit(unit)] == []
+    assert [text for text in NO_UNITS if is_unit(text)] == []
 
 
 def test_organizations_are_no_people_and_what_identifies_them_is_listed(domains: Domains, tmp_path: Path) -> None:
