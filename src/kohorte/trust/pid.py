@@ -115,7 +115,8 @@ def _syndrome(values: list[int]) -> tuple[int, int]:
 def _suspicion(values: list[int], before: int) -> str:
     """Where one wrong character or one swap would explain the syndrome.
 
-    The ratio of both parts is t^place for a wrong character, and t^(place + 18) for a swap with the next character.
+    The ratio of both parts is t^place for a wrong character. No swap has such a ratio, and no two swaps have the same:
+    t^(place + 18) within the carriers, t^16 between them and the check characters, 1 for the check characters.
     """
     first, second = _syndrome(values)
     if not first or not second:
@@ -123,6 +124,7 @@ def _suspicion(values: list[int], before: int) -> str:
     ratio = (_EXPONENT[second] - _EXPONENT[first]) % 31
     if 1 <= ratio <= CARRIERS:
         return f"character {before + ratio} seems to be wrong"
-    if 1 <= ratio - 18 < CARRIERS:
-        return f"characters {before + ratio - 18} and {before + ratio - 17} seem to be swapped"
+    for place in range(1, LENGTH):
+        if _syndrome([*values[: place - 1], values[place], values[place - 1], *values[place + 1 :]]) == (0, 0):
+            return f"characters {before + place} and {before + place + 1} seem to be swapped"
     return "two or more characters seem to be wrong"

@@ -91,11 +91,28 @@ def test_the_error_says_which_character_or_which_swap_seems_wrong(number: int) -
         with pytest.raises(InputError, match=f"character {place + 1} seems to be wrong") as caught:
             number_of(wrong)
         assert wrong not in caught.value.message
-    for place in range(5):
+    for place in range(7):
         swapped = pid[:place] + pid[place + 1] + pid[place] + pid[place + 2 :]
         if swapped != pid:
             with pytest.raises(InputError, match=f"characters {place + 1} and {place + 2} seem to be swapped"):
                 number_of(swapped)
+
+
+def test_a_place_is_named_only_if_a_swap_there_would_make_a_pid() -> None:
+    """Two wrong neighbours can look like a swap from the check characters alone; swapping them back tells."""
+    pid, told = pid_of(NUMBERS_TRIED[9]), 0
+    for first, second in itertools.product(range(1, 32), range(1, 32)):
+        letters = list(pid)
+        letters[2] = ALPHABET[ALPHABET.index(letters[2]) ^ first]
+        letters[3] = ALPHABET[ALPHABET.index(letters[3]) ^ second]
+        with pytest.raises(InputError) as caught:
+            number_of("".join(letters))
+        if "seem to be swapped" in caught.value.message:
+            place = int(caught.value.message.split("characters ")[2].split(" ")[0]) - 1
+            letters[place], letters[place + 1] = letters[place + 1], letters[place]
+            assert is_pid("".join(letters))
+            told += 1
+    assert told
 
 
 @pytest.mark.parametrize(
