@@ -12,8 +12,9 @@ from kohorte.patients.linkage.record import Record
 
 
 def keys_of(record: Record) -> frozenset[str]:
-    """The keys of a record, each with the name of its rule in front."""
-    return frozenset(_keys(record)) | {f"same:{record.key}"}
+    """The keys of a record in all its spellings, each with the name of its rule in front."""
+    found = frozenset(_keys(record)) | {f"same:{record.key}"}
+    return found.union(*map(keys_of, record.others))
 
 
 def _keys(record: Record) -> Iterator[str]:

@@ -7,9 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from anyascii import anyascii
-
 from kohorte.patients.linkage.phonetic import cologne, soundex
+from kohorte.patients.linkage.scripts import in_latin_letters
 
 REMEMBERED = 1 << 16
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "å": "aa"})
@@ -97,7 +96,7 @@ def place(text: str) -> str:
 def letters(text: str) -> str:
     """The text in lower-case letters of English and what was between them; German umlauts with an e."""
     composed = unicodedata.normalize("NFC", text).lower().translate(_GERMAN)
-    return composed if composed.isascii() else anyascii(composed).lower()
+    return composed if composed.isascii() else in_latin_letters(composed)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from kohorte.patients.identity import Identity
@@ -18,6 +18,7 @@ from kohorte.patients.linkage.names import (
     place,
     without_birth_name,
 )
+from kohorte.patients.linkage.scripts import other_spellings
 
 _SEXES = {
     **dict.fromkeys(("m", "male", "man", "maennlich", "mann", "1"), "m"),
@@ -39,6 +40,8 @@ class Record:
     postcode: str = ""
     place: str = ""
     number: str = ""
+    others: tuple[Record, ...] = field(default=(), compare=False)
+    """The same description in other spellings, if names in it are Cyrillic; it is compared in all of them."""
 
     def __repr__(self) -> str:
         return "<Record>"
@@ -46,6 +49,11 @@ class Record:
     @classmethod
     def of(cls, identity: Identity) -> Record:
         """Normalize identity data; a birth date that is not understood is missing."""
+        names = (identity.first_names, identity.last_name, identity.birth_name)
+        others = tuple(
+            cls.of(replace(identity, first_names=first, last_name=last, birth_name=birth))
+            for first, last, birth in other_spellings(*names)
+        )
         family, born = without_birth_name(identity.last_name)
         last, birth = last_name(family), last_name(identity.birth_name or born)
         return cls(
@@ -57,6 +65,7 @@ class Record:
             postcode=_signs(identity.postcode),
             place=place(identity.place),
             number=_number(identity.insurance_number),
+            others=others,
         )
 
     @property

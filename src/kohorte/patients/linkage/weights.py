@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 from math import log2
 
 from kohorte.patients.linkage.comparison import Agreement, Level, compare
@@ -93,7 +94,14 @@ class Weighing:
     people: int = FEWEST_PEOPLE
 
     def compare(self, one: Record, other: Record) -> Comparison:
-        """Compare two records and judge."""
+        """Compare two records and judge; of several spellings those count that agree most."""
+        if not (one.others or other.others):
+            return self._compared(one, other)
+        spelled = product((one, *one.others), (other, *other.others))
+        found = [self._compared(mine, theirs) for mine, theirs in spelled]
+        return max(found, key=lambda comparison: (comparison.verdict is Verdict.SAME, comparison.weight))
+
+    def _compared(self, one: Record, other: Record) -> Comparison:
         agreement = compare(one, other)
         weight = self.weight(agreement) - log2(max(self.people, FEWEST_PEOPLE))
         return Comparison(agreement, weight, self._verdict(agreement, weight, equal=one == other and one.certain))

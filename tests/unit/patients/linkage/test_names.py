@@ -20,6 +20,14 @@ from kohorte.patients.linkage.names import first_names, last_name, place, withou
         ("Al-Hamad", "Hamad", "al Hamad"),
         ("Nguyễn", "Nguyen"),
         ("Θεόδωρος", "Theodoros"),
+        ("Παπαδόπουλος", "ΠΑΠΑΔΟΠΟΥΛΟΣ", "Papadopoulos"),
+        ("Ευάγγελος", "Evangelos"),
+        ("Ευστάθιος", "Efstathios"),
+        ("Αυγερινός", "Avgerinos"),
+        ("Χριστόπουλος", "Christopoulos"),
+        ("Μπακογιάννης", "Bakogiannis"),
+        ("Χαραλάμπους", "Charalampous"),
+        ("Μαΐου", "Maiou"),
     ],
 )
 def test_spellings_of_one_family_name_are_the_same(spellings: tuple[str, ...]) -> None:
