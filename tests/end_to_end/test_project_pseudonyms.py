@@ -66,6 +66,8 @@ def test_a_release_with_pseudonyms_is_made_verified_and_resolvable(here: Path, r
     assert "'patient' stays as a pseudonym of the domain 'samples'" in made.out
     assert "verdict: amber" in made.out
     assert entries(here) == 3
+    assert (here / "release.csv").stat().st_mode & 0o777 == 0o600  # it leads to people, as other outputs do
+    assert (here / "release.certificate.json").stat().st_mode & 0o077
     release = read_table(here / "release.csv").frame
     assert release["patient"].value_counts().height == 3
     assert (release["patient"] == "*").sum() == 1

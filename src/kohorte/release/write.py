@@ -219,6 +219,7 @@ class StagedFiles:
         self.source = None if source is None else file_facts(source)
         self.commit: Commit = only_files
         self._output, self._force, self._formulas, self._sha256 = output, force, plan.formulas, ""
+        self._is_personal = bool(plan.pseudonyms)
         self._separator = output_separator(output, source if isinstance(source, TableFile) else None)
         for path in self.paths:
             for needed in (*(() if source is None else (source.path,)), *plan.files()):
@@ -266,7 +267,8 @@ class StagedFiles:
         self._names.clear()
 
     def _staged(self, path: Path) -> Path:
-        temporary = self._naming.enter_context(atomic_write(path, force=self._force))
+        private = self._is_personal and path == self._output  # pseudonyms lead to people; the certificate does not
+        temporary = self._naming.enter_context(atomic_write(path, force=self._force, private=private))
         self._names.insert(0, (temporary, path))  # renamed in reverse order
         return temporary
 
