@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from kohorte import in_words
+from kohorte.languages import ENGLISH, Language
 from kohorte.pages.charts.svg import chart_rules
 from kohorte.pages.contents import PLACE, address, sections
-from kohorte.pages.style import beside, clean, css
+from kohorte.pages.style import beside, clean, css, safe
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def page(room: str, template: str, title: str, *, rules: str = "", script: str = "", **values: object) -> str:
+def page(
+    room: str,
+    template: str,
+    title: str,
+    *,
+    rules: str = "",
+    script: str = "",
+    language: Language = ENGLISH,
+    **values: object,
+) -> str:
     """Render a template of a room, which extends `page.html.j2`, as a whole page.
 
     `room` is the package whose folder `templates` contains the template. `rules` are additional CSS rules; the page
@@ -25,21 +36,22 @@ def page(room: str, template: str, title: str, *, rules: str = "", script: str =
     whole = render(
         room,
         template,
+        language=language,
         title=title,
         style=css(chart_rules() + beside(__file__, "page.css") + rules),
         script=Markup(script),  # noqa: S704 - a file of the package
         **values,
     )
-    return whole.replace(PLACE, render(room, "contents.html.j2", sections=sections(whole)), 1)
+    return whole.replace(PLACE, render(room, "contents.html.j2", language=language, sections=sections(whole)), 1)
 
 
-def render(room: str, template: str, **values: object) -> str:
-    """Render a template of a room or of the kit; every text in it is escaped."""
-    return _environment(room).get_template(template).render(values)
+def render(room: str, template: str, *, language: Language = ENGLISH, **values: object) -> str:
+    """Render a template of a room or of the kit in a language; every text in it is escaped."""
+    return _environment(room, language).get_template(template).render(values)
 
 
 @cache
-def _environment(room: str) -> Environment:
+def _environment(room: str, language: Language) -> Environment:
     # Imported here, because most commands write no page, and the help should be fast.
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -51,12 +63,31 @@ def _environment(room: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        extensions=["jinja2.ext.i18n"],
     )
+    _translate(environment, language)
     environment.globals["in_words"] = in_words
     environment.globals["contents"] = Markup(PLACE)  # noqa: S704 - replaced by the list
     environment.filters["address"] = address
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment
+
+
+def _translate(environment: Environment, language: Language) -> None:
+    """Let templates write `{% trans %}` and `_("...")`; what is filled into a text is escaped as everywhere."""
+
+    def gettext(text: str, /, **values: object) -> Markup:
+        return _filled(language.gettext(text), values)
+
+    def ngettext(one: str, many: str, number: int, /, **values: object) -> Markup:
+        return _filled(language.ngettext(one, many, number), {"num": language.number(number), **values})
+
+    environment.newstyle_gettext = True  # type: ignore[attr-defined]
+    environment.globals.update(_=gettext, gettext=gettext, ngettext=ngettext, language=language)
+
+
+def _filled(text: str, values: Mapping[str, object]) -> Markup:
+    return Markup(text) % {name: safe(value) for name, value in values.items()}  # noqa: S704 - text of a catalogue
 
 
 def _printable(value: object) -> object:

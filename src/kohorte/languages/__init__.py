@@ -1,0 +1,5 @@
+"""The languages of pages: English texts in the source, translations in catalogues beside this module."""
+
+from kohorte.languages.language import ENGLISH, LANGUAGES, Language, language, preferred, translatable
+
+__all__ = ["ENGLISH", "LANGUAGES", "Language", "language", "preferred", "translatable"]
