@@ -64,6 +64,8 @@ class Settings:
     synchronous_seconds: float = 20.0
     access_minutes: float = 15.0
     refresh_days: float = 7.0
+    browser_minutes: float = 60.0
+    browser_hours: float = 12.0
     requests_per_minute: int = 6_000
     logins_per_minute: int = 30
     behind_proxy: bool = False

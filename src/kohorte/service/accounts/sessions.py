@@ -40,7 +40,9 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class _Session:
+class BegunSession:
+    """A session in the database."""
+
     id: str
     refresh_id: str = field(repr=False)
     expires_at: datetime
@@ -48,6 +50,12 @@ class _Session:
 
 def sign_in(service: Service, email_address: str, password: str) -> Tokens:
     """Begin a session; the error message does not reveal whether the user exists."""
+    row, session = admitted(service, email_address, password, lasts=timedelta(days=service.settings.refresh_days))
+    return _tokens(service, row, session)
+
+
+def admitted(service: Service, email_address: str, password: str, *, lasts: timedelta) -> tuple[Row[Any], BegunSession]:
+    """Check a password and begin a session that lasts for a time; return the user and the session."""
     address = folded(email_address)
     with _lock_for(address):
         row, attempt = _checked(service, address, password)
@@ -60,9 +68,9 @@ def sign_in(service: Service, email_address: str, password: str) -> Tokens:
         with service.database.writing() as connection:
             lockout.take_back(connection, attempt)
             _keep_better_hash(service, connection, row, better)
-            session = _begin(service, connection, row.id)
+            session = _begin(connection, row.id, lasts)
             service.log.append(connection, "login", f"user {row.id}", actor=row.id)
-    return _tokens(service, row, session)
+    return row, session
 
 
 def rotate(service: Service, refresh_token: str) -> Tokens:
@@ -73,7 +81,7 @@ def rotate(service: Service, refresh_token: str) -> Tokens:
         if row is not None:
             service.guard.checked(connection, USER, row)
         if row is not None and row.refresh_id == claims.token_id:
-            session = _Session(claims.session_id, new_id(), _expiry(service, row.session_began_at))
+            session = BegunSession(claims.session_id, new_id(), _expiry(service, row.session_began_at))
             connection.execute(update(sessions).where(sessions.c.id == session.id).values(**asdict(session)))
             service.log.append(connection, "refresh", f"user {row.id}", actor=row.id)
             return _tokens(service, row, session)
@@ -145,9 +153,9 @@ def _keep_better_hash(service: Service, connection: Connection, row: Row[Any], b
             connection.execute(update(users).where(users.c.id == row.id).values(password_hash=better))
 
 
-def _begin(service: Service, connection: Connection, user_id: int) -> _Session:
+def _begin(connection: Connection, user_id: int, lasts: timedelta) -> BegunSession:
     moment = now()
-    session = _Session(new_id(), new_id(), _expiry(service, moment))
+    session = BegunSession(new_id(), new_id(), moment + min(lasts, LONGEST))
     connection.execute(delete(sessions).where(sessions.c.user_id == user_id, sessions.c.expires_at < moment))
     connection.execute(insert(sessions).values(**asdict(session), user_id=user_id, created_at=moment))
     return session
@@ -167,7 +175,7 @@ def _expiry(service: Service, began_at: datetime) -> datetime:
     return min(now() + timedelta(days=service.settings.refresh_days), began_at + LONGEST)
 
 
-def _tokens(service: Service, row: Row[*tuple[Any, ...]], session: _Session) -> Tokens:
+def _tokens(service: Service, row: Row[*tuple[Any, ...]], session: BegunSession) -> Tokens:
     moment = now()
     until = min(moment + timedelta(minutes=service.settings.access_minutes), session.expires_at)
     return Tokens(

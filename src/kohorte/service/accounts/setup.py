@@ -47,6 +47,12 @@ def create_first_steward(
         return users.add(service, connection, values, by=None, action="create-first-steward")
 
 
+def has_steward(service: Service) -> bool:
+    """Whether there is a steward who can sign in."""
+    with service.database.reading() as connection:
+        return _has_steward(connection)
+
+
 def _one_at_a_time(connection: Connection) -> None:
     connection.execute(select(audit_head.c.id).with_for_update()).one()
 

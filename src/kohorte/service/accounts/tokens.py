@@ -1,4 +1,4 @@
-"""Signed tokens that identify the caller, valid for minutes (access) or days (refresh)."""
+"""Signed tokens that identify the caller: valid for minutes (access), days (refresh), or until a browser is idle."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 import jwt
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, or_
+from sqlalchemy import BindParameter, ColumnElement, Row, and_, bindparam, or_
 
 from kohorte.errors import AccessDenied
 from kohorte.service.access import Actor, roles_of
@@ -46,6 +47,7 @@ class Type(StrEnum):
 
     ACCESS = "access"
     REFRESH = "refresh"
+    BROWSER = "browser"
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,18 @@ def claims_of(service: Service, kind: Type, token: str) -> Claims:
 def authenticate(service: Service, token: str) -> Actor:
     """Return the user of a valid access token."""
     claims = claims_of(service, Type.ACCESS, token)
+    row = caller(service, claims)
+    return Actor(row.id, roles_of(row), claims.session_id)
+
+
+def caller(service: Service, claims: Claims) -> Row[Any]:
+    """Return the row of the user of a live session, with their roles."""
     of = {"of_session": claims.session_id, "of_user": claims.user_id, "moment": now()}
     with service.database.reading() as connection:
         row = connection.execute(CALLER, of).one_or_none()
         if row is None:
             raise refused()
-        service.guard.checked(connection, USER, row)
-    return Actor(row.id, roles_of(row), claims.session_id)
+        return service.guard.checked(connection, USER, row)
 
 
 def refused() -> AccessDenied:

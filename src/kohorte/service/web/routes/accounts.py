@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from anyio import CapacityLimiter, to_thread
-from anyio.lowlevel import RunVar
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Response
 from fastapi.security import HTTPAuthorizationCredentials
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,13 +14,13 @@ from kohorte.service import setup_token
 from kohorte.service.accounts import sessions, setup
 from kohorte.service.accounts.tokens import LONGEST, refused
 from kohorte.service.web.dependencies import ActorDep, ServiceDep, bearer
+from kohorte.service.web.execution.signing_in import limiter
 from kohorte.service.web.models.requests import Body
 from kohorte.service.web.models.responses import UserAnswer
 from kohorte.service.web.routes.users import CREATED, EmailAddress, Institution, Name, Password, created_user
 from kohorte.trust import passwords
 
 router = APIRouter(tags=["accounts"])
-_waiting: RunVar[CapacityLimiter] = RunVar("logins")
 
 
 class Credentials(Body):
@@ -100,7 +99,7 @@ async def login(body: Credentials, service: ServiceDep) -> TokensAnswer:
     After five wrong passwords an address is locked for a minute, then for longer each time (429, Retry-After).
     """
     work = partial(sessions.sign_in, service, body.email_address, body.password)
-    return _answer(await to_thread.run_sync(work, limiter=_limiter()))
+    return _answer(await to_thread.run_sync(work, limiter=limiter()))
 
 
 @router.post("/refresh", summary="Get new tokens", response_model_exclude_none=True)
@@ -135,13 +134,3 @@ def _answer(tokens: sessions.Tokens) -> TokensAnswer:
         expires_in=tokens.expires_in,
         password_expires_at=None if expiry is None else expiry.isoformat(),
     )
-
-
-def _limiter() -> CapacityLimiter:
-    """A limit for logins, so that they do not occupy the threads that other routes need."""
-    try:
-        return _waiting.get()
-    except LookupError:
-        limiter = CapacityLimiter(2 * passwords.AT_ONCE)
-        _waiting.set(limiter)
-        return limiter
