@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Workers get neighbouring tests, so that fixtures of modules are made once, and take over from each other at the end.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-.PHONY: setup demo test test-long quick check check-native native-test postgresql reference-smoke reference-test fix \
+.PHONY: setup demo test test-long quick check check-native native-test postgresql browser catalogues reference-smoke reference-test fix \
   bench reproduce clean
 
 setup: $(STAMP)
@@ -32,12 +32,12 @@ demo: setup
 
 # Within ten minutes on two cores: everything but the tests marked slow, and a few on the NumPy kernels.
 test: setup
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check native-test postgresql
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check native-test postgresql browser
 	$(PYTEST) -m "not slow"
 	@$(MAKE) --no-print-directory reference-smoke
 
 # What needs longer: the tests marked slow, properties with all examples, and the suite on the NumPy kernels.
-test-long: setup postgresql
+test-long: setup postgresql browser
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough
 	@$(MAKE) --no-print-directory reference-test
 
@@ -53,7 +53,7 @@ reference-test: setup
 	  --ignore tests/unit/service --ignore tests/end_to_end/service --ignore tests/unit/dp --ignore tests/meta
 
 # The tests of `make test` alone, on the compiled kernels.
-quick: setup postgresql
+quick: setup postgresql browser
 	$(PYTEST) -m "not slow"
 
 check: setup
@@ -87,6 +87,20 @@ postgresql:
 	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql; } \
 	    >/dev/null 2>&1 || echo "PostgreSQL could not be installed: the tests on it are skipped"; \
 	else echo "PostgreSQL is not installed: the tests on it are skipped"; fi
+
+# Tests of the web interface drive Debian's Chromium, with axe-core for accessibility; without one they are skipped.
+browser:
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	  echo "installing Chromium for the tests" && \
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium \
+	    fonts-dejavu-core; } >/dev/null 2>&1 || echo "there is no Chromium: the tests in a browser are skipped"; }
+	@test -f build/browser/node_modules/axe-core/axe.min.js || { command -v npm >/dev/null && \
+	  npm install --silent --no-fund --no-audit --prefix build/browser axe-core >/dev/null 2>&1 || \
+	  echo "axe-core could not be installed: its tests are skipped"; }
+
+# The texts of pages, collected for the catalogues of other languages.
+catalogues: setup
+	$(BIN)/python -m testbed.catalogue
 
 fix: setup
 	$(BIN)/ruff format $(SOURCES)

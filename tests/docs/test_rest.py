@@ -25,7 +25,7 @@ def routes() -> dict[str, str]:
         f"{method} {str(route.path).removeprefix('/api/v1').replace(':path', '').replace(':int', '')}": str(route.name)
         for route in iter_route_contexts(app.routes)
         for method in (route.methods or set()) - {"HEAD"}
-        if route.name != "show_documentation_asset"
+        if route.name != "show_documentation_asset" and not str(route.name).startswith("screen_")
     }
 
 

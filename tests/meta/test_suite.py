@@ -25,7 +25,7 @@ def recipe(target: str) -> list[str]:
 
 def test_both_commands_together_run_every_test_on_the_compiled_kernels() -> None:
     checks, tests, smoke = recipe("test")
-    assert checks.endswith(" check native-test postgresql")
+    assert checks.endswith(" check native-test postgresql browser")
     assert tests == '$(PYTEST) -m "not slow"'
     assert smoke.endswith(" reference-smoke")
     assert recipe("test-long")[0] == '$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough'

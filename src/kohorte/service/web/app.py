@@ -47,6 +47,10 @@ from kohorte.service.web.routes import (
     way_back,
 )
 from kohorte.service.web.routes.exchange import parcels
+from kohorte.service.web.screens.problem_pages import ProblemPages
+from kohorte.service.web.screens.renewal import Renewal
+from kohorte.service.web.screens.routers import screens_of
+from kohorte.service.web.screens.routes.entrance import add_session_handler
 
 PREFIX = "/api/v1"
 NO_TELEMETRY: TelemetryConfig = {
@@ -86,6 +90,7 @@ def create_app(service: Service) -> FastAPI:
     app.state.metrics = Metrics(service)
     app.state.limits = RateLimits(service.settings)
     add_error_handlers(app)
+    add_session_handler(app)
     _surround(app, service)
     app.openapi = described(app)  # type: ignore[method-assign]
     return app
@@ -119,6 +124,8 @@ def _routes(parts: frozenset[Part]) -> tuple[BaseRoute, ...]:
     everything.include_router(documentation.router)
     outermost = APIRouter(generate_unique_id_function=_name)
     outermost.include_router(everything)
+    for one in screens_of(parts):
+        outermost.include_router(one)
     return tuple(outermost.routes)
 
 
@@ -128,6 +135,8 @@ def _surround(app: FastAPI, service: Service) -> None:
     app.add_middleware(BodyLimit, service=service)
     app.add_middleware(AddressLimit, limits=app.state.limits)
     app.add_middleware(LastResort)
+    app.add_middleware(ProblemPages)
+    app.add_middleware(Renewal)
     app.add_middleware(SecurityHeaders, behind_proxy=service.settings.behind_proxy)
     app.add_middleware(RequestLog, metrics=app.state.metrics)
 

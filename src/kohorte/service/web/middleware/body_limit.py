@@ -7,6 +7,7 @@ from functools import cached_property
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kohorte.errors import AccessDenied
@@ -16,10 +17,11 @@ from kohorte.service.problems import problem
 from kohorte.service.settings import MEBIBYTE
 from kohorte.service.web.client_certificates import presented
 from kohorte.service.web.errors import answer, framework_answer
+from kohorte.service.web.screens.cookies import SIGNED_IN
 
-UPLOADS = "/api/v1/datasets"
+UPLOADS = ("/api/v1/datasets", "/app/datasets/new")
 PARCELS = "/api/v1/exchange/parcels"
-FOR_STRANGERS = ("/api/v1/login", "/api/v1/refresh", "/api/v1/setup")
+FOR_STRANGERS = ("/api/v1/login", "/api/v1/refresh", "/api/v1/setup", "/app/setup", "/app/language")
 STRANGERS_LIMIT = 64 * 1024
 
 
@@ -61,8 +63,9 @@ class Allowance:
         self._certificate = presented(scope)
         self._path = scope["path"]
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        is_table = (scope["method"], self._path, kind) == ("POST", UPLOADS, "multipart/form-data")
+        is_table = scope["method"] == "POST" and self._path in UPLOADS and kind == "multipart/form-data"
         self._is_upload = is_table or (self._path == PARCELS and self._certificate is not None)
+        self._cookies = cookie_parser(headers.get("cookie", ""))
 
     def refuse_more_than(self, size: int) -> None:
         """Refuse a body of this size if it is too large."""
@@ -84,15 +87,23 @@ class Allowance:
 
     @cached_property
     def _is_ours(self) -> bool:
-        """Whether the request has a pinned certificate or a token with a valid signature; more is checked later."""
+        """Whether the request has a pinned certificate, or a token or cookie with a valid signature.
+
+        More is checked later.
+        """
         if self._certificate is not None:
             return True
         scheme, token = get_authorization_scheme_param(self._headers.get("authorization"))
+        if scheme.lower() == "bearer" and self._is_signed(Type.ACCESS, token):
+            return True
+        return any(self._is_signed(Type.BROWSER, self._cookies[name]) for name in SIGNED_IN if name in self._cookies)
+
+    def _is_signed(self, kind: Type, token: str) -> bool:
         try:
-            claims_of(self._service, Type.ACCESS, token)
+            claims_of(self._service, kind, token)
         except AccessDenied:
             return False
-        return scheme.lower() == "bearer"
+        return True
 
 
 def _announced(headers: Headers) -> int:

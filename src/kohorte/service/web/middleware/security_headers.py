@@ -21,6 +21,7 @@ ALWAYS: Mapping[str, str] = MappingProxyType(
 )
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 OWN_SCRIPTS = f"{NOTHING}; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
+SCREENS = OWN_SCRIPTS.replace("form-action 'none'", "form-action 'self'") + "; frame-src 'self'"
 ONE_PAGE = f"{NOTHING}; style-src 'unsafe-inline'; img-src data:; sandbox"
 TRANSPORT = "max-age=31536000; includeSubDomains"
 
@@ -28,7 +29,8 @@ TRANSPORT = "max-age=31536000; includeSubDomains"
 class SecurityHeaders:
     """Adds the headers; a route that returns a page sets its own Content-Security-Policy.
 
-    `OWN_SCRIPTS` is for pages that load scripts of this service, `ONE_PAGE` for a self-contained report.
+    `OWN_SCRIPTS` is for pages that load scripts of this service, `SCREENS` for those that also have forms, `ONE_PAGE`
+    for a self-contained report.
     """
 
     def __init__(self, app: ASGIApp, *, behind_proxy: bool) -> None:

@@ -1,0 +1,28 @@
+"""Sentences that are shown once after something was done; an address can name them, but not invent one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from kohorte.languages import translatable
+
+SENTENCES: Mapping[str, str] = MappingProxyType(
+    {
+        "signed-out": translatable("You have signed out."),
+        "steward-created": translatable("The first data steward has been created. Sign in now."),
+        "user-created": translatable("The account has been created."),
+        "user-changed": translatable("The account has been changed."),
+        "user-deleted": translatable("The account has been deleted."),
+        "password-changed": translatable("Your password has been changed."),
+        "waits": translatable("The change waits for a second person, who has to confirm it."),
+        "confirmed": translatable("You have confirmed the change, and it has been carried out."),
+        "declined": translatable("You have declined the change. Nothing was carried out."),
+        "nothing-changed": translatable("Nothing has changed."),
+    }
+)
+
+
+def sentence(name: str) -> str:
+    """Return the sentence with this name, or an empty text."""
+    return SENTENCES.get(name, "")
