@@ -85,7 +85,7 @@ def test_a_plan_that_states_that_rows_are_people_is_contradicted_on_every_exit(
 
 
 RELEASED = ("{folder}/out.csv", "--plan", "{folder}/plan.yaml")
-UNKNOWN = "rows are counted, not people: the table does not have 'patient_id'"
+UNKNOWN = "nobody has said that every row is another person, and the table does not have 'patient_id'"
 
 
 def test_a_release_alone_is_amber_in_verify_risk_and_attack_until_the_original_is_given(
@@ -103,7 +103,7 @@ def test_a_release_alone_is_amber_in_verify_risk_and_attack_until_the_original_i
     found = json.loads(said(folder, capsys, "risk", *RELEASED, "--json"))
     assert found["people_not_counted"] is True
     assert UNKNOWN in found["open_points"][0]
-    assert f"open: {UNKNOWN}" in said(folder, capsys, "attack", *RELEASED)
+    assert f"open: rows are counted, not people: {UNKNOWN}" in said(folder, capsys, "attack", *RELEASED)
     found = json.loads(said(folder, capsys, "attack", *RELEASED, "--json"))
     assert any(UNKNOWN in point for point in found["open_points"])
     for option, verb in (("--population", "verify"), ("--original", "risk"), ("--original", "attack")):
@@ -112,20 +112,22 @@ def test_a_release_alone_is_amber_in_verify_risk_and_attack_until_the_original_i
         assert UNKNOWN not in out
 
 
-def test_an_original_without_repeated_identifiers_makes_a_release_green(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("person", "unstated"), [("", True), ("person: none\n", False), ("person: patient_id\n", False)]
+)
+def test_an_original_without_repeated_identifiers_does_not_say_that_rows_are_people_but_the_plan_does(
+    folder: Path, capsys: pytest.CaptureFixture[str], person: str, unstated: bool
 ) -> None:
-    frame = pl.DataFrame({"patient_id": [f"secret-{row}" for row in range(40)], "age": [row % 4 for row in range(40)]})
-    frame.write_csv(folder / "stays.csv")
-    assert "verdict: green" in said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
-    assert "verdict: amber" in said(folder, capsys, "verify", *RELEASED)
+    table_of_rows(folder, "patient_id", person)
+    standing = "verdict: amber" if unstated else "verdict: green"
+    assert standing in said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
     original = ("--original", "{folder}/stays.csv")
-    assert "verdict: green" in said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/stays.csv")
-    assert "not people" not in said(folder, capsys, "risk", *RELEASED, *original)
-    assert "not people" not in said(folder, capsys, "attack", *RELEASED, *original)
+    assert standing in said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/stays.csv")
+    assert unstated is ("not people" in said(folder, capsys, "risk", *RELEASED, *original))
+    assert unstated is ("not people" in said(folder, capsys, "attack", *RELEASED, *original))
     compared = ("risk", "{folder}/stays.csv", "--plan", "{folder}/plan.yaml", "--compare", "{folder}/out.csv")
-    assert "not people" not in said(folder, capsys, *compared, "--report", "{folder}/both.html")
-    assert "not people" not in unescape((folder / "both.html").read_text())
+    assert unstated is ("not people" in said(folder, capsys, *compared, "--report", "{folder}/both.html"))
+    assert unstated is ("not people" in unescape((folder / "both.html").read_text()))
 
 
 def test_a_person_who_is_a_case_is_contradicted_on_every_exit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,6 +165,61 @@ def test_profile_proposes_the_person_with_the_reason(folder: Path, capsys: pytes
     found = json.loads(said(folder, capsys, "profile", "{folder}/stays.csv", "--json"))
     assert any(reason.startswith("person: ") for reason in found["reasons"])
     assert found["plan"]["person"] == "patient_id"
+
+
+NUMBERS = {"Fallnummer": "F{}", "patient_id": "secret-{}", "code": "{}"}
+
+
+def table_of_rows(folder: Path, number: str | None, person: str) -> None:
+    """40 rows of which nothing says whether they are people: each has its own number, or none at all."""
+    own = {} if number is None else {number: [NUMBERS[number].format(row) for row in range(40)]}
+    pl.DataFrame(own | {"age": [row % 4 for row in range(40)]}).write_csv(folder / "stays.csv")
+    plan = PLAN.replace("  patient_id: {role: identifying}\n", f"  {number}: {{role: identifying}}\n" if number else "")
+    (folder / "plan.yaml").write_text(plan + person)
+
+
+@pytest.mark.parametrize("number", [*NUMBERS, None])
+def test_no_exit_is_green_until_somebody_says_that_rows_are_people(
+    number: str | None, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    open_point = "rows are counted, not people: nobody has said that every row is another person"
+    table_of_rows(folder, number, "")
+    verify = ("verify", "{folder}/out.csv", "--plan", "{folder}/plan.yaml")
+    out = said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv", "--report", "{folder}/report.html")
+    assert open_point in out
+    assert "verdict: amber" in out
+    certificate = json.loads((folder / "out.certificate.json").read_text())
+    assert certificate["verdict"]["standing"] == "amber"
+    assert any(open_point in one for one in certificate["warnings"])
+    assert "look closer" in (folder / "report.html").read_text()
+    for words in (verify, (*verify, "--population", "{folder}/stays.csv") if number else verify):
+        found = json.loads(said(folder, capsys, *words, "--json"))
+        assert found["satisfied"]
+        assert found["verdict"]["standing"] == "amber"
+        assert any(open_point in one for one in found["verdict"]["reasons"])
+    for verb in ("risk", "attack", "lattice", "algorithms"):
+        assert open_point in said(folder, capsys, verb, "{folder}/stays.csv", "--plan", "{folder}/plan.yaml")
+    table_of_rows(folder, number, "person: none\n")
+    assert "verdict: green" in said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv", "--force")
+    assert "verdict: green" in said(folder, capsys, *verify)
+
+
+def test_a_first_plan_names_the_answers_but_gives_none_that_the_table_does_not_tell(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table_of_rows(folder, "Fallnummer", "")
+    for options in ((), ("--safe-harbor",)):
+        words = ("profile", "{folder}/stays.csv", "--write-plan", "{folder}/first.yaml", "--force", *options)
+        said(folder, capsys, *words)
+        text = (folder / "first.yaml").read_text()
+        assert "\nperson:" not in text
+        assert "\n# person: none " in text
+        (folder / "first.yaml").write_text(text.replace("\n# person: none ", "\nperson: none "))
+        out = said(folder, capsys, "anonymize", "{folder}/stays.csv", "--plan", "{folder}/first.yaml", "--dry-run")
+        assert "nobody has said" not in out
+    table_of_rows(folder, "patient_id", "")
+    said(folder, capsys, "profile", "{folder}/stays.csv", "--write-plan", "{folder}/first.yaml", "--force")
+    assert "\nperson: patient_id\n" in (folder / "first.yaml").read_text()
 
 
 def test_an_original_with_replaced_identifiers_is_not_believed(

@@ -252,7 +252,10 @@ def test_the_lattice_lists_every_node(hospital: Path, run: Run) -> None:
     assert best[0]["cost"] == min(node["cost"] for node in facts["nodes"] if node["anonymous"])
     text = run("lattice", "patients.csv", "--plan", "plan.yaml", "--show", 2)
     assert text.code == 0
-    assert len(text.out.splitlines()) == 7  # two nodes below two lines, and what the optimum shows of two columns
+    *lines, note = text.out.splitlines()
+    assert len(lines) == 7  # two nodes below two lines, and what the optimum shows of two columns
+    assert note.startswith("note: rows are counted, not people: nobody has said that every row is another person")
+    assert [note] == [f"note: {one}" for one in facts["notes"]]
 
 
 def test_without_a_solution_anonymize_and_lattice_end_with_1(hospital: Path, run: Run) -> None:

@@ -29,6 +29,7 @@ ZIP_PLAN: Mapping[str, Any] = {
     },
     "models": [{"model": "k-anonymity", "k": 2}],
     "suppression_limit": 0.2,
+    "person": "none",
 }
 ZIP_ROWS = pl.DataFrame(
     {

@@ -38,6 +38,7 @@ def plan_for(**changes: Any) -> ko.Plan:
             "ward": {"role": "insensitive"},
         },
         "models": [KAnonymity(10)],
+        "person": "none",
         "suppression_limit": 0.05,
     }
     return ko.Plan(**(parts | changes))

@@ -65,6 +65,10 @@ _MORE_ATTRIBUTES = """\
 
 _REST = """\
 
+# Whom a row is about. In the cohort everybody has one row. If patients have several rows, name the column that says
+# whom a row is about, as in   person: patient_id   and all models count people instead of rows.
+person: none                        # every row is another person
+
 # What the release must guarantee (Datenschutzmodelle). It must satisfy every model of the list.
 models:
   - {model: k-anonymity, k: 5}      # every record looks like at least 4 others

@@ -30,7 +30,7 @@ several places, and in at most one of fifty within a place: our own choice. Erro
 
 SUPPRESSED = "*"
 
-NUMBER, PLACE, VALUE = "\0number", "\0place", "\0value"
+NUMBER, PLACE, VALUE, ROWS = "\0number", "\0place", "\0value", "\0rows"
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,26 @@ def places_of(columns: Sequence[str]) -> list[str]:
     return [name for name in columns if _PLACE.search(words_of(name))]
 
 
-def giving_numbers(frame: pl.DataFrame, column: str, places: Sequence[str]) -> Iterator[GivingNumbers]:
-    """Find places of which each gives its own numbers: what people keep for life differs between them, not within."""
-    if not places:
-        return
-    number = spelling_keys(as_text(frame[column])).alias(NUMBER)
-    kept = [name for name in frame.columns if name not in (column, *places) and _LIFELONG.search(words_of(name))]
+def lifelong(columns: Sequence[str]) -> list[str]:
+    """The columns whose value a person keeps for life, names as well, by their names."""
+    return [name for name in columns if _LIFELONG.search(words_of(name))]
+
+
+def giving_numbers(frame: pl.DataFrame, rows: pl.Series, column: str, places: Sequence[str]) -> Iterator[GivingNumbers]:
+    """Find places of which each gives its own numbers: what people keep for life differs between them, not within.
+
+    Each row of the frame stands for as many rows of a table as `rows` says.
+    """
+    number, rows = spelling_keys(as_text(frame[column])).alias(NUMBER), rows.alias(ROWS)
+    kept = [name for name in lifelong(frame.columns) if name not in (column, *places)]
     for place in places:
         where = spelling_keys(as_text(frame[place])).alias(PLACE)
         for name in kept:
             value = spelling_keys(as_text(frame[name])).alias(VALUE)
-            cells = pl.DataFrame([number, where, value]).drop_nulls().filter(pl.col(VALUE) != SUPPRESSED)
+            cells = pl.DataFrame([number, where, value, rows]).drop_nulls().filter(pl.col(VALUE) != SUPPRESSED)
             of_number = cells.group_by(NUMBER).agg(pl.col(PLACE, VALUE).n_unique()).filter(pl.col(PLACE) > 1)
-            of_both = cells.group_by(NUMBER, PLACE).agg(pl.len(), pl.col(VALUE).n_unique()).filter(pl.col("len") > 1)
+            of_both = cells.group_by(NUMBER, PLACE).agg(pl.col(ROWS).sum(), pl.col(VALUE).n_unique())
+            of_both = of_both.filter(pl.col(ROWS) > 1)
             differing = int((of_number[VALUE] > 1).sum())
             often = differing >= max(FEWEST_NUMBERS, OFTEN * of_number.height)
             if often and (of_both[VALUE] > 1).sum() <= RARELY * of_both.height:

@@ -21,6 +21,7 @@ from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.sealed import malformed, pack, unpack
 from kohorte.parties.study import MIRRORED, Study
 from kohorte.parties.transport.channel import Channel
+from kohorte.plans.people.unstated_person import plan_note
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import CountedPopulation, Populations
 from kohorte.release.candidate import Candidate
@@ -131,6 +132,7 @@ def joint_candidate(study: Study, opened: OpenedRelease) -> Candidate:
                 for name, number in lost.items()
                 if number
             ),
+            person_notes=plan_note(plan),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise malformed("the figures of the release are incomplete") from None

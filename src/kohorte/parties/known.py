@@ -14,6 +14,7 @@ from kohorte.errors import ProtocolError
 from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.in_words import listed
 from kohorte.parties.study import MIRRORED, Study
+from kohorte.plans.people.unstated_person import plan_note
 from kohorte.plans.plan import Plan
 from kohorte.release.certificate import plan_warnings, said_by_plan
 from kohorte.release.telling.verdict import Standing
@@ -175,7 +176,7 @@ def _refuse_other_parts(facts: Mapping[str, Any], stated: Mapping[str, Any], stu
     if other := [key for key, value in expected.items() if facts[key] != value]:
         raise _differs(f"it does not say what the plan says about {listed(other, 'and')}")
     warnings, verdict = facts["warnings"], _part(facts, "verdict")
-    if not isinstance(warnings, list) or not set(plan_warnings(plan)) <= set(map(str, warnings)):
+    if not isinstance(warnings, list) or not {*plan_warnings(plan), *plan_note(plan)} <= set(map(str, warnings)):
         raise _differs("it does not say what is open by the plan")
     if verdict.get("standing") != str(Standing.AMBER if warnings else Standing.GREEN):
         raise _differs("its verdict does not follow from what is open")

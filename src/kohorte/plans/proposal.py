@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,19 +11,15 @@ import polars as pl
 
 from kohorte.data import Role, as_text, person_keys, spelling_keys, without_marks
 from kohorte.hierarchies import Builder, Dates, Intervals, Redaction
-from kohorte.identifiers.given_numbers import giving_numbers, places_of
-from kohorte.identifiers.people import Numbering
 from kohorte.in_words import count, listed
 from kohorte.lattice import size_in_words
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.plans.parts import Attribute
-from kohorte.plans.people.candidates import OTHERS, Candidates, Repeated
-from kohorte.plans.people.repeated_people import repeated_among
+from kohorte.plans.people.proposed_person import ProposedPerson, proposed_person
 from kohorte.plans.person import Person
 from kohorte.plans.plan import Plan
 from kohorte.plans.profile import ColumnProfile, profile, why_stars
 from kohorte.plans.search_options import SearchOptions
-from kohorte.sources import FrameSource
 
 USUAL_K, LEAST_K = 5, 2
 LEAST_VALUES = 2
@@ -34,20 +30,6 @@ MOST_SAFE_LEVELS = 5
 WHOM, VALUE = "\0whom", "\0value"
 MOST_COMBINATIONS = 2**20
 """Up to so many combinations of levels the optimal search needs little memory and time; our own choice."""
-
-
-@dataclass(frozen=True)
-class ProposedPerson:
-    """The columns of `person` for a plan; none if a person has to decide, as `reason` says.
-
-    `identifying` is the column that the release leaves out, whatever it looks like, and `people` are whom the columns
-    tell apart.
-    """
-
-    columns: tuple[str, ...]
-    identifying: str | None
-    people: int
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -187,9 +169,8 @@ def propose(frame: pl.DataFrame) -> Proposal:
     columns = profile(frame)
     marks = missing_values_of(columns)
     person = proposed_person(frame, {column.name: column.role for column in columns}, marks)
-    if person is not None:
-        columns = tuple(_numbering_people(one) if one.name == person.identifying else one for one in columns)
-    if person is None or not person.columns:
+    columns = tuple(_numbering_people(one) if one.name == person.identifying else one for one in columns)
+    if not person.columns:
         return Proposal(columns, frame.height, person)
     return Proposal(columns, frame.height, person, _same_for_all(without_marks(frame, marks), columns, person.columns))
 
@@ -237,73 +218,3 @@ def _levels(hierarchy: Builder | None) -> int:
     if isinstance(hierarchy, Redaction) and hierarchy.length is not None:
         return hierarchy.length + 1
     return 2 if hierarchy is None else MOST_SAFE_LEVELS
-
-
-# Whom a row is about
-
-
-def proposed_person(
-    frame: pl.DataFrame, roles: Mapping[str, Role], missing_values: Sequence[str] = ()
-) -> ProposedPerson | None:
-    """Propose whom a row is about, from a column that numbers people or cases, or identifies, and repeats.
-
-    If only a person can tell whether it does, nothing is proposed, and the reason is the question.
-    """
-    frame = without_marks(frame, missing_values)
-    candidates = Candidates(FrameSource(frame), roles)
-    found = repeated_among(candidates)
-    if found is None:
-        return None if candidates.unique is None else ProposedPerson((), None, frame.height, _each(candidates.unique))
-    if found.is_question or found.rank > OTHERS:
-        return ProposedPerson((), None, frame.height, replace(found, is_question=True).reason)
-    [column] = found.columns
-    if found.rows < frame.height:
-        return ProposedPerson((), column, found.values, _incomplete(found, frame.height))
-    places = [name for name in places_of(frame.columns) if name != column]
-    giving = next(giving_numbers(frame, column, places), None)
-    if giving is None:
-        return ProposedPerson(found.columns, column, found.values, _alone(found, places))
-    together = (giving.place, column)
-    shown = person_keys([as_text(frame[name]) for name in together])
-    if shown.null_count():
-        return ProposedPerson(found.columns, column, found.values, f"{giving.facts}, but {_lacking(giving.place)}")
-    several = Repeated(together, shown.n_unique(), frame.height, found.rank)
-    return ProposedPerson(together, column, several.values, f"{giving.facts}; {several.reason}")
-
-
-def _each(unique: Repeated) -> str:
-    """Why rows are counted as people."""
-    [column] = unique.columns
-    several = (
-        ""
-        if unique.rank == Numbering.PEOPLE
-        else ", unless a person can have several: then add 'person' with the column that says whom a row is about"
-    )
-    return f"every row has its own value of {column!r}, so that each row is taken for another person{several}"
-
-
-def _incomplete(found: Repeated, rows: int) -> str:
-    [column] = found.columns
-    return (
-        f"{column!r} seems to say whom a row is about ({count(found.values, 'different value')}), but not in "
-        f"{count(rows - found.rows, 'row')}: fill in the values or remove these rows, then add the line "
-        f"'{found.line}'. Until then rows are counted, not people"
-    )
-
-
-def _alone(found: Repeated, places: Sequence[str]) -> str:
-    """Why one column is proposed, and what only a person can know about it."""
-    [column] = found.columns
-    said = [found.reason]
-    if found.rank == Numbering.CASES:
-        said.append("if a person can have several cases, name the column of the person instead")
-    if places:
-        said.append(
-            f"if each {places[0]!r} gives its own numbers, write '{Person((places[0], column)).line}'; as it is, "
-            "people with the same number count as one, which is the safer error"
-        )
-    return ". ".join(one[0].upper() + one[1:] if at else one for at, one in enumerate(said))
-
-
-def _lacking(place: str) -> str:
-    return f"{place!r} is missing in some rows: people with the same number count as one, which is the safer error"

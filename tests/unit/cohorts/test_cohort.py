@@ -274,6 +274,7 @@ def test_the_plan_says_what_it_asks_for() -> None:
     del plan["attributes"]
     assert plan == {
         "kohorte": 1,
+        "person": "none",
         "models": [{"model": "k-anonymity", "k": 5}],
         "suppression_limit": 0.05,
         "metric": {"metric": "loss"},

@@ -141,13 +141,16 @@ def test_rows_that_found_no_partner_are_compared_with_ones_own(tmp_path: Path) -
             Known(rows=rows).refuse_other(facts, study)
 
 
-def test_what_the_plan_leaves_open_is_known_to_members_without_the_release(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unstated", [False, True], ids=["unprotected", "person not stated"])
+def test_what_the_plan_leaves_open_is_known_to_members_without_the_release(tmp_path: Path, unstated: bool) -> None:
     sensitive = {**ZIP_PLAN, "attributes": {**ZIP_PLAN["attributes"], "diagnosis": {"role": "sensitive"}}}
-    study = written_study(tmp_path, sensitive, protocol="B")
+    plan = {key: value for key, value in ZIP_PLAN.items() if key != "person"} if unstated else sensitive
+    study = written_study(tmp_path, plan, protocol="B")
     release = run_study(study, {name: ZIP_ROWS[number::3] for number, name in enumerate(study.names)})["clinic-a"]
     assert release is not None
     facts = json.loads(unsigned_of(release.certificate.facts))
     Known().refuse_other(facts, study)
+    assert unstated is any("nobody has said that every row is another person" in said for said in facts["warnings"])
     facts.update(warnings=[], verdict={"standing": "green", "reasons": []})
     with pytest.raises(ProtocolError, match="what is open by the plan"):
         Known().refuse_other(facts, study)

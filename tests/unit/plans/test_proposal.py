@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -11,10 +12,14 @@ import pytest
 import kohorte as ko
 from kohorte.data import Role
 from kohorte.models import DistinctLDiversity, KAnonymity
+from kohorte.plans.people.person_notes import person_notes
+from kohorte.plans.people.repeated_people import refuse_repeated, repeated_column
+from kohorte.plans.person import Person
 from kohorte.plans.profile import profile
 from kohorte.plans.proposal import propose
 from kohorte.service.datasets.proposal import proposal
 from kohorte.service.projects.configuration import Dataset, read_plan
+from kohorte.sources import FrameSource
 from support.work import counted_calls
 
 
@@ -172,6 +177,33 @@ def test_numbers_that_each_clinic_gives_are_proposed_together_with_the_clinic() 
     reason = reason_for_person(frame)
     assert "have different values of 'birth_year': each 'clinic' seems to give its own numbers" in reason
     assert "together have 120 different values in 260 rows" in reason
+
+
+def test_every_exit_names_the_clinic_with_the_number_that_it_gives() -> None:
+    frame = clinics(own_numbers=True)
+    plan = propose(frame).plan
+    assert plan is not None
+    line, source = "person: [clinic, patient]", FrameSource(frame)
+    for person in (None, Person()):
+        [note] = person_notes(source, replace(plan, person=person))
+        assert f"'{line}'" in note
+        assert "'person: patient'" not in note
+    cases = frame.with_columns(case_no=pl.int_range(frame.height).cast(pl.String) + "x")
+    by_case = replace(plan, attributes={**plan.attributes, "case_no": {"role": "identifying"}}, person="case_no")  # type: ignore[arg-type,dict-item]
+    [note] = person_notes(FrameSource(cases), by_case)
+    assert f"write '{line}' in the plan if they say whom a row is about" in note
+    with pytest.raises(ko.InputError, match=r"person: \['clinic', 'patient'\]"):
+        refuse_repeated(repeated_column(source, plan.unit.roles), "person")
+
+
+def test_a_number_that_only_the_clinic_makes_unique_does_not_contradict_rows_that_are_people() -> None:
+    frame = clinics(own_numbers=True).unique(["clinic", "patient"], maintain_order=True)
+    plan = propose(frame).plan
+    assert plan is not None
+    assert plan.unit.columns == ("clinic", "patient")
+    assert person_notes(FrameSource(frame), replace(plan, person=Person())) == ()
+    [note] = person_notes(FrameSource(frame), replace(plan, person=None))
+    assert "every row has its own value of 'clinic' and 'patient'; add 'person: [clinic, patient]'" in note
 
 
 def test_numbers_that_clinics_share_are_proposed_alone_and_the_alternative_is_named() -> None:

@@ -57,6 +57,7 @@ def cohort() -> tuple[pl.DataFrame, ko.Plan]:
             "diagnosis": {"role": "sensitive"},
         },
         models=[KAnonymity(20)],
+        person="none",
     )
     return frame, plan
 
@@ -82,6 +83,10 @@ def test_the_verdict_on_a_release_names_what_is_reached(make: Make, cohort, view
     protected = replace(plan, models=[KAnonymity(20), DistinctLDiversity("diagnosis", l=2)])
     text = words(make(frame, protected, release=ko.anonymize(frame, protected), view=view))
     assert "\u2713 Meets the plan The release satisfies k-anonymity (k = 20), reached" in text
+    unstated = replace(protected, person=None)
+    text = words(make(frame, unstated, release=ko.anonymize(frame, unstated), view=view))
+    assert "! Meets the plan, but look closer" in text
+    assert "nobody has said that every row is another person" in text
 
 
 def test_rows_above_the_threshold_are_a_reservation(make: Make, cohort) -> None:

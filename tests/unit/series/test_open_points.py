@@ -19,7 +19,7 @@ AS_IS = {"output": {"order": "shuffled", "formulas": "as_is"}}
 
 
 def start(folder: Path, settings: dict[str, object] | None = None, **changes: object) -> ko.Series:
-    return ko.Series.start(folder / "series", plan(**changes), SETTINGS | (settings or {}))
+    return ko.Series.start(folder / "series", plan(**({"person": "none"} | changes)), SETTINGS | (settings or {}))
 
 
 def verdicts(series: ko.Series, table: pl.DataFrame) -> list[Verdict]:
@@ -45,7 +45,7 @@ def test_a_sensitive_column_that_no_model_protects_is_open(tmp_path: Path) -> No
 
 def test_people_who_are_not_counted_are_open(tmp_path: Path) -> None:
     table = patients(150).with_columns(id=pl.Series([f"p{number // 2}" for number in range(150)]))
-    found = verdicts(start(tmp_path), table)
+    found = verdicts(start(tmp_path, person=None), table)
     assert len(set(found)) == 1
     assert found[0].standing is Standing.AMBER
     assert found[0].reasons[0].startswith("rows are counted, not people: 'id' has 75 different values in 150 rows")
@@ -125,11 +125,21 @@ def test_a_next_release_that_would_be_refused_is_red(tmp_path: Path) -> None:
     assert status.verdict == Verdict(Standing.RED, (status.refused.message,))
 
 
-@pytest.mark.parametrize(("models", "points"), [(None, 0), (K_ONLY, 1)])
+def test_whether_rows_are_people_is_open_although_no_number_repeats(tmp_path: Path) -> None:
+    found = verdicts(start(tmp_path, person=None), patients(150))
+    assert len(set(found)) == 1
+    assert found[0].standing is Standing.AMBER
+    [reason] = found[0].reasons
+    assert reason.startswith("rows are counted, not people: nobody has said that every row is another person")
+
+
+@pytest.mark.parametrize(
+    ("changes", "points"), [({}, 0), ({"models": K_ONLY}, 1), ({"person": None}, 1), ({"person": "id"}, 0)]
+)
 def test_without_a_table_nothing_is_verified_but_the_points_of_the_plan_are_known(
-    tmp_path: Path, models: list[object] | None, points: int
+    tmp_path: Path, changes: dict[str, object], points: int
 ) -> None:
-    status = start(tmp_path, **({} if models is None else {"models": models})).status()
+    status = start(tmp_path, **changes).status()
     assert status.verdict is None
     assert status.to_dict()["verdict"] is None
     assert len(status.open_points) == points

@@ -47,7 +47,13 @@ SAFE_HARBOR_HEAD = """\
 #   - {model: k-anonymity, k: 5}
 # minimum_level: 1 keeps the raw value out of the release. Free text has to be removed, or read by people.
 """
+UNSTATED = """\
 
+# Whom a row is about is not stated yet: rows are counted, not people, and no verdict is better than amber. If you know
+# that one of these lines is true, remove its '#':
+# person: none               # every row is another person
+# person: COLUMN             # this column says whom a row is about; several columns: [clinic, patient]
+"""
 
 NOTHING = "no column looks quasi-identifying, so there is no plan to propose"
 
@@ -82,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         columns, plan, proposal = _look(table.frame, options)
     text = None
     if plan is not None and (options.write_plan is not None or not options.json):
-        text = _head(proposal) + _with_reasons(plan.to_yaml(), columns)
+        text = _head(proposal) + _with_reasons(plan.to_yaml(), columns) + ("" if plan.unit.is_stated else UNSTATED)
     if options.write_plan is not None and text:
         with atomic_write(Path(options.write_plan), force=options.force) as temporary:
             temporary.write_text(text, encoding="utf-8")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
 import polars as pl
 
-from kohorte.data import Role, person_keys
-from kohorte.hierarchies import SUPPRESSED
+from kohorte.data import Role
 from kohorte.identifiers.given_numbers import places_of
 from kohorte.identifiers.people import (
     Numbering,
@@ -22,90 +21,25 @@ from kohorte.identifiers.people import (
     numbers_rows,
     serves_several,
 )
-from kohorte.in_words import count, listed
 from kohorte.plans.people.numbered_by_content import (
     MOST_COLUMNS,
-    MOST_ROWS_EACH,
     agreeing_for_life,
     has_codes,
     kept_for_life,
     numbered_by_content,
 )
-from kohorte.plans.person import Person
-from kohorte.sources import COUNT, TableSource
+from kohorte.plans.people.repeated import Repeated, counted_people, present, with_place
+from kohorte.sources import TableSource
 
 OTHERS = len(Numbering)
 """The rank of an identifying column whose name says neither people nor cases."""
 NAMES, THINGS = OTHERS + 1, OTHERS + 2
 """The ranks of names of people, and of things and addresses that serve several people: devices, e-mail, wards."""
-PEOPLE = "\0people"
 FEWEST = 2
 """A column with a single value numbers nobody, such as that of the hospital; unless its name says that it numbers
 people or cases, or nothing else identifies: then all rows may be about one person."""
 MOST_OF_A_PLACE = 10
 """A hospital number with more rows on average is that of a hospital, not of its patients: our own choice."""
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """Columns that seem to say whom a row is about, with fewer different values than there are rows with a value."""
-
-    columns: tuple[str, ...]
-    values: int
-    rows: int
-    rank: int
-    agreeing: tuple[str, ...] = ()
-    """The columns in which rows with the same value agree, if the content says so and not the name."""
-    is_question: bool = False
-    """Whether they may just as well say something else, so that only a person can tell."""
-
-    @property
-    def line(self) -> str:
-        """The line to add to a plan."""
-        return Person(self.columns).line
-
-    @property
-    def has_few_rows_each(self) -> bool:
-        """Whether a value has as few rows on average as a person has."""
-        return self.rows <= MOST_ROWS_EACH * self.values
-
-    def completing(self, rows: int) -> str:
-        """What to do before people can be counted in a table of so many rows: nothing if every row says whom it is
-        about."""
-        if self.rows >= rows:
-            return ""
-        fill = count(rows - self.rows, "missing value", "missing values")
-        return f"fill in the {fill} of {listed(list(map(repr, self.columns)))} or remove these rows, then "
-
-    @property
-    def reason(self) -> str:
-        """Why a plan should name these columns as the person, or what its author has to answer."""
-        if self.is_question:
-            return (
-                f"{self.asked}. If so, add the line '{self.line}'; 'person: none' if every row is another person. "
-                "Until then rows are counted, not people"
-            )
-        return f"{self.facts}: people are counted, not rows; person: none if every row is another person"
-
-    @property
-    def asked(self) -> str:
-        """The question whether these columns say whom a row is about."""
-        say = "it says" if self._is_one else "they say"
-        return f"{self.facts}, and the table does not tell whether {say} whom a row is about"
-
-    @property
-    def facts(self) -> str:
-        """The columns with their counts, in words."""
-        have = "has" if self._is_one else "together have"
-        named = ", ".join(map(repr, self.columns))
-        found = f"{named} {have} {count(self.values, 'different value')} in {count(self.rows, 'row')}"
-        if not self.agreeing:
-            return found
-        return f"{found}, and rows with the same value nearly always agree in {listed(list(map(repr, self.agreeing)))}"
-
-    @property
-    def _is_one(self) -> bool:
-        return len(self.columns) == 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +87,7 @@ class Candidates:
     def _is_unique(self, one: Repeated) -> bool:
         if not one.values == one.rows == self.source.rows or one.rank > OTHERS:
             return False
-        [name] = one.columns
+        name = one.column
         return one.rank == Numbering.PEOPLE or (not numbers_rows(name) and has_codes(self._texts(name)))
 
     def _texts(self, name: str) -> pl.Series:
@@ -175,7 +109,9 @@ class Candidates:
         """Numbers of cases and other identifiers that repeat, each with the columns in which its rows agree."""
         found = [*self._repeated(Numbering.CASES), *self._repeated(OTHERS)]
         kept = kept_for_life(self.columns)
-        told = [agreeing_for_life(self.source, one.columns[0], kept) for one in found[:MOST_COLUMNS]]
+        told = [
+            None if one.because else agreeing_for_life(self.source, one.column, kept) for one in found[:MOST_COLUMNS]
+        ]
         return list(zip_longest(found, told))
 
     @cached_property
@@ -185,7 +121,7 @@ class Candidates:
     @cached_property
     def _numbered_otherwise(self) -> list[Repeated]:
         """Numbers by the end of their names which no role calls identifying."""
-        known = {one.columns[0] for one in self._counted}
+        known = {one.column for one in self._counted}
         others = [name for name in self.columns if name not in known and ends_like_a_number(name)]
         others = [name for name in others if not serves_several(name)][:MOST_COLUMNS]
         return list(self._count(others, rank=OTHERS))
@@ -196,7 +132,8 @@ class Candidates:
             own = rank_of(name, name in identifying) if rank is None else rank
             if own is not None:
                 counted = Repeated((name,), *counted_people(self.source, [name]), own)
-                yield replace(counted, rank=THINGS) if self._is_category(counted) else counted
+                category = own > OTHERS or self._is_category(counted)
+                yield replace(counted, rank=THINGS) if category else with_place(self.source, self.columns, counted)
 
     def _is_category(self, one: Repeated) -> bool:
         """Whether a column named like a number tells kinds or places apart: insurers, hospitals, kinds of patients."""
@@ -211,12 +148,16 @@ class Candidates:
 
     def _repeated(self, rank: int) -> list[Repeated]:
         least = _least(rank, self.identifying)
-        return [one for one in self._counted if one.rank == rank and least <= one.values < one.rows]
+        return [one for one in self._counted if one.rank == rank and least <= one.values and one.repeats]
 
     @cached_property
     def _by_content(self) -> Repeated | None:
         found = numbered_by_content(self.source, self.roles, self.columns)
-        return None if found is None else Repeated((found.column,), found.values, found.rows, OTHERS, found.agreeing)
+        if found is None:
+            return None
+        return with_place(
+            self.source, self.columns, Repeated((found.column,), found.values, found.rows, OTHERS, found.agreeing)
+        )
 
     @property
     def _by_content_for_life(self) -> Repeated | None:
@@ -236,27 +177,6 @@ def rank_of(name: str, identifying: bool) -> int | None:
     if not identifying or may_be_shared(name):
         return None
     return THINGS if serves_several(name) else OTHERS
-
-
-def counted_people(source: TableSource, names: Sequence[str]) -> tuple[int, int]:
-    """The number of people whom columns tell apart, and of the rows in which no value is missing or suppressed."""
-    shown = with_people(present(source, names), names)
-    return shown[PEOPLE].n_unique(), int(shown[COUNT].sum())
-
-
-def present(source: TableSource, names: Sequence[str]) -> pl.DataFrame:
-    """The combinations of values of some columns, without those in which one is missing or suppressed."""
-    return source.count_shown(names).filter(~pl.any_horizontal(absent(name) for name in names))
-
-
-def with_people(shown: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Add the key of the person to counted tuples; without tuples that have none."""
-    return shown.with_columns(person_keys([shown[name] for name in names]).alias(PEOPLE)).drop_nulls(PEOPLE)
-
-
-def absent(name: str) -> pl.Expr:
-    """Whether a cell is missing or suppressed."""
-    return pl.col(name).is_null() | (pl.col(name) == SUPPRESSED)
 
 
 def _fewest(found: Collection[Repeated]) -> Repeated | None:

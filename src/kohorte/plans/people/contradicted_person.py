@@ -11,14 +11,15 @@ from kohorte import in_words
 from kohorte.data import Role, person_keys
 from kohorte.identifiers.people import Numbering, numbering, tells_events
 from kohorte.in_words import count
-from kohorte.plans.people.candidates import (
-    FEWEST,
-    OTHERS,
+from kohorte.plans.people.candidates import FEWEST, OTHERS, rank_of
+from kohorte.plans.people.repeated import (
     PEOPLE,
+    Repeated,
     absent,
+    counted_people,
     present,
-    rank_of,
     with_people,
+    with_place,
 )
 from kohorte.plans.people.repeated_people import repeated_column
 from kohorte.plans.people.shared_numbers import one_person
@@ -62,18 +63,18 @@ class Contradiction:
             return (
                 "rows are counted, not people: the plan states that every row is another person (person: none), which "
                 f"contradicts the table: {self.facts}, so that several rows seem to be about one person; {self.before}"
-                f"write '{line}' in the plan if it says whom a row is about"
+                f"write '{line}' in the plan if {self._says} whom a row is about"
             )
         return (
-            f"people may be counted several times: {self.facts}; write '{line}' in the plan if {self._named} says whom "
-            "a row is about"
+            f"people may be counted several times: {self.facts}; write '{line}' in the plan if {self._says} whom a row "
+            "is about"
         )
 
     @property
     def without_figures(self) -> str:
         """The contradiction to the private id of queries; exact figures would be answers without noise."""
         line = Person(self.columns).line.replace("person", "private_id", 1)
-        write = f"write '{line}' if it says whom a row is about"
+        write = f"write '{line}' if {self._says} whom a row is about"
         if not self.stated:
             return (
                 "rows are counted, not people: private_id states that every row is another person, which contradicts "
@@ -89,6 +90,10 @@ class Contradiction:
     @property
     def _named(self) -> str:
         return _names(self.columns)
+
+    @property
+    def _says(self) -> str:
+        return "it says" if len(self.columns) == 1 else "they say"
 
 
 def contradictions(source: TableSource, unit: Unit) -> tuple[Contradiction, ...]:
@@ -108,29 +113,36 @@ def contradictions(source: TableSource, unit: Unit) -> tuple[Contradiction, ...]
 def _of_columns(source: TableSource, unit: Unit) -> Iterator[Contradiction]:
     persons = unit.columns
     for name in _candidates(source, unit):
-        pairs = _pairs(source, persons, name)
+        columns = (name,) if name in persons else _with_place(source, name)
+        pairs = _pairs(source, persons, columns)
         if not _repeats(pairs, name):
             continue
         reason = _counts_more(source, persons, name) if name in persons else ""
         if name in persons and not reason:
             continue
         values, people = pairs[VALUE].n_unique(), pairs[PEOPLE].n_unique()
+        have = "has" if len(columns) == 1 else "together have"
         facts = (
-            f"{name!r} has {count(values, 'different value')}, and the plan counts {in_words.PEOPLE.count(people)} "
-            f"there (person: {_names(persons)}), several of them with the same value"
+            f"{_names(columns)} {have} {count(values, 'different value')}, and the plan counts "
+            f"{in_words.PEOPLE.count(people)} there (person: {_names(persons)}), several of them with the same value"
         )
-        yield Contradiction(persons, (name,), f"{facts}: {reason}" if reason else facts, reason=reason)
+        yield Contradiction(persons, columns, f"{facts}: {reason}" if reason else facts, reason=reason)
 
 
 def _names(columns: Sequence[str]) -> str:
     return ", ".join(map(repr, columns))
 
 
-def _pairs(source: TableSource, persons: Sequence[str], name: str) -> pl.DataFrame:
-    """The people, and the values of a column that they have, each pair once; spellings do not matter."""
-    shown = source.count_shown(list(dict.fromkeys((*persons, name)))).filter(~absent(name))
-    keys = with_people(shown, persons)
-    return keys.select(PEOPLE, person_keys([keys[name]]).alias(VALUE)).drop_nulls().unique()
+def _with_place(source: TableSource, name: str) -> tuple[str, ...]:
+    """A column, with the place before it if each place gives its own numbers."""
+    return with_place(source, tuple(source.columns), Repeated((name,), *counted_people(source, [name]), OTHERS)).columns
+
+
+def _pairs(source: TableSource, persons: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
+    """The people, and the values of some columns that they have, each pair once; spellings do not matter."""
+    shown = source.count_shown(list(dict.fromkeys((*persons, *columns))))
+    keys = with_people(shown.filter(~pl.any_horizontal(map(absent, columns))), persons)
+    return keys.select(PEOPLE, person_keys([keys[name] for name in columns]).alias(VALUE)).drop_nulls().unique()
 
 
 def _candidates(source: TableSource, unit: Unit) -> Iterator[str]:

@@ -11,13 +11,12 @@ from kohorte.algorithm_names import RECODER_NAMES
 from kohorte.data import Role, loose_keys, one_text, spelling_keys
 from kohorte.errors import InputError
 from kohorte.in_words import count, listed
-from kohorte.plans.people.candidates import PEOPLE, absent, present, with_people
 from kohorte.plans.people.contradicted_person import contradictions
-from kohorte.plans.people.repeated_people import repeated_people
+from kohorte.plans.people.repeated import PEOPLE, absent, present, with_people
+from kohorte.plans.people.unstated_person import table_note
 from kohorte.plans.plan import Plan
 from kohorte.sources import COUNT, TableSource
 
-IN_ROWS = "rows are counted, not people"
 LOOSE = "\0loose"
 
 
@@ -103,7 +102,7 @@ def person_notes(
     whole = source if original is None or set(wanted) <= set(source.columns) else original
     whole = whole.without_marks(plan.missing_values)
     if not plan.unit.is_stated:
-        return _unstated(whole, plan, wanted)
+        return (table_note(whole, plan, wanted),)
     return (*(found.note for found in contradictions(whole, plan.unit)), *_tied(whole, plan, may_link))
 
 
@@ -168,21 +167,3 @@ def _nearly_alike(persons: People) -> Iterator[str]:
             "leading zeros, a decimal zero at the end, or punctuation, and the values of a group count as several "
             "people; write them alike if each group is one person"
         )
-
-
-def _unstated(source: TableSource, plan: Plan, wanted: Sequence[str]) -> tuple[str, ...]:
-    found, columns = repeated_people(source, plan.unit.roles), set(source.columns)
-    if found is not None:
-        stays = all(plan.unit.roles.get(name) in (Role.SENSITIVE, Role.INSENSITIVE) for name in found.columns)
-        tied = "; it stays in the release, where it ties rows together" if stays else ""
-        seem = found.asked if found.is_question else f"{found.facts}, so that several rows seem to be about one person"
-        said = f"{seem}{tied}; {found.completing(source.rows)}add '{found.line}' to the plan"
-        said += " if so" if found.is_question else ""
-    elif lacking := [repr(name) for name in wanted if name not in columns]:
-        said = (
-            f"the table does not have {listed(lacking)}, so that it does not say whether several rows are about one "
-            "person; give the original table, or add 'person' to the plan"
-        )
-    else:
-        return ()
-    return (f"{IN_ROWS}: {said}, or 'person: none' if every row is another person",)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from kohorte.data import Role
 from kohorte.errors import InputError
 from kohorte.identifiers.people import Numbering, is_name_of_people, may_be_shared, numbering
-from kohorte.plans.people.candidates import NAMES, Candidates, Repeated, counted_people
+from kohorte.plans.people.candidates import NAMES, Candidates
+from kohorte.plans.people.repeated import Repeated, counted_people
 from kohorte.sources import TableSource
 
 

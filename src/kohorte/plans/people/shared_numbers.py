@@ -14,8 +14,8 @@ from kohorte.identifiers.agreement import FEWEST_CODES, MOSTLY, Agreement, agree
 from kohorte.identifiers.people import Numbering, keeps_for_life, names_a_thing, numbering, within_a_house
 from kohorte.in_words import listed
 from kohorte.kernels.arrays import Codes
-from kohorte.plans.people.candidates import PEOPLE, absent, with_people
 from kohorte.plans.people.numbered_by_content import LARGE, MOST_KEPT, MOST_OTHERS
+from kohorte.plans.people.repeated import PEOPLE, absent, with_people
 from kohorte.sources import COUNT, TableSource
 
 NUMBER = "\0number"

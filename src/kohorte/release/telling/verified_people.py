@@ -15,7 +15,8 @@ from kohorte.models import (
     RecursiveLDiversity,
     SafeHarborRule,
 )
-from kohorte.plans.people.person_notes import IN_ROWS, identifiers
+from kohorte.plans.people.person_notes import identifiers
+from kohorte.plans.people.unstated_person import IN_ROWS
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import flagged_rows
 from kohorte.plans.unit import Unit

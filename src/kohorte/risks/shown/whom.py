@@ -12,8 +12,9 @@ from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.kernels.distinct import distinct_numbers
 from kohorte.plans.columns import check_columns
-from kohorte.plans.people.person_notes import IN_ROWS, identifiers, person_notes
+from kohorte.plans.people.person_notes import identifiers, person_notes
 from kohorte.plans.people.project_pseudonyms import keyed_pseudonyms
+from kohorte.plans.people.unstated_person import IN_ROWS
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import PERSON, flagged_rows, without_flag
 from kohorte.release.shown_people import LINK, ShownPeople

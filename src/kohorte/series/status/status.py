@@ -13,6 +13,7 @@ import numpy as np
 from kohorte.errors import NoSolution, PrivacyViolation
 from kohorte.in_words import percent
 from kohorte.kernels.arrays import Bools
+from kohorte.plans.people.unstated_person import plan_note
 from kohorte.release.certificate import plan_warnings
 from kohorte.release.telling.verdict import Standing, Verdict
 from kohorte.series.definition import Definition
@@ -120,7 +121,7 @@ def status_of(
     regions = definition.regions(state, state.number - 1) if definition.axes else None
     target = definition.target
     distance = None if target is None or regions is None else TargetDistance.of(target.guide(regions))
-    points = plan_warnings(definition.plan) if table is None else points_of_table(table)
+    points = [*plan_warnings(definition.plan), *plan_note(definition.plan)] if table is None else points_of_table(table)
     status = SeriesStatus(state.releases, definition.plan.smallest_class, distance, open_points=points)
     if table is None:
         return status

@@ -10,9 +10,9 @@ from kohorte.data import Role
 from kohorte.hierarchies import builder_to_dict
 from kohorte.models import PrivacyModel
 from kohorte.plans import proposal as plans
+from kohorte.plans.people.proposed_person import ProposedPerson
 from kohorte.plans.person import Person
 from kohorte.plans.profile import ColumnProfile
-from kohorte.plans.proposal import ProposedPerson
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables

@@ -125,8 +125,10 @@ def test_a_release_of_a_plan_that_says_nothing_does_not_tell_whether_people_repe
     unique = stays(patient_id=[str(row) for row in range(120)]).drop("case_number")
     plan, release = plan_of(unique, None), FrameSource(unique.drop("patient_id"))
     [note] = person_notes(release, plan)
-    assert note.startswith("rows are counted, not people: the table does not have 'patient_id'")
-    assert person_notes(release, plan, original=FrameSource(unique)) == ()
+    assert note.startswith("rows are counted, not people: nobody has said that every row is another person")
+    assert "the table does not have 'patient_id', which may tell" in note
+    [known] = person_notes(release, plan, original=FrameSource(unique))
+    assert "every row has its own value of 'patient_id'; add 'person: patient_id' to the plan" in known
     assert person_notes(release, plan, original=release) == (note,)
 
 

@@ -103,13 +103,24 @@ def test_the_number_of_people_is_proposed_whatever_else_repeats(layout: Layout) 
 
 
 @pytest.mark.parametrize("layout", ONE_ROW, ids=named)
-def test_rows_are_people_where_every_row_has_its_own_number(layout: Layout) -> None:
+def test_a_number_of_people_in_every_row_is_proposed_and_any_other_number_leaves_the_question_open(
+    layout: Layout,
+) -> None:
     frame = layout.frame()
     found, plan = proposed(frame)
-    assert plan.person is None
-    own = f"person: every row has its own value of {layout.number!r}, so that each row is taken for another person"
-    assert any(reason.startswith(own) for reason in found.reasons)
-    for person in (None, Person()):
+    [reason] = [reason for reason in found.reasons if reason.startswith("person: ")]
+    assert f"every row has its own value of {layout.number!r}" in reason
+    [note] = person_notes(FrameSource(frame), replace(plan, person=None))
+    assert note.startswith("rows are counted, not people: nobody has said that every row is another person")
+    assert "'person: none' if every row is another person" in note
+    if layout.number in NAMED:
+        assert plan.unit.columns == (layout.number,)
+        assert f"add 'person: {layout.number}' to the plan" in note
+    else:
+        assert plan.person is None
+        assert "Until then rows are counted, not people" in reason
+        assert "of which a person can have several; add 'person: COLUMN' to the plan" in note
+    for person in (plan.person or Person(), Person()):
         assert person_notes(FrameSource(frame), replace(plan, person=person)) == ()
 
 
@@ -118,11 +129,10 @@ def test_things_and_addresses_are_a_question_at_most(layout: Layout) -> None:
     frame = layout.frame()
     found, plan = proposed(frame)
     assert plan.person is None
-    notes = person_notes(FrameSource(frame), plan)
+    [note] = person_notes(FrameSource(frame), plan)
     if plan.attributes[layout.thing].role is not Role.IDENTIFYING:
-        assert notes == ()
+        assert "no column of the table says whether several rows are about one person" in note
         return
-    [note] = notes
     assert "the table does not tell whether it says whom a row is about" in note
     assert any(f"add the line '{Person((layout.thing,)).line}'" in reason for reason in found.reasons)
     assert person_notes(FrameSource(frame), replace(plan, person=Person())) == (), "the statement answers the question"
@@ -143,8 +153,7 @@ def test_a_number_of_cases_in_every_row_does_not_hide_the_number_of_people() -> 
 def test_an_insurance_is_not_a_person_although_its_name_is_that_of_a_number() -> None:
     kinds = pl.Series("Krankenversicherung", ["private", "public", "none"] * 60)
     frame = Layout("PatNr", "device", "de", 1).frame().with_columns(kinds)
-    assert propose(frame).person is not None
-    assert proposed(frame)[1].person is None
+    assert proposed(frame)[1].unit.columns == ("PatNr",)
 
 
 def test_beside_a_number_in_every_row_codes_of_which_nothing_is_known_are_a_question() -> None:
@@ -171,6 +180,9 @@ def test_the_service_proposes_the_same_as_the_command(layout: Layout) -> None:
 def test_public_tables_of_one_row_per_person_raise_no_alarm(name: str, benchmark_folder: Path) -> None:
     frame = ko.read_table(benchmark_folder / f"{name}.csv", separator=";").frame.head(20_000)
     found = propose(frame)
-    assert found.person is None
+    assert found.person is not None
     assert found.plan is not None
-    assert person_notes(FrameSource(frame), found.plan) == ()
+    assert found.plan.person is None
+    [note] = person_notes(FrameSource(frame), found.plan)
+    assert "no column of the table says whether several rows are about one person" in note
+    assert person_notes(FrameSource(frame), replace(found.plan, person=Person())) == ()

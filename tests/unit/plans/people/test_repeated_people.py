@@ -53,9 +53,18 @@ def test_a_plan_that_states_the_person_gets_no_note_and_neither_do_rows_that_may
     assert person_notes(FrameSource(each), replace(plan_of(each), person="none")) == ()  # type: ignore[arg-type]
 
 
-def test_an_identifier_in_which_every_row_has_its_own_value_gives_no_note() -> None:
-    frame = stays(patient_id=[str(number) for number in range(40)])
-    assert person_notes(FrameSource(frame), plan_of(frame)) == ()
+@pytest.mark.parametrize("name", ["patient_id", "Fallnummer", "code", None])
+def test_whether_rows_are_people_is_open_until_somebody_says_it(name: str | None) -> None:
+    """In truth all rows may be about one person, who has a new case number each time."""
+    frame = stays().drop("patient_id")
+    if name is not None:
+        frame = frame.with_columns(pl.int_range(40).cast(pl.String).alias(name))
+    plan = plan_of(frame, **({} if name is None else {name: "identifying"}))
+    [note] = person_notes(FrameSource(frame), plan)
+    assert note.startswith("rows are counted, not people: nobody has said that every row is another person")
+    assert note.endswith("to the plan, or 'person: none' if every row is another person")
+    assert ("of which a person can have several" in note) is (name in ("Fallnummer", "code"))
+    assert person_notes(FrameSource(frame), replace(plan, person="none")) == ()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("role", ["insensitive", "sensitive", "quasi-identifying"])
@@ -86,12 +95,14 @@ def test_names_count_only_together_and_not_beside_a_number_of_the_person() -> No
     }
     frame = stays(**own).drop("patient_id")
     roles = {"first_name": "identifying", "last_name": "identifying"}
-    assert person_notes(FrameSource(frame), plan_of(frame, **roles)) == ()  # together they are all different
+    [note] = person_notes(FrameSource(frame), plan_of(frame, **roles))
+    assert "name" not in note, "together they are all different"
     twice = frame.with_columns(last_name=pl.lit("one"))
     [note] = person_notes(FrameSource(twice), plan_of(twice, **roles))
     assert "'first_name', 'last_name' together have 4 different values" in note
     numbered = twice.with_columns(patient_id=pl.int_range(40).cast(pl.String))
-    assert person_notes(FrameSource(numbered), plan_of(numbered, **roles)) == ()
+    [note] = person_notes(FrameSource(numbered), plan_of(numbered, **roles))
+    assert "every row has its own value of 'patient_id'" in note
 
 
 def test_a_column_that_ties_rows_of_one_person_together_gives_a_warning_until_it_is_stated() -> None:
@@ -156,10 +167,15 @@ def test_the_first_plan_proposes_the_person_with_a_reason() -> None:
     assert "secret" not in reason
 
 
-def test_the_first_plan_proposes_no_person_where_no_identifier_repeats() -> None:
-    proposal = propose(stays(patient_id=[str(number) for number in range(40)]))
-    assert proposal.plan is not None
-    assert not proposal.plan.unit.is_stated
+def test_the_first_plan_leaves_open_whether_rows_are_people_unless_a_column_numbers_people() -> None:
+    numbered = propose(stays(patient_id=[str(number) for number in range(40)])).plan
+    assert numbered is not None
+    assert numbered.unit.columns == ("patient_id",)
+    bare = propose(stays().drop("patient_id"))
+    assert bare.plan is not None
+    assert not bare.plan.unit.is_stated
+    [reason] = [reason for reason in bare.reasons if reason.startswith("person: ")]
+    assert "'person: none' if every row is another person" in reason
 
 
 @pytest.mark.parametrize("name", ["patient_id", "Fallnummer", "code"])
@@ -189,7 +205,7 @@ def test_a_table_of_many_columns_is_not_asked_for_its_columns_more_often() -> No
         asked.clear()
         wide = pl.DataFrame({f"id {number}": ["a", "b", "c"] for number in range(columns)})
         plan = plan_of(wide.with_columns(age=pl.Series([1, 2, 3])), **dict.fromkeys(wide.columns, "identifying"))
-        assert person_notes(Counted(wide), plan) == ()
+        assert len(person_notes(Counted(wide), plan)) == 1
         assert person_notes(Counted(wide.select("id 0")), replace(plan, person="none")) == ()  # type: ignore[arg-type]
         assert len(asked) < 10
 

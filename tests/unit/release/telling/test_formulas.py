@@ -17,7 +17,7 @@ from kohorte.release.telling.formulas import file_points
 from kohorte.release.write import certified_bytes
 
 ATTRIBUTES: Any = {"=zip": {"role": "quasi-identifying"}, "note": {"role": "insensitive"}}
-QUOTE = ko.Plan(ATTRIBUTES, [KAnonymity(2)])
+QUOTE = ko.Plan(ATTRIBUTES, [KAnonymity(2)], person="none")  # type: ignore[arg-type]
 AS_IS = replace(QUOTE, formulas=Formulas.AS_IS)
 TABLE = pl.DataFrame({"=zip": ["-1 - 5"] * 2 + ["2"] * 2, "note": ["=SECRET()", "-3.5", "x", "+4"]})
 
