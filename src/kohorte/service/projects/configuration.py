@@ -15,7 +15,7 @@ from kohorte.data import Role
 from kohorte.errors import InputError, nearest
 from kohorte.plans import Plan
 from kohorte.service.projects.plans import ABOUT, stated_plan, to_plan
-from kohorte.service.projects.query_terms import DIFFERENTIAL_PRIVACY, QueryTerms, to_query_terms
+from kohorte.service.projects.query_terms import DIFFERENTIAL_PRIVACY, QueryTerms, person_because, to_query_terms
 
 Rows: TypeAlias = Sequence[Sequence[str]]
 KEYS = (
@@ -36,7 +36,7 @@ KEYS = (
 )
 ATTRIBUTE_KEYS = ("attribute_name", "attribute_type", "attribute_hierarchy", "hierarchy", "metadata")
 MODEL_KEYS = ("model_name", "attribute_name", "model_params")
-INTERACTIVE_ONLY = ("table_name", "private_id", "max_contributions", "person_because")
+INTERACTIVE_ONLY = ("table_name", "private_id", "max_contributions")
 RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing", "linked_by", *ABOUT)
 
 
@@ -50,6 +50,7 @@ class Dataset:
 
 def read_config(config: Mapping[str, Any], dataset: Dataset) -> Plan | QueryTerms:
     """Return the plan or the terms of a config; an invalid config is refused with the position of the error."""
+    person_because(config)
     if "plan" in config:
         return stated_plan(config, dataset.columns)
     given = _known(config, KEYS, "config")

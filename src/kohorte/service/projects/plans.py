@@ -40,9 +40,9 @@ def to_plan(
 
 
 def stated_plan(config: Mapping[str, Any], columns: Sequence[str]) -> Plan:
-    """Return the plan of a config that is a plan: `{"plan": {...}}`."""
-    if len(config) > 1:
-        raise _wrong("config", "plan excludes all other keys")
+    """Return the plan of a config that is a plan: `{"plan": {...}}`, perhaps with `person_because`."""
+    if not set(config) <= {"plan", "person_because"}:
+        raise _wrong("config", "plan excludes all other keys but person_because")
     with Within("config.plan"):
         data = config["plan"]
         plan = Plan.from_dict({"kohorte": 1, **data} if isinstance(data, Mapping) else data)

@@ -47,12 +47,8 @@ class QueryTerms:
 
         That every row is another person is a statement of its own.
         """
-        if doubts and not self.metadata.rows_are_people and not self.person_because:
-            raise InputError(
-                f"config.person: {doubts[0]}; or say in config.person_because why people are counted rightly",
-                code="person-doubted",
-                field="config.person",
-            )
+        if not self.metadata.rows_are_people and not self.person_because:
+            refuse_doubted(doubts)
         return tuple(doubts)
 
     def of_project(self, project_id: int) -> QueryMetadata:
@@ -62,6 +58,24 @@ class QueryTerms:
     def budget_to_dict(self) -> dict[str, Any]:
         """Return the budget and the default cost of a query as plain data."""
         return {**self.budget.to_dict(), "query_epsilon": self.epsilon, "query_delta": self.delta}
+
+
+def person_because(config: Mapping[str, Any]) -> str:
+    """Return why people are counted rightly although the table contradicts the person; empty if it is not said."""
+    because = config.get("person_because", "")
+    if not isinstance(because, str):
+        raise _wrong("config.person_because", "is a text")
+    return because.strip()
+
+
+def refuse_doubted(doubts: Sequence[str]) -> None:
+    """Refuse a person whom the table contradicts, for queries and for releases."""
+    if doubts:
+        raise InputError(
+            f"config.person: {doubts[0]}; or say in config.person_because why people are counted rightly",
+            code="person-doubted",
+            field="config.person",
+        )
 
 
 def to_query_terms(
@@ -83,10 +97,7 @@ def to_query_terms(
     metadata = _metadata(given, asked, _budget(parameters), _identifying(attributes))
     if any(name not in columns for name in metadata.person_columns):
         raise _wrong("config.person", "the dataset has no such column")
-    because = given.get("person_because", "")
-    if not isinstance(because, str):
-        raise _wrong("config.person_because", "is a text")
-    return replace(_priced(metadata, parameters), person_because=because.strip())
+    return replace(_priced(metadata, parameters), person_because=person_because(given))
 
 
 def _metadata(

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, and_, func, insert, select, update
 from kohorte.data import without_marks
 from kohorte.errors import InputError
 from kohorte.plans import Plan
+from kohorte.plans.people.contradicted_person import contradictions
 from kohorte.plans.people.repeated_people import refuse_repeated, repeated_column
 from kohorte.service.access import PROJECT, Actor, project_for, visible_projects
 from kohorte.service.context import Service
@@ -23,7 +24,7 @@ from kohorte.service.integrity import marks
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.projects import tables
 from kohorte.service.projects.configuration import Dataset, read_config
-from kohorte.service.projects.query_terms import QueryTerms
+from kohorte.service.projects.query_terms import QueryTerms, person_because, refuse_doubted
 from kohorte.service.projects.summary import summary
 from kohorte.service.projects.unreadable_cells import unreadable_cells
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
@@ -65,7 +66,7 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
     service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
     warnings: tuple[str, ...] = ()
     if isinstance(terms, Plan):
-        _refuse_unstated(service, dataset, terms)
+        _refuse_unclear_people(service, dataset, terms, person_because(wanted.config))
     if isinstance(terms, QueryTerms):
         # Loading refuses wrong types, and the first query finds the table loaded.
         table = tables.typed(service, dataset, terms.metadata)
@@ -95,14 +96,18 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
     return Created(project_id, job_id, int(dataset.rows), warnings)
 
 
-def _refuse_unstated(service: Service, dataset: Row[Any], plan: Plan) -> None:
-    """Refuse a plan that does not say whom a row is about, on a table with repeated identifiers.
+def _refuse_unclear_people(service: Service, dataset: Row[Any], plan: Plan, because: str) -> None:
+    """Refuse a plan that does not say whom a row is about, on a table with repeated identifiers, and one whose person
+    the table contradicts, unless the config says why it is right.
 
-    What is only a question, such as that of repeated e-mail addresses, makes the verdict on the release amber.
+    What is only a question, such as that of repeated e-mail addresses, makes the verdict on the release amber, and so
+    does a statement that every row is another person, if the table contradicts it.
     """
+    source = FrameSource(without_marks(load(service, dataset), plan.missing_values))
+    if plan.unit.counts_people and not because:
+        refuse_doubted([one.note for one in contradictions(source, plan.unit)])
     if plan.unit.is_stated:
         return
-    source = FrameSource(without_marks(load(service, dataset), plan.missing_values))
     found = repeated_column(source, plan.unit.roles)
     refuse_repeated(None if found is None or found.is_question else found, "person", rows=int(dataset.rows))
 

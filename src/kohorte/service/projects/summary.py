@@ -11,7 +11,9 @@ SHOWN_AS_GIVEN = ("person", "linked_by", "title", "purpose", "recipient")
 
 def summary(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the summary of a valid config, with the names of the interface."""
-    return _of_plan(config["plan"]) if "plan" in config else _of_config(config)
+    if "plan" in config:
+        return _of_plan(config["plan"]) | _only(config, ("person_because",))
+    return _of_config(config)
 
 
 def _of_config(config: Mapping[str, Any]) -> dict[str, Any]:

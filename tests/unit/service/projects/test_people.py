@@ -177,7 +177,39 @@ def test_a_project_that_counts_a_patient_in_every_ward_is_refused_until_the_stew
     assert "warnings" not in answer, "researchers learn nothing that depends on the rows"
 
 
-@pytest.mark.parametrize("config", [asked(person_because=7), released(person_because="no queries")])
-def test_why_a_person_is_right_is_a_text_for_queries(config: dict[str, Any]) -> None:
+@pytest.mark.parametrize("as_plan", [False, True])
+def test_a_release_that_counts_cases_instead_of_patients_is_refused_as_queries_are(
+    service: Service, steward: Person, researcher: Person, as_plan: bool
+) -> None:
+    """The rule `people: counted` would be kept in words only: a patient has several cases."""
+    table = stays().with_columns(case_number=pl.int_range(300).cast(pl.String) + "x")
+    dataset, actor = store_dataset(service, table, steward.user_id), Actor(steward.user_id, STEWARD, "")
+    case = {"attribute_name": "case_number", "attribute_type": "identifying"}
+
+    def create(**changes: Any) -> store.Created:
+        config = released(**changes)
+        config["attributes"] = [*config["attributes"], case]
+        if as_plan:
+            because = {key: config.pop(key) for key in ("person_because",) if key in config}
+            plan = read_config(config, Dataset(tuple(table.columns), {}))
+            assert isinstance(plan, Plan)
+            config = {"plan": plan.to_dict(), **because}
+        return store.create(service, actor, NewProject("p", "", dataset, researcher.user_id, config))
+
+    with pytest.raises(InputError) as refused:
+        create(person="case_number")
+    assert refused.value.code == "person-doubted"
+    assert "write 'person: patient_id' in the plan" in refused.value.message
+    assert "secret" not in refused.value.message
+    made = create(person="case_number", person_because="the numbers of patients are those of an older system")
+    assert made.job_id is not None
+    assert create(person="patient_id").project_id
+    assert create(person="none").project_id, "a statement of its own: the verdict is amber"
+
+
+@pytest.mark.parametrize(
+    "config", [asked(person_because=7), released(person_because=7), {"plan": {}, "person_because": 7}]
+)
+def test_why_a_person_is_right_is_a_text(config: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="person_because"):
         read_config(config, DATASET)

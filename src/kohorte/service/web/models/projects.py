@@ -140,7 +140,7 @@ class Config(Body):
     max_contributions: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
     person_because: Line | None = Field(
         default=None,
-        description="For queries: why people are counted rightly although the table contradicts the person.",
+        description="Why people are counted rightly although the table contradicts the person.",
     )
     plan: JsonObject | None = Field(default=None, description="A whole plan instead of all other fields.")
 
