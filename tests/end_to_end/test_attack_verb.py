@@ -42,7 +42,8 @@ class TestTheCommand:
         assert answer["skipped"][0]["name"] == "linkage"
         assert set(answer["skipped"][0]) == {"name", "reason", "give"}
         notes = {attack["name"]: attack["notes"] for attack in answer["attacks"]}
-        assert len(notes["background knowledge"]) == 2
+        assert len(notes["background knowledge"]) == 3
+        assert notes["background knowledge"][-1].startswith("counts rows, not people")
 
 
 class TestPeople:

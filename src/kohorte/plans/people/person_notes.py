@@ -11,31 +11,16 @@ from kohorte.algorithm_names import RECODER_NAMES
 from kohorte.data import Role, loose_keys, one_text, spelling_keys
 from kohorte.errors import InputError
 from kohorte.in_words import count, listed
+from kohorte.plans.people.candidates import Candidates
 from kohorte.plans.people.contradicted_person import contradictions
-from kohorte.plans.people.repeated import PEOPLE, absent, present, with_people
+from kohorte.plans.people.repeated import PEOPLE, present, with_people
+from kohorte.plans.people.suffixed_numbers import suffixed_numbers
+from kohorte.plans.people.tying_columns import tying_columns
 from kohorte.plans.people.unstated_person import table_note
 from kohorte.plans.plan import Plan
 from kohorte.sources import COUNT, TableSource
 
 LOOSE = "\0loose"
-
-
-@dataclass(frozen=True)
-class Tying:
-    """A column that stays in a release and ties rows of one person together.
-
-    Of its `repeated` values, which occur in several rows, `own` belong to one person each.
-    """
-
-    column: str
-    own: int
-    repeated: int
-
-
-FEW_TIES = 5
-MOSTLY_OWN = 0.9
-"""A column ties rows if nine tenths of its repeated values belong to one person each, and these are at least five, or
-as many as there are people with several rows: our own choice. Values of sex, ward or diagnosis are shared by people."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +54,6 @@ def _alike(shown: pl.DataFrame, columns: Sequence[str]) -> int:
     return int((people["len"] > 1).sum())
 
 
-def tying_columns(source: TableSource, persons: People, columns: Sequence[str]) -> Iterator[Tying]:
-    """Find columns whose repeated values belong to one person each, although the plan does not say so."""
-    least = max(1, min(FEW_TIES, persons.several))
-    for name in columns if persons.several else ():
-        own, repeated = _owned(source, persons, name)
-        if own >= least and own >= MOSTLY_OWN * repeated:
-            yield Tying(name, own, repeated)
-
-
-def _owned(source: TableSource, persons: People, name: str) -> tuple[int, int]:
-    """How many values of a column occur in several rows of one person only, and how many in several rows at all."""
-    shown = source.count_shown(list(dict.fromkeys((*persons.columns, name)))).filter(~absent(name))
-    if persons.spellings > persons.people:
-        shown = with_people(shown, persons.columns).group_by(PEOPLE, name).agg(pl.col(COUNT).sum())
-    values = shown.group_by(name).agg(pl.len().alias(PEOPLE), pl.col(COUNT).sum())
-    repeated = values.filter(pl.col(COUNT) > 1)
-    return int((repeated[PEOPLE] == 1).sum()), repeated.height
-
-
 def person_notes(
     source: TableSource, plan: Plan, *, original: TableSource | None = None, may_link: bool = True
 ) -> tuple[str, ...]:
@@ -103,13 +69,28 @@ def person_notes(
     whole = whole.without_marks(plan.missing_values)
     if not plan.unit.is_stated:
         return (table_note(whole, plan, wanted),)
-    return (*(found.note for found in contradictions(whole, plan.unit)), *_tied(whole, plan, may_link))
+    found = tuple(one.note for one in contradictions(whole, plan.unit))
+    return (*found, *(() if found else _suffixed(whole, plan)), *_tied(whole, plan, may_link))
 
 
 def identifiers(plan: Plan) -> tuple[str, ...]:
     """The columns that may say whom a row is about and that a release does not have."""
     subset = None if plan.subset is None else plan.subset.name
     return tuple(name for name in plan.removed_columns if name != subset)
+
+
+def _suffixed(source: TableSource, plan: Plan) -> Iterator[str]:
+    """Say that identifiers differ only in a suffix: those of the person, or those of which every row has its own, if
+    the plan states that every row is another person."""
+    unit = plan.unit
+    columns = unit.columns
+    if not unit.counts_people:
+        unique = Candidates(source, unit.roles).unique
+        columns = () if unique is None else unique.columns
+    elif not set(columns) <= set(source.columns):
+        return
+    if found := suffixed_numbers(source, columns):
+        yield found.note
 
 
 def _tied(source: TableSource, plan: Plan, may_link: bool) -> Iterator[str]:
@@ -126,12 +107,12 @@ def _tied(source: TableSource, plan: Plan, may_link: bool) -> Iterator[str]:
     persons = People.of(source, unit.columns)
     yield from _joined_spellings(persons)
     yield from _nearly_alike(persons)
-    for tying in tying_columns(source, persons, staying):
-        link = f"add 'linked_by: {tying.column}' to the plan, or " if may_link and _links(plan, tying.column) else ""
+    for tying in tying_columns(source, unit.columns, staying, several=persons.several):
+        may = may_link and not tying.is_shared and _links(plan, tying.column)
+        link = f"add 'linked_by: {tying.column}' to the plan, or " if may else ""
         yield (
-            f"{tying.column!r} stays in the release and ties rows of one person together: of its {tying.repeated:,} "
-            f"values that occur in several rows, {tying.own:,} belong to one person each; {link}make the column "
-            "identifying"
+            f"{tying.column!r} stays in the release and ties rows of one person together: {tying.facts}; {link}make "
+            "the column identifying"
         )
 
 
