@@ -25,7 +25,8 @@ from kohorte.patients.consents.register import Consents
 from kohorte.patients.patient_list import PatientList
 from kohorte.patients.temp_ids import TempIds
 from kohorte.sources.batches import TableBatches
-from kohorte.trust.log import Head, Log
+from kohorte.trust.log import Log
+from kohorte.trust.records.heads import Head
 from support.identities import ANNA, OTTO, register
 from support.killing import Countdown
 

@@ -20,7 +20,8 @@ import numpy as np
 
 from kohorte.disclosures.candidate import Candidate
 from kohorte.disclosures.ledger import Ledger
-from kohorte.trust.log import Head, Log
+from kohorte.trust.log import Log
+from kohorte.trust.records.heads import Head
 from support.killing import Countdown
 
 NAMES = [f"p{number}" for number in range(8)]

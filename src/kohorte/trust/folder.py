@@ -3,6 +3,7 @@
 folder.key      the key of the folder itself: the log is chained with it
 NAME.key        one key per domain, and one of the patient list
 log.jsonl       what was done, chained
+log.head        how far the log was
 ROOM.db         the database of a room, unless it is in PostgreSQL
 """
 
@@ -34,8 +35,11 @@ class TrustFolder:
     path: Path
 
     @classmethod
-    def opened(cls, given: str | Path | None, *, create: bool = False) -> Self:
-        """Open the given folder, or the one in the environment; with `create` a missing one is made."""
+    def opened(cls, given: str | Path | None, *, create: bool = False, unchecked: bool = False) -> Self:
+        """Open the given folder, or the one in the environment; with `create` a missing one is made.
+
+        Its log is verified, except with `unchecked`, for those who examine or repair a folder.
+        """
         name = given if given is not None else os.environ.get(ENVIRONMENT) or None
         if name is None:
             raise InputError(
@@ -45,6 +49,8 @@ class TrustFolder:
         if create:
             folder._make()
         folder._check()
+        if not unchecked:
+            folder.log.checked()
         return folder
 
     @cached_property

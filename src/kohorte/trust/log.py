@@ -1,9 +1,9 @@
 """An append-only log: who did what, one JSON object per line, each chained to the line before.
 
 The chain is keyed (HMAC-SHA-256). A person who can write to the file but has no key cannot add, change or remove a line
-unnoticed by `verify`. The removal of the last lines is noticed by comparison with a head that was noted elsewhere. An
-entry has counts and names of domains, never identity data, a pseudonym or a token; `fingerprint` stands for one where
-an entry must be recognised later.
+unnoticed. The removal of the last lines is noticed by log.head beside it, by databases that note how far the log was
+(`trust.ties`), and by a head that was noted elsewhere. An entry has counts and names of domains, never identity data, a
+pseudonym or a token; `fingerprint` stands for one where an entry must be recognised later.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ import hashlib
 import hmac
 import json
 import os
+import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kohorte.errors import EngineError
+from kohorte.errors import EngineError, InputError
 from kohorte.trust.keys import Key
-from kohorte.trust.notices import notice_folder, write_notice
+from kohorte.trust.notices import CONFIRMED, notice_folder, write_notice
 from kohorte.trust.private_files import locked
+from kohorte.trust.records.facts import Facts
+from kohorte.trust.records.heads import NONE, Head, HeadFile, cut
 
-START = "0" * 64
+LONGEST_REASON = 500
 TAIL = 1 << 16
 """An entry is shorter; the last one is found in the last bytes of the file."""
 PORTION = 1 << 20
@@ -33,29 +36,23 @@ Detail: TypeAlias = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
-class Head:
-    """The number and the code of the last entry; noted elsewhere, it proves that nothing was removed since."""
-
-    number: int = 0
-    code: str = START
-
-
-@dataclass(frozen=True)
 class Known:
     """The beginning of a log that was verified: its length in bytes, its hash, and its last entry."""
 
     end: int = 0
     digest: str = hashlib.sha256().hexdigest()
-    head: Head = Head()
+    head: Head = NONE
 
 
 @dataclass(frozen=True)
 class LogCheck:
-    """The result of a verification: how many entries are whole, the head, and the first wrong line."""
+    """The result of a verification: how many entries are whole, the head, the times, and the first wrong line."""
 
     entries: int
     head: Head
     first_wrong: int | None
+    first_at: str | None = None
+    last_at: str | None = None
 
     @property
     def whole(self) -> bool:
@@ -67,9 +64,24 @@ class LogCheck:
         return {
             "whole": self.whole,
             "entries": self.entries,
-            "head": {"number": self.head.number, "code": self.head.code},
+            "head": str(self.head),
+            "first_at": self.first_at,
+            "last_at": self.last_at,
             "first_wrong": self.first_wrong,
         }
+
+
+@dataclass
+class _Followed:
+    """How far this process has verified a log, and what it says."""
+
+    file: int = -1
+    end: int = 0
+    facts: Facts = field(default_factory=Facts)
+
+
+_FOLLOWED: dict[tuple[str, bytes], _Followed] = {}
+_FOLLOWING = threading.RLock()
 
 
 def account() -> str:
@@ -87,6 +99,7 @@ class Log:
         self.path = path
         self._chain = key.derived("log chain")
         self._names = key.derived("log fingerprints")
+        self._head_file = HeadFile(path.with_suffix(".head"), key.derived("log head"))
 
     def __repr__(self) -> str:
         return f"Log({str(self.path)!r})"
@@ -102,6 +115,9 @@ class Log:
             self.path.touch(mode=0o600)
             with locked(self.path), self.path.open("r+b") as file:
                 end, last = self._last(file.seek(0, os.SEEK_END), file)
+                if (known := self._head_file.read()) is None and last.number:
+                    raise self._without_head()
+                self._refuse_before(known or Head(), last)
                 entry: dict[str, Any] = {
                     "number": last.number + 1,
                     "at": datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -117,6 +133,7 @@ class Log:
                 file.write(json.dumps(entry | {"code": code}).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
+                self._head_file.write(Head(entry["number"], code))
         if notices is not None:
             write_notice(notices, action, entry["at"], code)
         return Head(entry["number"], code)
@@ -128,19 +145,69 @@ class Log:
                 yield entry
 
     def verified_entries(self) -> Iterator[Mapping[str, Any]]:
-        """Read all entries; the first one that is not true ends the reading with an error."""
-        last = Head()
+        """Read all entries; the first one that is not true, or a log that was cut, ends the reading with an error."""
+        last, known = Head(), self._known()
         for line in self._lines():
             entry = self._next(line, last)
             last = Head(entry["number"], entry["code"])
             yield entry
+        self._refuse_before(known, last)
+
+    def checked(self) -> Facts:
+        """Verify the whole log and return what it says; what this process has verified is not read again.
+
+        A log that was cut, or replaced by one that lacks what this process has seen, is refused.
+        """
+        place = (str(self.path.absolute()), self._chain)
+        with _FOLLOWING, self._failures():
+            known = self._known()
+            followed = _FOLLOWED.setdefault(place, _Followed())
+            status = self.path.stat() if self.path.exists() else None
+            if status is None or status.st_ino != followed.file or status.st_size < followed.end:
+                seen, followed = followed.facts.head, _Followed(status.st_ino if status is not None else -1)
+                self._follow(followed)
+                if not followed.facts.has(seen):
+                    raise cut(self.path.parent, "the log was replaced by another or an older one")
+                _FOLLOWED[place] = followed
+            elif status.st_size > followed.end:
+                self._follow(followed)
+            if not followed.facts.has(known):
+                raise self._ends_early()
+            return followed.facts
+
+    def _follow(self, followed: _Followed) -> None:
+        """Verify what comes after what was verified."""
+        if followed.file < 0:
+            return
+        with self.path.open("rb") as file:
+            file.seek(followed.end)
+            for line in file:
+                if line.endswith(b"\n"):  # an unfinished last line was never an entry
+                    followed.facts.note(self._next(line[:-1], followed.facts.head))
+                    followed.end += len(line)
+
+    def confirm(self, *, reason: str, actor: str, **details: Detail) -> Head:
+        """Accept a log whose last entries are missing, or that has no log.head, as it is; its chain must be whole."""
+        if not 0 < len(reason.strip()) <= LONGEST_REASON:
+            raise InputError(f"--reason: is a text of 1 to {LONGEST_REASON} characters", code="trust-reason")
+        last = Head()
+        for line in self._lines():
+            entry = self._next(line, last)
+            last = Head(entry["number"], entry["code"])
+        with self._failures():
+            self._head_file.write(last)
+        with _FOLLOWING:
+            _FOLLOWED.pop((str(self.path.absolute()), self._chain), None)
+        return self.append(CONFIRMED, "the folder", actor=actor, reason=reason.strip(), **details)
 
     def verified_after(self, known: Known) -> tuple[Known, list[Mapping[str, Any]]] | None:
         """Verify the entries after a beginning that was verified before, and return it with them.
 
         None if the log does not begin like this any more. To hash bytes is about fifty times as fast as to verify them.
         """
+        noted = self._known()
         if not self.path.exists():
+            self._refuse_before(noted, Head())
             return (known, []) if known == Known() else None
         entries: list[Mapping[str, Any]] = []
         with self._failures(), self.path.open("rb") as file:
@@ -156,22 +223,48 @@ class Log:
                     entries.append(self._next(line[:-1], last))
                     digest.update(line)
                     end, last = end + len(line), Head(entries[-1]["number"], entries[-1]["code"])
+        self._refuse_before(noted, last)
         return Known(end, digest.hexdigest(), last), entries
 
     def verify(self, expected: Head | None = None) -> LogCheck:
         """Verify the whole chain; `expected` is a head noted before, which the log must still contain."""
-        last, wrong, noted = Head(), None, expected is None or expected == Head()
+        facts, wrong, noted, lost = Facts(), None, [] if expected is None else [expected], False
+        try:
+            noted.append(self._known())
+        except EngineError:
+            lost = True
         for number, line in enumerate(self._lines(), start=1):
             entry = _parsed(line)
-            if entry is None or not self._fits(entry, last):
+            if entry is None or not self._fits(entry, facts.head):
                 wrong = number
                 break
-            last = Head(entry["number"], entry["code"])
-            if expected is not None and expected.number == last.number:
-                noted = expected.code == last.code
-        if wrong is None and not noted:
-            wrong = min(expected.number if expected else 0, last.number + 1)
-        return LogCheck(last.number, last, wrong)
+            facts.note(entry)
+        last = facts.head.number
+        if wrong is None:
+            missing = [min(head.number, last + 1) for head in noted if not facts.has(head)]
+            wrong = min(missing, default=last + 1 if lost and last else None)
+        return LogCheck(last, facts.head, wrong, facts.first_at, facts.last_at)
+
+    def _known(self) -> Head:
+        """How far the log was, by log.head; read this before the log, which may grow meanwhile."""
+        known = self._head_file.read()
+        if known is None and self.path.exists():
+            with locked(self.path):  # perhaps somebody is adding the first entry
+                known = self._head_file.read()
+                if known is None and any(True for _ in self._lines()):
+                    raise self._without_head()
+        return known or Head()
+
+    def _refuse_before(self, known: Head, last: Head) -> None:
+        """Refuse a log that ends before log.head."""
+        if known.number > last.number or (known.number == last.number and known != last):
+            raise self._ends_early()
+
+    def _without_head(self) -> EngineError:
+        return cut(self.path.parent, "log.head is missing, so that nobody knows whether the last entries are there")
+
+    def _ends_early(self) -> EngineError:
+        return cut(self.path.parent, "the last entries are missing, or it is an older copy")
 
     def _next(self, line: bytes, last: Head) -> dict[str, Any]:
         """Return the entry of a line that must follow the last one."""

@@ -13,11 +13,12 @@ from kohorte.data.files import atomic_write
 from kohorte.errors import InputError
 
 ENVIRONMENT = "KOHORTE_NOTICES"
+CONFIRMED = "confirm folder"
 ASKED, APPROVED, DECLINED, SHOWN = "ask way back", "approve way back", "decline way back", "show way back"
 REFUSED, REFUSED_OPERATION, REFUSED_TEMP_IDS = "refuse way back", "refuse operation", "refuse temp ids"
 TOLD = (
     *(ASKED, APPROVED, DECLINED, SHOWN, REFUSED, REFUSED_OPERATION, REFUSED_TEMP_IDS),
-    *("refuse export", "encode", "add person", "remove person", "wrong password"),
+    *("refuse export", "encode", "add person", "remove person", "wrong password", CONFIRMED),
 )
 """What data protection officers are told."""
 

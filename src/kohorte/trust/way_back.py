@@ -151,6 +151,19 @@ class WayBack:
             self._seal(number, {**self._sealed(number), "items": []})
             return self._request(number)
 
+    def decline_all(self, *, actor: str) -> int:
+        """Decline all requests that wait: after an older log was put back, one of them may have been shown before."""
+        with self._alone():
+            waiting = [
+                number
+                for number, request in self._requests().items()
+                if request.state(self._clock()) in (State.OPEN, State.APPROVED)
+            ]
+            for number in waiting:
+                self._note(DECLINED, number, actor)
+                self._seal(number, {**self._sealed(number), "items": []})
+        return len(waiting)
+
     def show(
         self,
         number: int,

@@ -25,7 +25,9 @@ def code_of(caught: pytest.ExceptionInfo[InputError]) -> str:
 def test_a_domain_is_a_definition_and_a_key_that_only_the_owner_reads(domains: Domains) -> None:
     domain = domains.create(definition_of("study", "one-way", prefix="S-"), actor="anna")
     files = {path.name: path.stat().st_mode & 0o777 for path in domains.folder.path.iterdir()}
-    assert files == dict.fromkeys(["folder.key", "domain-study.json", "domain-study.key", "log.jsonl"], 0o600)
+    assert files == dict.fromkeys(
+        ["folder.key", "domain-study.json", "domain-study.key", "log.jsonl", "log.head"], 0o600
+    )
     assert domains.open("study").definition == domain.definition
     assert domain.definition.keys == {1: domain.keys.current.fingerprint}
     assert domain.keys.current.secret.hex() not in (domains.folder.path / "domain-study.json").read_text()

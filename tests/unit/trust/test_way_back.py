@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte import KohorteError
+from kohorte.errors import EngineError
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.log import Log
 from kohorte.trust.way_back import Request, State, WayBack
@@ -200,6 +201,22 @@ def test_a_result_is_not_shown_again_when_the_end_of_the_log_was_cut_off(
         way_back.approve(number, actor=name)
     way_back.show(number, reveal, actor="ada")
     folder.log.path.write_text("\n".join(folder.log.path.read_text().splitlines()[:-1]) + "\n")
+    for use in (way_back.all, lambda: way_back.show(number, reveal, actor="ada")):
+        with pytest.raises(EngineError) as caught:
+            use()
+        assert caught.value.code == "trust-log-cut"
+
+
+def test_a_result_is_not_shown_again_when_log_and_head_were_put_back_and_the_pseudonyms_were_not(
+    way_back: WayBack, folder: TrustFolder
+) -> None:
+    number = asked(way_back).number
+    for name in ("ben", "cleo"):
+        way_back.approve(number, actor=name)
+    before = {path: path.read_bytes() for path in (folder.log.path, folder.log.path.with_suffix(".head"))}
+    way_back.show(number, reveal, actor="ada")
+    for path, content in before.items():
+        path.write_bytes(content)
     assert way_back.show(number, reveal, actor="ada") == []
 
 
@@ -230,9 +247,11 @@ def test_entries_are_verified_once_and_a_change_of_an_old_one_is_noticed(
 def test_a_log_that_was_put_back_tells_its_own_requests(folder: TrustFolder, clock: Clock) -> None:
     way_back = WayBack(folder, clock=clock)
     asked(way_back)
-    copy = folder.log.path.read_bytes()
+    files = (folder.log.path, folder.log.path.with_suffix(".head"))
+    copies = [path.read_bytes() for path in files]
     way_back.approve(1, actor="ben")
-    folder.log.path.write_bytes(copy)
+    for path, copy in zip(files, copies, strict=True):
+        path.write_bytes(copy)
     assert [one.approved_by for one in way_back.all()] == [()]
 
 
