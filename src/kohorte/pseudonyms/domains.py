@@ -24,6 +24,7 @@ from kohorte.trust import pid
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key, KeyFile, Keys
 from kohorte.trust.private_files import locked
+from kohorte.trust.records.facts import DESTROY_BEGINS, DESTROYED
 
 PREFIX = "domain-"
 
@@ -93,8 +94,18 @@ class Domains:
         if definition.destroyed and not definition.keys:
             raise _destroyed(name, "its key")
         keys = self._key_file(name).read()
+        self._refuse_put_back(name, keys)
         keys.check(definition.keys)
         return self._domain(definition, keys)
+
+    def verify(self, name: str) -> None:
+        """Refuse a domain whose key, or whose list, is not what the log says; one that was destroyed is as it says."""
+        definition = self.definition(name)
+        if definition.destroyed and not definition.keys and not self._key_file(name).exists:
+            return
+        kind = self.open(name).kind
+        if isinstance(kind, ReferenceList):
+            kind.entries.count()
 
     def create(self, definition: Definition, *, actor: str) -> Domain:
         """Make a domain with a new key. A key file that is there without a definition is used, never replaced."""
@@ -105,6 +116,7 @@ class Domains:
                 raise InputError(f"there is a domain {definition.name!r} already", code="pseudonym-domain-exists")
             file = self._key_file(definition.name)
             keys = file.read() if file.exists else file.create()
+            self._refuse_put_back(definition.name, keys)
             made = self._written(definition, keys)
         self.folder.log.append("create domain", f"domain {made.name}", actor=actor, kind=made.kind)
         return self._domain(made, keys)
@@ -136,23 +148,20 @@ class Domains:
     def destroy_key(self, name: str, version: int | None = None, *, actor: str) -> tuple[int, ...]:
         """Destroy the key of a domain, or one old version: what it made can never be resolved or made again.
 
-        The definition says so first. A process that is killed leaves a domain that cannot be used, and the next run
-        ends what it began. Returns the versions that are gone.
+        The log and the definition say so first: a key that is put back from a copy later is not used. A process that is
+        killed leaves a domain that cannot be used, and the next run ends what it began. Returns what is gone.
         """
         gone = self.destructible(name, version)
         definition, file = self.definition(name), self._key_file(name)
         keys = file.read()
         left = {number: mark for number, mark in definition.keys.items() if number not in {key.version for key in gone}}
         numbers = tuple(sorted({*definition.destroyed, *(key.version for key in gone)}))
+        self._note_destroyed(DESTROY_BEGINS, definition, gone, actor=actor)
         with locked(self.folder.path):
             self._stored(replace(definition, keys=left, destroyed=numbers))
         entries = self._without_entries(definition, keys) if version is None else 0
         file.destroy(version)
-        for key in gone:
-            self.folder.log.append(
-                "destroy key", f"domain {name}", actor=actor, kind=definition.kind, version=key.version,
-                fingerprint=key.fingerprint, entries=entries,
-            )  # fmt: skip
+        self._note_destroyed(DESTROYED, definition, gone, actor=actor, entries=entries)
         return tuple(key.version for key in gone)
 
     def destructible(self, name: str, version: int | None = None) -> tuple[Key, ...]:
@@ -184,7 +193,36 @@ class Domains:
     def _without_entries(self, definition: Definition, keys: Keys) -> int:
         """Remove the entries of a list whose key ends; without the key nobody could read them."""
         kind = self._domain(definition, keys).kind
-        return kind.forget(None) if isinstance(kind, ReferenceList) else 0
+        return kind.unchecked().forget_all() if isinstance(kind, ReferenceList) else 0
+
+    def _note_destroyed(
+        self, action: str, definition: Definition, gone: Sequence[Key], *, actor: str, **counts: int
+    ) -> None:
+        for key in gone:
+            self.folder.log.append(
+                action, f"domain {definition.name}", actor=actor, kind=definition.kind, version=key.version,
+                fingerprint=key.fingerprint, **counts,
+            )  # fmt: skip
+
+    def _refuse_put_back(self, name: str, keys: Keys) -> None:
+        """Refuse a key that the log says was destroyed."""
+        destroyed = self.folder.log.checked().destroyed.get(f"domain {name}", {})
+        for key in keys.versions:
+            if (at := destroyed.get(key.fingerprint)) is not None:
+                raise InputError(
+                    f"the domain {name!r}: version {key.version} of its key was destroyed on {at[:10]} and was put "
+                    "back from a copy; destroy it again with 'kohorte domain destroy-key', and the copy, too",
+                    code="pseudonym-key-put-back",
+                )
+
+    def complete(self) -> int:
+        """Forget again in all lists what an older database brought back; return how many entries that were."""
+        found = 0
+        for definition in self.definitions():
+            if definition.kind == ReferenceList.name and definition.keys:
+                kind = self.open(definition.name).kind
+                found += kind.unchecked().complete() if isinstance(kind, ReferenceList) else 0
+        return found
 
     def key_path(self, name: str) -> Path:
         """Where the key of a domain is."""

@@ -4,12 +4,15 @@ A row has the index of the text, the index of the pseudonym, and both sealed tog
 Each row has the version of the key that it was made with; a look-up tries all versions, so that a rotation changes
 nothing for people who have a pseudonym already. All rows of a batch are stored in one transaction, and one process
 writes to a list at a time: a process that is killed leaves whole batches, and the next run finds them.
+
+The log knows the version of the list, and fingerprints of the entries that were forgotten (`trust.ties`): an older
+database, and forgotten rows that somebody put back, are refused.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -38,8 +41,11 @@ from kohorte.pseudonyms.made import Made
 from kohorte.pseudonyms.padding import padded, unpadded
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key, Keys
-from kohorte.trust.sealing import BlindIndex, Sealer
+from kohorte.trust.log import account
+from kohorte.trust.records.facts import FORGET_BEGINS
+from kohorte.trust.sealing import BlindIndex, Sealer, exchanged
 from kohorte.trust.store import RAW, Room
+from kohorte.trust.ties import MARKS_AT_ONCE, Tie, back
 
 ASKED_AT_ONCE = 5000
 ADDED_AT_ONCE = 20_000
@@ -102,14 +108,23 @@ class _Version:
 
 
 class Entries:
-    """The list of one domain."""
+    """The list of one domain; with `unchecked` an older database is not refused, for those who repair or end it."""
 
-    def __init__(self, folder: TrustFolder, definition: Definition, keys: Keys) -> None:
+    def __init__(self, folder: TrustFolder, definition: Definition, keys: Keys, *, unchecked: bool = False) -> None:
+        self._log = folder.log
         self._store = folder.store(ROOM)
         self._definition, self._shape = definition, definition.shape
         self._versions = [_Version(key) for key in reversed(keys.versions)]
         self._name = f"{definition.name} {keys.versions[0].fingerprint}"
         self._list = self._found_or_made()
+        self._tie = Tie(
+            folder,
+            self._name,
+            f"the list {definition.name!r}",
+            lock=lambda connection: connection.execute(self._locked),
+        )
+        if not unchecked:
+            self._tie.check(self._store, self._forget_again)
 
     def count(self) -> int:
         """How many entries the list has."""
@@ -134,11 +149,15 @@ class Entries:
         missing = [original for original in originals if original not in known]
         if missing:
             with self._store.writing() as connection:
-                taken = int(connection.execute(self._taken.with_for_update()).scalar_one())
+                taken = int(connection.execute(self._locked).scalar_one())
                 if taken != before:  # another process has added some meanwhile
                     known |= self._by_original(connection, missing)
                     missing = [original for original in missing if original not in known]
                 known |= self._added(connection, missing, taken)
+                version = self._tie.next(connection) if missing else 0
+            if version:
+                counts = {"entries": len(missing), "taken": taken + len(missing)}
+                self._note("add entries", **self._tie.details(version), **counts)
         found = [known[original] for original in originals]
         return Made([one.pseudonym for one in found], [one.version for one in found], len(missing))
 
@@ -194,20 +213,78 @@ class Entries:
             known = self._by_pseudonym(connection, pseudonyms)
         return [known[one].original if one in known else None for one in pseudonyms]
 
-    def forget(self, pseudonyms: Sequence[str] | None) -> int:
-        """Delete the entries of these pseudonyms, or all, and what the database remembers of them; return how many."""
-        own, found = delete(entries).where(entries.c.list == self._list), 0
+    def forget(self, pseudonyms: Sequence[str]) -> int:
+        """Delete the entries of these pseudonyms, and what the database remembers of them; return how many there were.
+
+        The log has fingerprints of what is deleted before it is deleted: if the process is killed, the next one that
+        opens the list ends it.
+        """
         with self._store.writing() as connection:
-            connection.execute(self._taken.with_for_update())
-            if pseudonyms is None:
-                found = connection.execute(own).rowcount
-            for version in self._versions if pseudonyms is not None else ():
-                wanted = [version.pseudonym_index(one) for one in dict.fromkeys(pseudonyms or ())]
-                for start in range(0, len(wanted), ASKED_AT_ONCE):
-                    chosen = entries.c.pseudonym.in_(wanted[start : start + ASKED_AT_ONCE])
-                    found += connection.execute(own.where(chosen)).rowcount
+            connection.execute(self._locked)
+            chosen = self._indexes(connection, list(dict.fromkeys(pseudonyms)))
+            if chosen:
+                details = self._tie.details(self._tie.next(connection))
+                marks = sorted(map(self._mark, chosen))
+                for start in range(0, len(marks), MARKS_AT_ONCE):
+                    part = marks[start : start + MARKS_AT_ONCE]
+                    self._note(FORGET_BEGINS, **details, entries=len(part), marks=" ".join(part))
+                self._delete(connection, chosen)
+        self._store.purge(entries.name)
+        return len(chosen)
+
+    def forget_all(self) -> int:
+        """Delete all entries; return how many there were."""
+        with self._store.writing() as connection:
+            connection.execute(self._locked)
+            found = connection.execute(delete(entries).where(entries.c.list == self._list)).rowcount
         self._store.purge(entries.name)
         return found
+
+    def complete(self) -> int:
+        """Forget in an older database what was forgotten since, and give no number twice; return how many there were.
+
+        The database counts as the present one from then on.
+        """
+        found = self._tie.complete(self._store, self._forget_again)
+        self._store.purge(entries.name)
+        return found
+
+    def _forget_again(self, connection: Connection, marks: Set[str]) -> int:
+        marks = marks | self._tie.forgotten()
+        rows = connection.execute(_of(self._list, entries.c.pseudonym)) if marks else ()
+        chosen = [bytes(row[0]) for row in rows if self._mark(bytes(row[0])) in marks]
+        self._delete(connection, chosen)
+        taken = self._log.checked().taken.get(self._name, 0)
+        behind = (lists.c.id == self._list) & (lists.c.taken < taken)
+        connection.execute(update(lists).where(behind).values(taken=taken))
+        return len(chosen)
+
+    def _indexes(self, connection: Connection, pseudonyms: Sequence[str]) -> list[bytes]:
+        """The indexes of the rows of pseudonyms; a row that belongs to another pseudonym is refused."""
+        found: list[bytes] = []
+        for version in self._versions:
+            wanted = {version.pseudonym_index(one): one for one in pseudonyms}
+            indexes = sorted(wanted)
+            for start in range(0, len(indexes), ASKED_AT_ONCE):
+                some = entries.c.pseudonym.in_(indexes[start : start + ASKED_AT_ONCE])
+                for row in connection.execute(_of(self._list, *entries.c).where(some)):
+                    index = bytes(row.pseudonym)
+                    if version.opened(row.sealed, bytes(row.original)).pseudonym != wanted[index]:
+                        raise exchanged()
+                    found.append(index)
+        return found
+
+    def _delete(self, connection: Connection, indexes: Sequence[bytes]) -> None:
+        for start in range(0, len(indexes), ASKED_AT_ONCE):
+            some = entries.c.pseudonym.in_(indexes[start : start + ASKED_AT_ONCE])
+            connection.execute(delete(entries).where(entries.c.list == self._list, some))
+
+    def _mark(self, index: bytes) -> str:
+        """What stands for a row in the log."""
+        return self._log.fingerprint(f"{self._name} {index.hex()}")
+
+    def _note(self, action: str, **details: str | int | float | bool | None) -> None:
+        self._log.append(action, f"domain {self._definition.name}", actor=account(), **details)
 
     def _found_or_made(self) -> int:
         by_name = select(lists.c.id).where(lists.c.name == self._name)
@@ -227,6 +304,10 @@ class Entries:
     def _taken(self) -> Select[Any]:
         """How many entries were ever made; locked, it keeps other processes from writing to this list."""
         return select(lists.c.taken).where(lists.c.id == self._list)
+
+    @property
+    def _locked(self) -> Select[Any]:
+        return self._taken.with_for_update()
 
     def _by_original(self, connection: Connection, originals: Sequence[str]) -> dict[str, Entry]:
         found: dict[str, Entry] = {}
@@ -250,12 +331,18 @@ class Entries:
         self, connection: Connection, column: Column[bytes], wanted: list[bytes], version: _Version
     ) -> Iterator[Entry]:
         wanted.sort()  # neighbours in the index are read together
+        forgotten = self._tie.forgotten()
         for start in range(0, len(wanted), ASKED_AT_ONCE):
             chosen = column.in_(wanted[start : start + ASKED_AT_ONCE])
-            for original, sealed in connection.execute(
-                _of(self._list, entries.c.original, entries.c.sealed).where(chosen)
+            for original, index, sealed in connection.execute(
+                _of(self._list, entries.c.original, entries.c.pseudonym, entries.c.sealed).where(chosen)
             ):
-                yield version.opened(sealed, bytes(original))
+                if forgotten and self._mark(bytes(index)) in forgotten:
+                    raise back()
+                entry = version.opened(sealed, bytes(original))
+                if version.pseudonym_index(entry.pseudonym) != bytes(index):
+                    raise exchanged()
+                yield entry
 
     def _added(self, connection: Connection, originals: Sequence[str], taken: int) -> Mapping[str, Entry]:
         if not originals:

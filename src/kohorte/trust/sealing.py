@@ -52,6 +52,13 @@ class Sealer:
             ) from None
 
 
+def exchanged() -> EngineError:
+    """The error of a row whose blind index is that of another row."""
+    return EngineError(
+        "an entry of the database was exchanged for another; restore the database from a copy", code="trust-damaged"
+    )
+
+
 class BlindIndex:
     """Finds equal values of one column without storing them."""
 

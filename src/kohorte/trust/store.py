@@ -60,12 +60,20 @@ class _Blob(UserDefinedType[bytes]):
 RAW = _Blob().with_variant(LargeBinary(), "postgresql")
 """The type of a column of bytes."""
 
+_OWN = MetaData()
 _versions = Table(
     "trust_versions",
-    MetaData(),
+    _OWN,
     Column("room", String(40), primary_key=True),
     Column("version", Integer, nullable=False),
 )
+ties = Table(
+    "trust_ties",
+    _OWN,
+    Column("name", String(100), primary_key=True),
+    Column("sealed", RAW, nullable=False),
+)
+"""The version of each list, and how far the log was, sealed (`trust.ties`)."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,7 @@ class Store:
         with self.writing() as connection:
             if not self.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": SCHEMA_LOCK})
-            _versions.create(connection, checkfirst=True)
+            _OWN.create_all(connection)
             own = _versions.c.room == self._room.name
             found = connection.execute(select(_versions.c.version).where(own)).scalar()
             if found is None:

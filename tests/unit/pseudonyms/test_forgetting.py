@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete, insert, select, update
 
 from kohorte import InputError
+from kohorte.errors import EngineError
 from kohorte.pseudonyms.domains import Domain, Domains, definition_of
+from kohorte.pseudonyms.entries import ROOM, entries, lists
+from kohorte.trust import log as log_module
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import KeyFile
+from kohorte.trust.store import ties
 
 PEOPLE = ["anna", "ben", "cleo"]
 
@@ -137,3 +143,159 @@ def test_what_was_killed_in_the_middle_is_ended_by_the_next_run(
                 domains.destroy_key("study", version, actor="dora")
         assert domains.destroy_key("study", version, actor="dora") == ((1,) if version else (2,))
     assert not domains.key_path("study").exists()
+
+
+def older(domains: Domains, change: Callable[[], object]) -> Callable[[], None]:
+    """Copy the database, make a change, and return what puts the copy back."""
+    tables = [entries, lists, ties]
+    store = domains.folder.store(ROOM)
+    with store.reading() as connection:
+        rows = {table: [row._asdict() for row in connection.execute(select(table))] for table in tables}
+    change()
+
+    def put_back() -> None:
+        with store.writing() as connection:
+            for table in tables:
+                connection.execute(delete(table))
+            for table in reversed(tables):
+                if rows[table]:
+                    connection.execute(insert(table), rows[table])
+
+    return put_back
+
+
+def test_an_older_database_does_not_bring_forgotten_people_back(domains: Domains) -> None:
+    domain = domains.create(definition_of("samples", "list"), actor="anna")
+    first, second, third = made(domain)
+
+    def change() -> None:
+        domains.forget("samples", [second], actor="dora")
+        made(domain, ["dora"])
+
+    older(domains, change)()
+    domain = domains.open("samples")
+    for use in (
+        lambda: domain.kind.originals([first]),
+        lambda: domain.kind.known(PEOPLE, domain.keys.current),
+        lambda: made(domain),
+        lambda: domains.forget("samples", [third], actor="dora"),
+    ):
+        with pytest.raises(EngineError) as caught:
+            use()
+        assert caught.value.code == "trust-database-older"
+    assert domains.complete() == 1
+    assert domains.open("samples").kind.originals([first, second, third]) == ["anna", None, "cleo"]
+
+
+def test_a_forgetting_that_was_killed_before_the_database_had_it_is_ended_by_the_next_process(
+    domains: Domains,
+) -> None:
+    domain = domains.create(definition_of("samples", "list"), actor="anna")
+    first, second, third = made(domain)
+    older(domains, lambda: domains.forget("samples", [second], actor="dora"))()
+    assert domains.open("samples").kind.originals([first, second, third]) == ["anna", None, "cleo"]
+    assert made(domains.open("samples"), ["dora"])
+
+
+def test_numbers_that_a_lost_database_gave_are_not_given_again(domains: Domains) -> None:
+    domain = domains.create(definition_of("numbers", "list", numbered=True, alphabet="digits"), actor="anna")
+    made(domain)
+    put_back = older(domains, lambda: made(domain, ["dora", "emil"]))
+    lost = domain.kind.known(["dora", "emil"], domain.keys.current)
+    put_back()
+    with pytest.raises(EngineError, match="older than the log"):
+        made(domains.open("numbers"), ["frida"])
+    domains.complete()
+    assert set(made(domains.open("numbers"), ["frida", "gustav"])).isdisjoint(lost)
+
+
+def test_rows_of_forgotten_people_that_are_put_back_one_by_one_are_refused(domains: Domains) -> None:
+    domain = domains.create(definition_of("samples", "list"), actor="anna")
+    first, second, _ = made(domain)
+    store = domains.folder.store(ROOM)
+    with store.reading() as connection:
+        before = [row._asdict() for row in connection.execute(select(entries))]
+    domains.forget("samples", [second], actor="dora")
+    with store.writing() as connection:
+        connection.execute(delete(entries))
+        connection.execute(insert(entries), before)
+    kind = domains.open("samples").kind
+    assert kind.originals([first]) == ["anna"]
+    for use in (lambda: kind.originals([second]), lambda: made(domain, ["ben"])):
+        with pytest.raises(EngineError) as caught:
+            use()
+        assert caught.value.code == "trust-forgotten-back"
+    assert domains.complete() == 1
+    assert kind.originals([second]) == [None]
+
+
+def test_exchanged_indexes_do_not_let_somebody_else_be_forgotten(domains: Domains) -> None:
+    domain = domains.create(definition_of("samples", "list"), actor="anna")
+    first, second, third = made(domain)
+    store = domains.folder.store(ROOM)
+    with store.writing() as connection:
+        (one, index), (other, another), *_ = connection.execute(select(entries.c.id, entries.c.pseudonym)).all()
+        for number, value in ((one, b"-"), (other, index), (one, another)):
+            connection.execute(update(entries).where(entries.c.id == number).values(pseudonym=value))
+    kind = domains.open("samples").kind
+    every = [first, second, third]
+    for use in (lambda: kind.originals(every), lambda: domains.forget("samples", every, actor="dora")):
+        with pytest.raises(EngineError) as caught:
+            use()
+        assert caught.value.code == "trust-damaged"
+
+
+def test_a_log_that_is_older_than_the_database_is_refused(domains: Domains) -> None:
+    domain = domains.create(definition_of("samples", "list"), actor="anna")
+    files = [domains.folder.log.path, domains.folder.log.path.with_suffix(".head")]
+    before = [path.read_bytes() for path in files]
+    made(domain)
+    domains.forget("samples", made(domain)[:1], actor="dora")
+    made(domain, ["dora"])
+    for path, content in zip(files, before, strict=True):
+        path.write_bytes(content)
+    folder = TrustFolder(domains.folder.path)
+    log_module._FOLLOWED.clear()  # as in a new process
+    with pytest.raises(EngineError) as caught:
+        Domains(folder).open("samples").kind.known(PEOPLE, domain.keys.current)
+    assert caught.value.code == "trust-log-cut"
+
+
+@pytest.mark.parametrize("kind", ["one-way", "reversible", "list"])
+def test_a_destroyed_key_that_is_put_back_with_everything_but_the_log_is_not_used(domains: Domains, kind: str) -> None:
+    domain = domains.create(definition_of("study", kind), actor="anna")
+    made(domain)
+    files = {path: path.read_bytes() for path in domains.folder.path.glob("domain-*")}
+
+    put_back = older(domains, lambda: domains.destroy_key("study", actor="dora"))
+    put_back()
+    for path, content in files.items():
+        path.write_bytes(content)
+        path.chmod(0o600)
+    for use in (
+        lambda: domains.open("study"),
+        lambda: domains.rotate_key("study", actor="dora"),
+    ):
+        with pytest.raises(InputError) as caught:
+            use()
+        assert caught.value.code == "pseudonym-key-put-back"
+    (domains.folder.path / "domain-study.json").unlink()
+    with pytest.raises(InputError) as caught:
+        domains.create(definition_of("study", kind), actor="anna")
+    assert caught.value.code == "pseudonym-key-put-back"
+    (domains.folder.path / "domain-study.json").write_bytes(files[domains.folder.path / "domain-study.json"])
+    assert domains.destroy_key("study", actor="dora") == (1,)
+    assert not (domains.folder.path / "domain-study.key").exists()
+
+
+def test_the_log_of_forgetting_names_nobody(domains: Domains) -> None:
+    domain = domains.create(definition_of("samples", "list"), actor="anna")
+    pseudonyms = made(domain)
+    with domains.folder.store(ROOM).reading() as connection:
+        rows = connection.execute(select(entries)).all()
+    domains.forget("samples", pseudonyms, actor="dora")
+    text = domains.folder.log.path.read_text()
+    for secret in (*PEOPLE[1:], *pseudonyms, *(bytes(row.pseudonym).hex() for row in rows)):
+        assert secret not in text
+    [begun] = [one for one in domains.folder.log.entries() if one["action"] == "forget begins"]
+    assert len(begun["details"]["marks"].split()) == begun["details"]["entries"] == 3

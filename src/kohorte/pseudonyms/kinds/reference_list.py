@@ -89,9 +89,13 @@ class ReferenceList(PseudonymKind):
             self.definition.shape.body(pseudonym)
         return self.entries.originals(pseudonyms)
 
-    def forget(self, pseudonyms: Sequence[str] | None) -> int:
-        """Destroy the entries of these pseudonyms, or all entries; return how many there were."""
-        for place, pseudonym in enumerate(pseudonyms or (), start=1):
+    def unchecked(self) -> Entries:
+        """The list, also if its database is older than the log, to repair or to end it."""
+        return Entries(self.folder, self.definition, self.keys, unchecked=True)
+
+    def forget(self, pseudonyms: Sequence[str]) -> int:
+        """Destroy the entries of these pseudonyms; return how many there were."""
+        for place, pseudonym in enumerate(pseudonyms, start=1):
             try:
                 self.definition.shape.body(pseudonym)
             except InputError as error:

@@ -1,0 +1,124 @@
+"""The tie between a list in a database and the log of its folder: neither can be replaced by an older copy alone.
+
+Guarantee
+    Every change of a list counts its version up, in the same transaction, and notes how far the log was, sealed with
+    the key of the folder. The log has the version after each change, and before people are forgotten. A database that
+    is older than the log says is refused, so that nobody who was forgotten comes back; so is a log that is older than
+    the database says. If only the last step is missing, and it was to forget, the process was killed: it is done now.
+Leaves open
+    The whole folder with database, key and log put back to one moment of the past: only a head that was noted elsewhere
+    shows that. A change that was killed before the log had it is not demanded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Set
+from dataclasses import asdict, dataclass
+from typing import TypeVar
+
+from sqlalchemy import Connection, delete, insert, select
+
+from kohorte.errors import EngineError
+from kohorte.trust.folder import TrustFolder
+from kohorte.trust.log import Detail
+from kohorte.trust.records.heads import Head, cut
+from kohorte.trust.store import Store, ties
+
+Result = TypeVar("Result")
+TABLE = "ties"
+MARKS_AT_ONCE = 1000
+"""Fingerprints in one entry of the log."""
+
+
+@dataclass(frozen=True)
+class State:
+    """The version of a list, and the last entry of the log when it was stored."""
+
+    version: int = 0
+    number: int = 0
+    code: str = Head().code
+
+
+class Tie:
+    """The tie of one list; `name` is that of the list in the log, `what` that in messages.
+
+    `lock` keeps other writers of the list out until the transaction of a connection ends.
+    """
+
+    def __init__(self, folder: TrustFolder, name: str, what: str, *, lock: Callable[[Connection], object]) -> None:
+        self._folder, self._log, self._lock = folder, folder.log, lock
+        self.name, self._what = name, what
+
+    def details(self, version: int) -> dict[str, Detail]:
+        """What an entry of the log says about the version that a change has made."""
+        return {"list": self.name, "state": version}
+
+    def check(self, store: Store, again: Callable[[Connection, Set[str]], object]) -> None:
+        """Refuse a database or a log that is older than the other; `again` forgets what has given fingerprints."""
+        logged = self._log.checked().versions.get(self.name, 0)  # before the database, which may change meanwhile
+        with store.reading() as connection:
+            state = self._read(connection)
+        facts = self._log.checked()
+        if not facts.has(Head(state.number, state.code)):
+            raise cut(self._folder.path, f"it lacks entries that the database of {self._what} knows")
+        if state.version == logged - 1 and facts.only_forgets(self.name, logged):
+            self.complete(store, again)
+        elif state.version < logged:
+            raise self._older()
+
+    def complete(self, store: Store, again: Callable[[Connection, Set[str]], Result]) -> Result:
+        """Forget in an older database what was forgotten since, and take it for the present one."""
+        with store.writing() as connection:
+            self._lock(connection)
+            facts = self._log.checked()
+            state = self._read(connection)
+            forgotten = facts.forgotten_after(self.name, state.version)
+            found = again(connection, forgotten)
+            self._write(connection, max(state.version, facts.versions.get(self.name, 0)))
+        return found
+
+    def forgotten(self) -> Set[str]:
+        """The fingerprints of all that was ever forgotten in this list."""
+        return self._log.checked().forgotten[self.name]
+
+    def next(self, connection: Connection) -> int:
+        """Count a change, in its transaction, which keeps other writers out; returns the version.
+
+        An older database is refused. If the change is to forget, the log gets its entry after this and before the end
+        of the transaction.
+        """
+        state = self._read(connection)
+        if state.version < self._log.checked().versions.get(self.name, 0):
+            raise self._older()
+        self._write(connection, state.version + 1)
+        return state.version + 1
+
+    def _read(self, connection: Connection) -> State:
+        sealed = connection.execute(select(ties.c.sealed).where(ties.c.name == self.name)).scalar()
+        if sealed is None:
+            return State()
+        return State(**json.loads(self._folder.sealer(TABLE).unseal(sealed, row=self.name.encode())))
+
+    def _write(self, connection: Connection, version: int) -> None:
+        head = self._log.checked().head
+        state = json.dumps(asdict(State(version, head.number, head.code))).encode()
+        sealed = self._folder.sealer(TABLE).seal(state, row=self.name.encode())
+        connection.execute(delete(ties).where(ties.c.name == self.name))
+        connection.execute(insert(ties), {"name": self.name, "sealed": sealed})
+
+    def _older(self) -> EngineError:
+        return EngineError(
+            f"the database of {self._what} is older than the log of the folder: people who were forgotten may be in it "
+            "again; put the newest copy back, or see 'kohorte folder confirm'",
+            code="trust-database-older",
+        )
+
+
+def back() -> EngineError:
+    """The error of a row that was forgotten and is in the database again."""
+    return EngineError(
+        "somebody who was forgotten is in the database again: rows of an older copy were put back; restore the newest "
+        "copy, or see 'kohorte folder confirm'",
+        code="trust-forgotten-back",
+    )
