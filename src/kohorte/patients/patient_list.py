@@ -34,15 +34,16 @@ from kohorte.patients.linkage.weights import Weighing
 from kohorte.patients.list import cases
 from kohorte.patients.list.cases import Case
 from kohorte.patients.list.database import every_pid, found, holders_of, person_of, pids_of
-from kohorte.patients.list.history import History, forget, history_of
+from kohorte.patients.list.history import FREQUENCIES, History, forget, history_of
 from kohorte.patients.list.judging import Outcome
 from kohorte.patients.list.registration import Registered, Registration, Row
-from kohorte.patients.list.storage import FREQUENCIES, Storage
+from kohorte.patients.list.storage import Storage
 from kohorte.patients.list.tables import PEOPLE, RECORDS
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key
 from kohorte.trust.log import account
+from kohorte.trust.records.facts import FORGET_BEGINS
 
 BATCH = 2_000
 SAMPLE = 20_000
@@ -255,19 +256,32 @@ class PatientList:
 
         The log has two entries with the fingerprints of the PIDs: before and after. They prove when it was done.
         """
-        with self._storage.reading() as connection:
-            found = history_of(connection, self._storage.secrets, person_of(connection, self._storage.secrets, pid))
         if dry_run:
-            return len(found.records)
-        pids = (found.pid, *found.joined)
-        for one in pids:
-            self._log("forget begins", pid=self._mark(one))
+            with self._storage.reading() as connection:
+                person = person_of(connection, self._storage.secrets, pid)
+                return len(history_of(connection, self._storage.secrets, person).records)
         with self._storage.writing() as connection:
             secrets = self._storage.secrets
-            records = forget(connection, secrets, person_of(connection, secrets, pid))
+            person = person_of(connection, secrets, pid)
+            found = history_of(connection, secrets, person)
+            pids = (found.pid, *found.joined)
+            for one in pids:
+                self._log(
+                    FORGET_BEGINS, pid=self._mark(one)
+                )  # first: a process that is killed leaves somebody forgotten
+            records = forget(connection, secrets, person)
         for one in pids:
             self._log("forget", pid=self._mark(one), kind="identity data and link destroyed", records=records)
         return records
+
+    @staticmethod
+    def complete(folder: TrustFolder) -> int:
+        """Forget again who came back with an older database; returns how many PIDs that were."""
+        storage = Storage(folder, unchecked=True)
+        try:
+            return storage.complete()
+        finally:
+            storage.close()
 
     def rotate_key(self) -> int:
         """Seal the whole list with a new version of its key; returns the number of the version."""
@@ -352,7 +366,7 @@ class PatientList:
         return self._folder.log.fingerprint(pid)
 
     def _log(self, action: str, **details: str | int | bool) -> None:
-        self._folder.log.append(action, "the patient list", actor=self._actor, **details)
+        self._folder.log.append(action, "the patient list", actor=self._actor, **details, **self._storage.noted)
 
 
 def _is_not_understood(text: str) -> bool:

@@ -144,19 +144,21 @@ def holders_of(connection: Connection, secrets: Secrets, pids: Iterable[str]) ->
     indexes: defaultdict[bytes, list[str]] = defaultdict(list)
     for pid in pids:  # one PID can be written in several ways
         indexes[secrets.pid_index(pid_of(number_of(pid)))].append(pid)
-    wanted = (PEOPLE.c.pid_index, PEOPLE.c.id, PEOPLE.c.joined)
-    return {
-        pid: (row.id, row.id if row.joined is None else row.joined)
-        for row in found(connection, PEOPLE.c.pid_index, indexes, *wanted)
-        for pid in indexes[bytes(row.pid_index)]
-    }
+    holders: dict[str, tuple[int, int]] = {}
+    for row in found(connection, PEOPLE.c.pid_index, indexes, *PEOPLE.c):
+        written = indexes[bytes(row.pid_index)]
+        secrets.refuse_other(row.pid, row.id, pid_of(number_of(written[0])))
+        holders |= dict.fromkeys(written, (row.id, row.id if row.joined is None else row.joined))
+    return holders
 
 
 def person_of(connection: Connection, secrets: Secrets, pid: str) -> int:
     """The person whom a PID stands for; check characters are checked, and an unknown PID is refused."""
-    index = secrets.pid_index(pid_of(number_of(pid)))
-    row = connection.execute(select(PEOPLE.c.id, PEOPLE.c.joined).where(PEOPLE.c.pid_index == index)).first()
+    plain = pid_of(number_of(pid))
+    index = secrets.pid_index(plain)
+    row = connection.execute(select(PEOPLE).where(PEOPLE.c.pid_index == index)).first()
     if row is not None:
+        secrets.refuse_other(row.pid, row.id, plain)
         return int(row.id if row.joined is None else row.joined)
     forgotten = connection.execute(select(FORGOTTEN.c.at).where(FORGOTTEN.c.pid_index == index)).scalar()
     if forgotten is not None:

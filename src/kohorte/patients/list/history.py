@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import now, pids_of
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.storage import FREQUENCIES
 from kohorte.patients.list.tables import (
     BLOCKS,
     CASES,
@@ -27,6 +26,8 @@ from kohorte.patients.list.tables import (
     SETTINGS,
     TEMP_IDS,
 )
+
+FREQUENCIES = "frequencies"
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,25 @@ def forget(connection: Connection, secrets: Secrets, person: int) -> int:
     ):
         connection.execute(statement)
     return len(records)
+
+
+def forget_only(connection: Connection, secrets: Secrets, gone: Set[int]) -> None:
+    """Destroy everything about PIDs, by their numbers, in a database that may not know who was joined or split later.
+
+    PIDs that are joined with one of them and are not to be forgotten become people of their own, with their records.
+    """
+    holders = {row.id: row.joined or row.id for row in connection.execute(select(PEOPLE.c.id, PEOPLE.c.joined))}
+    for holder in sorted({holders[one] for one in gone}):
+        members = [one for one, held_by in holders.items() if held_by == holder]
+        if gone >= set(members):
+            forget(connection, secrets, holder)
+            continue
+        for one in members:
+            own = (RECORDS.c.person == holder) & (RECORDS.c.home == one)
+            connection.execute(update(RECORDS).where(own).values(person=one))
+            connection.execute(update(PEOPLE).where(PEOPLE.c.id == one).values(joined=None))
+        for one in sorted(gone & set(members)):
+            forget(connection, secrets, one)
 
 
 def _leave_exports(connection: Connection, secrets: Secrets, people: list[int]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kohorte.patients.identity import Identity
 from kohorte.trust.keys import Key
-from kohorte.trust.sealing import BlindIndex, Sealer
+from kohorte.trust.sealing import BlindIndex, Sealer, exchanged
+from kohorte.trust.ties import back
 
 BLOCK_BYTES = 8
 CONSENTS, EXPORTS, TEMP_IDS = "consents", "exports", "temp ids"
@@ -18,8 +19,12 @@ CONSENTS, EXPORTS, TEMP_IDS = "consents", "exports", "temp ids"
 class Secrets:
     """Everything that needs the key of the patient list."""
 
-    def __init__(self, key: Key, first: Key) -> None:
-        """Seal with `key`; `first` is the first version, under which PIDs and tables are indexed for ever."""
+    def __init__(self, key: Key, first: Key, *, forgotten: Callable[[str], bool] = lambda _: False) -> None:
+        """Seal with `key`; `first` is the first version, under which PIDs and tables are indexed for ever.
+
+        A PID that is `forgotten` and in the database all the same is refused.
+        """
+        self._forgotten = forgotten
         self._identities = Sealer(key, "patients records")
         self._pids = Sealer(key, "patients people")
         self._settings = Sealer(key, "patients settings")
@@ -47,7 +52,15 @@ class Secrets:
 
     def pid(self, sealed: bytes, person: int) -> str:
         """Unseal a PID."""
-        return self._pids.unseal(sealed, row=b"%d" % person).decode()
+        pid = self._pids.unseal(sealed, row=b"%d" % person).decode()
+        if self._forgotten(pid):
+            raise back()
+        return pid
+
+    def refuse_other(self, sealed: bytes, person: int, pid: str) -> None:
+        """Refuse a row that was found by the index of a PID and has another one."""
+        if self.pid(sealed, person) != pid:
+            raise exchanged()
 
     def seal_setting(self, value: bytes, name: str) -> bytes:
         """Seal a setting of the list."""

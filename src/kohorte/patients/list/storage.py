@@ -6,7 +6,7 @@ the PIDs of forgotten people are not known any more and could not be indexed aga
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
 from sqlalchemy import Connection, delete, insert, select
@@ -16,6 +16,7 @@ from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
 from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import update_many, write_many
+from kohorte.patients.list.history import FREQUENCIES, forget_only
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import (
     BLOCKS,
@@ -30,17 +31,24 @@ from kohorte.patients.list.tables import (
     TEMP_IDS,
 )
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.keys import Key
+from kohorte.trust.log import Detail
 from kohorte.trust.private_files import locked
+from kohorte.trust.ties import Tie
 
 SEALED_WITH = "sealed with"
 """The setting that says which version of the key seals; the fingerprint of each version is a setting, too."""
-FREQUENCIES = "frequencies"
+LOCK = select(COUNTERS.c.name).with_for_update()
 
 
 class Storage:
     """The tables of a list, and everything that needs its key."""
 
-    def __init__(self, folder: TrustFolder) -> None:
+    def __init__(self, folder: TrustFolder, *, unchecked: bool = False) -> None:
+        """Open the list; with `unchecked` a database that is older than the log is not refused, to repair it."""
+        self.version = 0
+        self._log = folder.log
+        self._tie = Tie(folder, NAME, "the patient list", lock=lambda connection: connection.execute(LOCK).all())
         self._key_file = folder.key_file(
             NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
         )
@@ -54,7 +62,9 @@ class Storage:
         version, fingerprint, first = noted.decode().split()
         keys.check({keys.versions[0].version: first, int(version): fingerprint})
         self._noted = noted
-        self.secrets = Secrets(keys.version(int(version)), keys.versions[0])
+        self.secrets = self._secrets(keys.version(int(version)), keys.versions[0])
+        if not unchecked:
+            self._tie.check(self._store, self._forget_again)
 
     def close(self) -> None:
         """Close the connections to the database."""
@@ -70,10 +80,47 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are stored together; writers wait for each other, also in other processes."""
-        with self._store.writing() as connection:
-            connection.execute(select(COUNTERS.c.name).with_for_update()).all()
-            self._refuse_rotated(connection)
-            yield connection
+        before = self.version
+        try:
+            with self._store.writing() as connection:
+                connection.execute(LOCK).all()
+                self._refuse_rotated(connection)
+                self.version = self._tie.next(connection)
+                yield connection
+        except BaseException:
+            self.version = before
+            raise
+
+    @property
+    def noted(self) -> dict[str, Detail]:
+        """What an entry of the log says about the last change that was made here."""
+        return self._tie.details(self.version) if self.version else {}
+
+    def complete(self) -> int:
+        """Forget in an older database the PIDs that were forgotten since; return how many there were.
+
+        The database counts as the present one from then on. TempIDs in it may have been used, and end.
+        """
+        found = self._tie.complete(self._store, self._forget_again)
+        with self.writing() as connection:
+            connection.execute(delete(TEMP_IDS))
+        return found
+
+    def _forget_again(self, connection: Connection, marks: Set[str]) -> int:
+        marks = marks | self._tie.forgotten()
+        if not marks:
+            return 0
+        keys = self._key_file.read()
+        plain = Secrets(keys.version(int(self._noted.split()[0])), keys.versions[0])
+        people = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid)).all()
+        gone = {row.id for row in people if self._log.fingerprint(plain.pid(row.pid, row.id)) in marks}
+        forget_only(connection, plain, gone)
+        return len(gone)
+
+    def _secrets(self, key: Key, first: Key) -> Secrets:
+        return Secrets(
+            key, first, forgotten=lambda pid: bool(gone := self._tie.forgotten()) and self._log.fingerprint(pid) in gone
+        )
 
     def _refuse_rotated(self, connection: Connection) -> None:
         if _setting(connection, SEALED_WITH) != self._noted:
@@ -99,7 +146,7 @@ class Storage:
         stays in the key file, because backups need it.
         """
         keys = self._key_file.rotate()
-        old, new = self.secrets, Secrets(keys.current, keys.versions[0])
+        old, new = self.secrets, self._secrets(keys.current, keys.versions[0])
         with self.writing() as connection:
             _seal_again(connection, old, new)
             connection.execute(delete(SETTINGS).where(SETTINGS.c.name == FREQUENCIES))
