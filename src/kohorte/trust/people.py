@@ -87,6 +87,13 @@ class People:
             people = self._read()
             if name not in people:
                 raise InputError(f"there is no person {name!r}{nearest(name, people)}", code="trust-person-unknown")
+            officers = [other for other, person in people.items() if Task.OFFICER in person.tasks]
+            if officers == [name] and len(people) > 1:
+                raise InputError(
+                    "the last data protection officer must stay as long as there are others, because nobody else is "
+                    "told about the way back; add another one first",
+                    code="trust-person-last-officer",
+                )
             self._write({other: person for other, person in people.items() if other != name})
         self._folder.log.append("remove person", f"person {name}", actor=actor)
 

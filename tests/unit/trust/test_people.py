@@ -120,3 +120,16 @@ def test_a_file_of_people_that_was_changed_is_refused(everybody: People, folder:
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with refused("trust-damaged"):
         everybody.all()
+
+
+def test_the_last_officer_stays_as_long_as_there_are_others(everybody: People) -> None:
+    everybody.add("Dora", [Task.OFFICER], PASSWORD, actor="account test")
+    with refused("trust-person-last-officer"):
+        everybody.remove("Dora", actor="account test")
+    everybody.add("Erik", [Task.OFFICER, Task.APPROVER], PASSWORD, actor="account test")
+    everybody.remove("Dora", actor="account test")
+    with refused("trust-person-last-officer"):
+        everybody.remove("Erik", actor="account test")
+    everybody.remove("Ada", actor="account test")
+    everybody.remove("Erik", actor="account test")
+    assert everybody.all() == []

@@ -1,6 +1,7 @@
 """Users and their roles.
 
-A deleted user remains as an empty row, because the audit log refers to it. There is always a steward who can sign in.
+A deleted user remains as an empty row, because the audit log refers to it. There is always a steward who can sign in,
+and, where a way back is served and there was one, a data protection officer who is told about it.
 """
 
 from __future__ import annotations
@@ -228,10 +229,10 @@ def change_by_hand(service: Service, email_address: str, changes: Changes) -> Ro
         return apply(service, connection, row.id, values, by=None)
 
 
-def can_act() -> ColumnElement[bool]:
-    """The condition that a user is a steward who may sign in."""
-    steward = exists().where(user_roles.c.user_id == users.c.id, user_roles.c.role == Role.STEWARD)
-    return and_(steward, users.c.disabled_at.is_(None), PRESENT)
+def can_act(role: Role = Role.STEWARD) -> ColumnElement[bool]:
+    """The condition that a user has a role, that of a steward if no other is named, and may sign in."""
+    holder = exists().where(user_roles.c.user_id == users.c.id, user_roles.c.role == role)
+    return and_(holder, users.c.disabled_at.is_(None), PRESENT)
 
 
 def apply(
@@ -245,7 +246,9 @@ def apply(
 ) -> Row[Any]:
     """Change the row and the roles of a user; a new password or a disabled account ends sessions."""
     actor = None if by is None else by.user_id
-    _keep_a_steward(connection, user_id, values)
+    _keep_the_last(connection, user_id, values, Role.STEWARD)
+    if service.settings.serves_way_back:
+        _keep_the_last(connection, user_id, values, Role.DATA_PROTECTION_OFFICER)
     columns = {name: value for name, value in values.items() if name != "roles"}
     columns |= origins.of_change(user_id, values, actor, second)
     with service.guard.changing(connection, USER, user_id):
@@ -274,18 +277,25 @@ def _set_roles(connection: Connection, user_id: int, roles: Collection[str]) -> 
     connection.execute(insert(user_roles), [{"user_id": user_id, "role": role} for role in roles])
 
 
-def _keep_a_steward(connection: Connection, user_id: int, values: Mapping[str, Any]) -> None:
-    """Lock the user and all stewards until the transaction ends, and refuse if no steward would be left.
+def _keep_the_last(connection: Connection, user_id: int, values: Mapping[str, Any], role: Role) -> None:
+    """Lock the user and all who have a role until the transaction ends, and refuse if none of them would be left.
 
     Roles are read again after locking: a statement that waited for a row still sees the older roles.
     """
-    held = select(users.c.id).where(PRESENT, or_(users.c.id == user_id, can_act())).order_by(users.c.id)
+    held = select(users.c.id).where(PRESENT, or_(users.c.id == user_id, can_act(role))).order_by(users.c.id)
     connection.execute(held.with_for_update(key_share=True)).all()
     found_or_refused(_row(connection, users.c.id == user_id), "user")
-    stays = Role.STEWARD in values.get("roles", (Role.STEWARD,)) and values.get("disabled_at") is None
-    stewards = connection.execute(select(users.c.id).where(can_act())).scalars().all()
-    if not stays and stewards == [user_id]:
+    stays = role in values.get("roles", (role,)) and values.get("disabled_at") is None
+    holders = connection.execute(select(users.c.id).where(can_act(role))).scalars().all()
+    if stays or holders != [user_id]:
+        return
+    if role is Role.STEWARD:
         raise InputError("the last data steward must stay; appoint another one first", code="last-steward-conflict")
+    raise InputError(
+        "the last data protection officer must stay, because nobody else is told about the way back; appoint another "
+        "one first",
+        code="last-officer-conflict",
+    )
 
 
 def _password_values(password: str, user: Mapping[str, Any], *, strong: bool) -> dict[str, Any]:

@@ -85,7 +85,10 @@ def _creates_power(call: Call, connection: Connection) -> bool:
 
 
 def _changes_power(call: Call, connection: Connection) -> bool:
-    """Whether a change grants such a role, or would let the caller act as somebody who has one."""
+    """Whether a change grants such a role, or would let the caller act as somebody who has one.
+
+    Also whether it silences a data protection officer: nobody alone decides who is told about the way back.
+    """
     if not call.service.settings.serves_way_back:
         return False
     row = found_or_refused(connection.execute(USERS.where(accounts.c.id == call.subject_id)).one_or_none(), "user")
@@ -94,7 +97,21 @@ def _changes_power(call: Call, connection: Connection) -> bool:
     enables = "disabled_at" in call.values and call.values["disabled_at"] is None
     proves = not call.values.keys().isdisjoint(("password_hash", "certificate_fingerprint", "email_address"))
     own = call.subject_id == call.actor.user_id
-    return bool(after - before) or (bool(before | after) and not own and (enables or proves))
+    silenced = not own and Role.DATA_PROTECTION_OFFICER in roles_of(row) and (proves or _ends_officer(call.values))
+    return silenced or bool(after - before) or (bool(before | after) and not own and (enables or proves))
+
+
+def _ends_officer(values: Mapping[str, Any]) -> bool:
+    """Whether a data protection officer would be none any more."""
+    kept = map(str, values.get("roles", (Role.DATA_PROTECTION_OFFICER,)))
+    return Role.DATA_PROTECTION_OFFICER not in kept or values.get("disabled_at") is not None
+
+
+def _removes_officer(call: Call, connection: Connection) -> bool:
+    """Whether a data protection officer, who is told about the way back, would be deleted by somebody else."""
+    row = found_or_refused(connection.execute(USERS.where(accounts.c.id == call.subject_id)).one_or_none(), "user")
+    own = call.subject_id == call.actor.user_id
+    return call.service.settings.serves_way_back and not own and Role.DATA_PROTECTION_OFFICER in roles_of(row)
 
 
 def _change_user(call: Call, connection: Connection) -> Outcome:
@@ -146,7 +163,7 @@ ACTIONS: Mapping[str, Action] = MappingProxyType(
     {
         "create_user": Action("user", _create_user, guarded=_creates_power),
         "change_user": Action("user", _change_user, guarded=_changes_power),
-        "delete_user": Action("user", _delete_user),
+        "delete_user": Action("user", _delete_user, guarded=_removes_officer),
         "delete_dataset": Action("dataset", _delete_dataset),
         "delete_project": Action("project", _delete_project),
         "download_csv": Action("project", _open_release, opens=True),
