@@ -33,6 +33,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "series": "release a growing table repeatedly",
         "query": "ask in SQL, get answers with noise from a budget",
         "disclosures": "the memory of releases: what left, and what a new one would tell",
+        "folder": "verify, back up and repair a folder of keys and lists",
         "domain": "domains of pseudonyms and their keys",
         "pseudonymize": "replace a column of a table by pseudonyms",
         "envelope": "seal medical data for one recipient",

@@ -22,13 +22,14 @@ examples:
   kohorte service restore --folder service --from /backups/monday
   kohorte service confirm-spent --folder service --reason "the disk with spent.log was lost on Monday"
   kohorte service confirm-rows --folder service --reason "the disk with state.log was lost on Monday"
+  kohorte service confirm-parts --folder service --reason "the patient list of Sunday was put back"
 
 A backup holds neither the key (keys/master.key) nor spent.log and state.log: copy all three to other places. When a
 backup is restored, spent.log has to be the newest one: it tells what was spent after the backup was made."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the six actions of the verb."""
+    """Add the seven actions of the verb."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     status = service_action(actions, "status", "print the state of key, locked files and log of spendings", EPILOG)
     rotate = service_action(actions, "rotate-key", "replace the master key, or finish replacing it", EPILOG)
@@ -39,10 +40,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     restore.add_argument("--old-key", metavar="F", help="key file of the backup, if the key was replaced since")
     confirm = service_action(actions, "confirm-spent", "begin a new spent.log when the old one is lost", EPILOG)
     rows = service_action(actions, "confirm-rows", "accept the database as it is, and begin a new state.log", EPILOG)
-    for one in (confirm, rows):
+    parts = service_action(actions, "confirm-parts", "take older folders of patient list and pseudonyms", EPILOG)
+    for one in (confirm, rows, parts):
         one.add_argument("--reason", metavar="TEXT", required=True, help="why; goes into the audit log")
-    runs = (run_rotate_key, run_backup, run_restore, run_status, run_confirm_spent, run_confirm_rows)
-    for action, run in zip((rotate, backup, restore, status, confirm, rows), runs, strict=True):
+    runs = (run_rotate_key, run_backup, run_restore, run_status, run_confirm_spent, run_confirm_rows, run_confirm_parts)
+    for action, run in zip((rotate, backup, restore, status, confirm, rows, parts), runs, strict=True):
         action.set_defaults(run=run)
 
 
@@ -108,14 +110,16 @@ def run_status(options: argparse.Namespace) -> int:
         from kohorte.service.key_rotation import is_unfinished
         from kohorte.service.projects.ruled_projects import broken_rules
         from kohorte.service.projects.spendings import standing
+        from kohorte.service.trust.heads import older_parts
 
         key, unfinished, log = service.vault.ring.current.id.hex(), is_unfinished(service.vault.ring), standing(service)
         files, state = len(service.vault.names()), state_problem(service.guard)
         rules, broken = service.settings.rules.to_dict(), broken_rules(service)
+        older = {} if state is not None else {str(part): problem for part, problem in older_parts(service).items()}
     if options.json:
         facts = {"key": key, "rotation_unfinished": unfinished, "files": files, "spent_log": asdict(log)}
         facts |= {"rules": rules, "broken_rules": [one.to_dict() for one in broken]}
-        print_json({**facts, "state_log": state})
+        print_json({**facts, "state_log": state, "parts": older})
     else:
         print(f"key {key}" + (", being replaced: run kohorte service rotate-key again" if unfinished else ""))
         print(f"locked files {files:,}")
@@ -127,7 +131,9 @@ def run_status(options: argparse.Namespace) -> int:
         _print_problem(log)
         if state is not None:
             print(f"THE SERVICE DOES NOT START: {state}")
-    return int(unfinished or log.problem is not None or bool(broken) or state is not None)
+        for problem in older.values():
+            print(f"A PART IS REFUSED: {problem}")
+    return int(unfinished or log.problem is not None or bool(broken) or state is not None or bool(older))
 
 
 def run_confirm_spent(options: argparse.Namespace) -> int:
@@ -159,6 +165,23 @@ def run_confirm_rows(options: argparse.Namespace) -> int:
         for row in wrong:
             print(f"accepted although it was not as the service wrote it: {row.table} {row.id} ({row.problem})")
         print(f"{count:,} rows are accepted as they are; a new state.log begins")
+    return 0
+
+
+def run_confirm_parts(options: argparse.Namespace) -> int:
+    """Take older folders of parts as they are."""
+    with opened(options.folder) as service:
+        from kohorte.service.trust.confirming import confirm_parts
+
+        done = confirm_parts(service, reason=options.reason)
+    if options.json:
+        print_json({"parts": {part: asdict(one) for part, one in done.items()}})
+        return 0
+    for part, one in done.items():
+        print(f"{part}: is taken as it is; {one.declined:,} requests for the way back were declined")
+        print(f"{one.forgotten_entries + one.forgotten_pids:,} entries were forgotten again\nhead {one.head}")
+    if not done:
+        print("no part is older than the service knows")
     return 0
 
 

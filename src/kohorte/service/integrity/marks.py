@@ -20,7 +20,17 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, Table, and_, func, select
 
 from kohorte.service.keyring import MasterKey
-from kohorte.service.storage.schema import accounts, approvals, daily_use, datasets, projects, spent, user_roles, users
+from kohorte.service.storage.schema import (
+    accounts,
+    approvals,
+    daily_use,
+    datasets,
+    part_heads,
+    projects,
+    spent,
+    user_roles,
+    users,
+)
 
 ROLES = (
     select(func.aggregate_strings(user_roles.c.role, " "))
@@ -101,4 +111,5 @@ APPROVAL = Marked(approvals, select(approvals))
 ACCOUNT = Marked(accounts, select(accounts))
 SPENDING = Marked(spent, select(spent), in_state_log=False)
 DAILY_USE = Marked(daily_use, select(daily_use))
-MARKED = (USER, DATASET, PROJECT, APPROVAL, ACCOUNT, SPENDING, DAILY_USE)
+PART_HEAD = Marked(part_heads, select(part_heads))
+MARKED = (USER, DATASET, PROJECT, APPROVAL, ACCOUNT, SPENDING, DAILY_USE, PART_HEAD)

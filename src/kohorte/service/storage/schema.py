@@ -254,6 +254,15 @@ daily_use = _table(
     Column("mark", String(64)),
 )
 
+part_heads = _table(
+    "part_heads",
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, nullable=False),
+    Column("code", String(64), nullable=False),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
+)
+
 workers = _table(
     "workers",
     Column("name", String(100), primary_key=True),

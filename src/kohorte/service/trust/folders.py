@@ -15,7 +15,9 @@ from kohorte.service.parts import OF_TRUST, Part
 from kohorte.service.settings import Settings
 from kohorte.service.storage.numbers import skip_to
 from kohorte.service.storage.schema import users
+from kohorte.service.trust import heads
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.records.heads import Head
 
 ABOUT_A_PID = "trust-pid-"
 LONGEST_NUMBER = 10
@@ -51,20 +53,40 @@ def keep_numbers(service: Service) -> None:
 
 @contextmanager
 def opened(service: Service, part: Part) -> Iterator[TrustFolder]:
-    """Open the folder of a part while a request is served.
+    """Open the folder of a part while a request is served, and note how far its log is afterwards.
 
     What is wrong with the folder, a key or the database is for the operator: the log says it, the client does not learn
     it.
     """
     try:
-        yield TrustFolder.opened(service.settings.trust_folder(part))
-    except InputError as error:
+        folder = TrustFolder.opened(service.settings.trust_folder(part))
+        before = heads.refuse_older(service, part, folder)
+        try:
+            yield folder
+        finally:
+            _remember(service, part, folder, before)
+    except (InputError, EngineError) as error:
         if not error.code.startswith("trust-") or error.code.startswith(ABOUT_A_PID):
             raise
         _log.error("%s (%s)", error.message, error.code)
         raise EngineError(
             f"the folder of the {part} cannot be used; the log of the service says why", code="service-trust-folder"
         ) from None
+
+
+def _remember(service: Service, part: Part, folder: TrustFolder, before: Head) -> None:
+    """Note how far the log is, as soon as the database can be written; a failure does not take back what was done."""
+    with suppress(KohorteError):  # a log that was changed meanwhile is refused by the next request
+        head = folder.log.checked().head
+        if head.number > before.number:
+            service.database.when_free(lambda: _noted(service, part, head))
+
+
+def _noted(service: Service, part: Part, head: Head) -> None:
+    try:
+        heads.remember(service, part, head)
+    except KohorteError as error:
+        _log.error("how far the log of the %s is could not be noted: %s (%s)", part, error.message, error.code)
 
 
 def name_of(actor: Actor) -> str:

@@ -13,8 +13,7 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
 from kohorte.service.problems import status_of
-from kohorte.service.trust.folders import name_of
-from kohorte.trust.folder import TrustFolder
+from kohorte.service.trust.folders import name_of, opened
 from kohorte.trust.notices import REFUSED_OPERATION
 
 NOTED_BELOW = frozenset(
@@ -51,7 +50,7 @@ def note(service: Service, part: Part, actor: Actor, operation: str, error: Koho
     told = isinstance(error, AccessDenied) or status in TOLD_STATUS
     action = REFUSED_OPERATION if told else REFUSED_INPUT
     try:
-        log = TrustFolder.opened(service.settings.trust_folder(part)).log
-        log.append(action, operation, actor=name_of(actor), reason=error.code)
+        with opened(service, part) as folder:
+            folder.log.append(action, operation, actor=name_of(actor), reason=error.code)
     except KohorteError as problem:
         _log.error("a refusal could not be noted: %s (%s)", problem.message, problem.code)
