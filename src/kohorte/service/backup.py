@@ -2,27 +2,23 @@
 
 A backup contains the database and the encrypted files. It contains neither the key file, which is stored separately,
 nor the log of spendings: an old log would hide what was spent since (docs/decisions/0030-backup-and-restore.md). For
-the same reason it does not contain state.log (docs/decisions/0032-marked-rows.md). The folders of patient list and
-pseudonyms are not in it either: they have keys. The backup knows how far their logs were.
+the same reason it does not contain state.log (docs/decisions/0032-marked-rows.md). Of the folders of patient list and
+pseudonyms it contains everything but their keys and their logs (`trust.copies`), and it knows how far the logs were.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import shutil
-import sqlite3
-import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import inspect, select
 
-from kohorte.errors import EngineError, InputError
+from kohorte.errors import InputError, KohorteError
 from kohorte.service.context import How, Service
 from kohorte.service.key_rotation import is_unfinished, rotate
 from kohorte.service.keyring import KeyFile, flush_folder
@@ -33,9 +29,12 @@ from kohorte.service.storage.database import Database
 from kohorte.service.storage.schema import audit_head, now
 from kohorte.service.trust.folders import keep_numbers
 from kohorte.service.trust.heads import noted_heads, problems
+from kohorte.trust.copies.copying import copy_file, copy_sqlite, failure, flush, is_damaged, new_folder, run_postgresql
+from kohorte.trust.copies.folder_backup import back_up_folder, needs_content, restore_folder
+from kohorte.trust.folder import OWN_KEY, TrustFolder
 
 FORMAT = 1
-MANIFEST, FILES = "backup.json", "files"
+MANIFEST, FILES, PARTS = "backup.json", "files", "parts"
 DUMPS = {"sqlite": "service.db", "postgresql": "service.dump"}
 SQLITE_FILES = ("", "-wal", "-shm", "-journal")
 
@@ -67,11 +66,14 @@ def make_backup(service: Service, output: Path) -> Backup:
     """Copy database and encrypted files into a new folder, while the service is running."""
     fingerprint = service.vault.fingerprint
     _refuse_rotation(service, fingerprint)
-    with _new_folder(output) as folder:
+    with new_folder(output) as folder:
         (folder / FILES).mkdir(mode=0o700)
         _copy_files(service, folder / FILES)  # before: files that are deleted while the database is copied
         kind = "sqlite" if service.database.is_sqlite else "postgresql"
-        (_copy_sqlite if kind == "sqlite" else _dump_postgresql)(service.database, folder / DUMPS[kind])
+        if service.database.file is not None:
+            copy_sqlite(service.database.file, folder / DUMPS[kind])
+        else:
+            _dump_postgresql(service.database, folder / DUMPS[kind])
         _copy_files(service, folder / FILES)  # after: files that were added
         _refuse_rotation(service, fingerprint)
         with service.database.reading() as connection:
@@ -86,8 +88,9 @@ def make_backup(service: Service, output: Path) -> Backup:
             files=len(list((folder / FILES).iterdir())),
             part_heads=noted_heads(service.settings),
         )
+        _copy_parts(service.settings, folder / PARTS)
         (folder / MANIFEST).write_text(json.dumps(asdict(found), indent=2) + "\n")
-        _flush(folder)
+        flush(folder)
     return found
 
 
@@ -103,11 +106,11 @@ def restore(settings: Settings, source: Path, *, old_key: Path | None = None) ->
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
             settings.vault_folder.rmdir()  # an empty one; a full one was refused
-        with _new_folder(settings.vault_folder) as folder:
-            shutil.copytree(source / FILES, folder, dirs_exist_ok=True, copy_function=_copy)
-            _flush(folder)
+        with new_folder(settings.vault_folder) as folder:
+            shutil.copytree(source / FILES, folder, dirs_exist_ok=True, copy_function=copy_file)
+            flush(folder)
     except OSError:
-        raise _failure("the encrypted files could not be copied") from None
+        raise failure("the encrypted files could not be copied") from None
     _restore_database(settings, source / DUMPS[backup.database])
     with Service.opened(settings, create=True, how=How.RESTORED) as service:
         if is_unfinished(service.vault.ring):
@@ -123,7 +126,28 @@ def restore(settings: Settings, source: Path, *, old_key: Path | None = None) ->
                 entered=spendings.missing,
                 log_refused=int(spendings.problem is not None),
             )
-    return Restored(backup, spendings, problems(settings, backup.part_heads))
+    return Restored(
+        backup, spendings, (*_restore_parts(settings, source / PARTS), *problems(settings, backup.part_heads))
+    )
+
+
+def _copy_parts(settings: Settings, target: Path) -> None:
+    """Copy what the folders of the parts have besides keys and logs."""
+    target.mkdir(mode=0o700)
+    for part in OF_TRUST:
+        if settings.trust_folder(part).is_dir():
+            back_up_folder(TrustFolder.opened(settings.trust_folder(part)), target / part)
+
+
+def _restore_parts(settings: Settings, source: Path) -> Iterator[str]:
+    """Complete the folders that have their keys and logs and nothing else; return what is wrong with them."""
+    for part in OF_TRUST:
+        folder = settings.trust_folder(part)
+        if (source / part).is_dir() and (folder / OWN_KEY).is_file() and needs_content(folder):
+            try:
+                restore_folder(folder, source / part)
+            except KohorteError as error:
+                yield error.message
 
 
 def _refuse_rotation(service: Service, fingerprint: str) -> None:
@@ -134,55 +158,15 @@ def _refuse_rotation(service: Service, fingerprint: str) -> None:
         )
 
 
-@contextmanager
-def _new_folder(output: Path) -> Iterator[Path]:
-    """Yield a temporary folder that gets its name if the block succeeds, and is removed otherwise."""
-    if output.exists():
-        raise InputError(f"{output}: exists already; name a new folder", code="service-backup-output")
-    folder = output.with_name(f".{output.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        folder.mkdir(mode=0o700)
-        yield folder
-        folder.rename(output)
-        flush_folder(output.parent)
-    except OSError:
-        raise _failure(f"{output}: could not be written") from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _copy_files(service: Service, folder: Path) -> None:
     for name in service.vault.names():
         with suppress(FileNotFoundError):  # deleted meanwhile
             if not (folder / name).exists():
-                _copy(str(service.vault.path(name)), str(folder / name))
-
-
-def _copy(source: str, target: str) -> None:
-    """Copy a file via a temporary name, so that nothing is left if the source vanishes; only the owner can read it."""
-    temporary = f"{target}.tmp"
-    descriptor = os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as new, Path(source).open("rb") as old:
-            shutil.copyfileobj(old, new)
-        Path(temporary).rename(target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-
-
-def _copy_sqlite(database: Database, target: Path) -> None:
-    """Copy a consistent state of an SQLite database, with SQLite's own backup."""
-    os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    try:
-        with closing(sqlite3.connect(str(database.file))) as old, closing(sqlite3.connect(target)) as new:
-            old.backup(new)
-            new.execute("PRAGMA journal_mode = DELETE")
-    except sqlite3.Error:
-        raise _failure("the database could not be copied") from None
+                copy_file(str(service.vault.path(name)), str(folder / name))
 
 
 def _dump_postgresql(database: Database, target: Path) -> None:
-    _run(database, "pg_dump", "--format=custom", "--no-owner", f"--file={target}")
+    run_postgresql(database.engine.url, "pg_dump", "--format=custom", "--no-owner", f"--file={target}")
 
 
 def _restore_database(settings: Settings, dump: Path) -> None:
@@ -196,38 +180,18 @@ def _restore_database(settings: Settings, dump: Path) -> None:
             temporary.rename(database.file)
             flush_folder(database.file.parent)
         else:
-            _run(database, "pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", str(dump))
+            options = ("--no-owner", "--single-transaction", "--exit-on-error")
+            run_postgresql(database.engine.url, "pg_restore", *options, str(dump))
     except OSError:
-        raise _failure("the database could not be copied") from None
+        raise failure("the database could not be copied") from None
     finally:
         database.close()
 
 
 def _refuse_damaged(path: Path) -> None:
-    try:
-        with closing(sqlite3.connect(path)) as connection:
-            whole = connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    except sqlite3.Error:
-        whole = False
-    if not whole:
+    if is_damaged(path):
         path.unlink(missing_ok=True)
         raise _wrong("its database is damaged")
-
-
-def _run(database: Database, program: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL; the password is passed so that other users of the machine cannot see it."""
-    url = database.engine.url.set(drivername="postgresql")
-    environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}
-    address = url.set(password=None).render_as_string(hide_password=False)
-    command = [program, *arguments[:-1], f"--dbname={address}", arguments[-1]]
-    try:
-        subprocess.run(command, check=True, env=environment, capture_output=True)  # noqa: S603 - a fixed program
-    except FileNotFoundError:
-        raise InputError(
-            f"{program} is not installed here; install the client programs of PostgreSQL", code="service-backup-program"
-        ) from None
-    except subprocess.CalledProcessError:
-        raise _failure(f"{program} failed; run it by hand to see why") from None
 
 
 def _read(source: Path) -> Backup:
@@ -280,17 +244,6 @@ def _add_key(keys: KeyFile, backup: Backup, old_key: Path | None) -> None:
     keys.replace(replace(ring, previous=(*ring.previous, old)))
 
 
-def _flush(folder: Path) -> None:
-    """Let only the owner read the files of a folder, and wait until they are on disk."""
-    for path in folder.rglob("*"):
-        path.chmod(0o700 if path.is_dir() else 0o600)
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 def _occupied() -> InputError:
     return InputError(
         "a database (or its -wal, -shm or -journal file) or encrypted files exist already; restore into a folder with "
@@ -301,7 +254,3 @@ def _occupied() -> InputError:
 
 def _wrong(reason: str) -> InputError:
     return InputError(f"the backup cannot be used: {reason}", code="service-backup")
-
-
-def _failure(message: str) -> EngineError:
-    return EngineError(message, code="service-backup-failed")

@@ -96,11 +96,10 @@ class Store:
     def __init__(self, folder: Path, room: Room) -> None:
         self._room = room
         address = os.environ.get(ENVIRONMENT)
-        self._file = None if address else folder / f"{room.name}.db"
+        url = address_of(address)
+        self._file = None if url else folder / f"{room.name}.db"
         with _failures():
-            self._engine = (
-                _postgresql(_url(address)) if address else _sqlite(self._made(folder / f"{room.name}.db"), room)
-            )
+            self._engine = _postgresql(url) if url else _sqlite(self._made(folder / f"{room.name}.db"), room)
         weakref.finalize(self, self._engine.dispose)
         self._make_tables()
 
@@ -168,7 +167,10 @@ class Store:
         return path
 
 
-def _url(address: str) -> URL:
+def address_of(address: str | None) -> URL | None:
+    """The address of a PostgreSQL database in the environment; None if none is given."""
+    if not address:
+        return None
     try:
         url = make_url(address)
         known = url.get_backend_name() == "postgresql"

@@ -50,7 +50,7 @@ def test_a_backup_is_made_and_its_head_printed(service: Service, verb: Run, tmp_
     assert "audit head " in ran.out
     again = verb("backup", "--output", tmp_path / "backup")
     assert again.code == 2
-    assert "[service-backup-output]" in again.err
+    assert "[backup-output]" in again.err
 
 
 @on_sqlite

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 from kohorte.cli.output import print_json, trust_action
 from kohorte.errors import KohorteError
@@ -18,10 +19,15 @@ EPILOG = """\
 examples:
   kohorte folder verify --folder trust
   kohorte folder verify --folder trust --head "$(cat head.txt)"          a head that was noted before
+  kohorte folder backup --folder trust --output backup-1
+  kohorte folder restore --folder restored --from backup-1
   kohorte folder confirm --folder trust --reason "the disk with the database was lost on Monday"
 
 `verify` checks every entry of the log, and that databases and keys are those that the log knows. Note the head that it
 prints on another machine: if the whole folder was put back to an older copy, only a head noted before shows it.
+
+A backup has neither the key files nor log.jsonl and log.head: copy these to other places, the log as often as you can.
+`restore` needs all of them in the folder, because the log tells who was forgotten after the backup was made.
 
 `confirm` takes a folder as it is after an older copy of its database or log was put back, because nothing newer is
 left. Everybody whom the log knows as forgotten is forgotten again, no number is given twice, and TempIDs and requests
@@ -34,6 +40,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     verify = trust_action(actions, "verify", "verify the log, and what databases and keys say about it", EPILOG)
     verify.add_argument("--head", metavar="HEAD", help="a head noted before (NUMBER:CODE), which must still be in it")
     verify.set_defaults(run=run_verify)
+    backup = trust_action(actions, "backup", "copy lists, definitions and requests, without keys and log", EPILOG)
+    backup.add_argument("--output", metavar="DIR", required=True, help="a new folder for the backup")
+    backup.set_defaults(run=run_backup)
+    restore = trust_action(actions, "restore", "put a backup into a folder that has its keys and its log", EPILOG)
+    restore.add_argument("--from", metavar="DIR", required=True, dest="source", help="folder of the backup")
+    restore.set_defaults(run=run_restore)
     confirm = trust_action(actions, "confirm", "take a folder as it is after an older copy was put back", EPILOG)
     confirm.add_argument("--reason", metavar="TEXT", required=True, help="why; goes into the log")
     confirm.set_defaults(run=run_confirm)
@@ -60,6 +72,38 @@ def run_verify(options: argparse.Namespace) -> int:
     for problem in problems:
         print(f"NOT AS THE LOG SAYS: {problem}")
     return 0 if whole else 1
+
+
+def run_backup(options: argparse.Namespace) -> int:
+    """Make a backup."""
+    _opened(options)
+    from kohorte.trust.copies.folder_backup import back_up_folder
+    from kohorte.trust.folder import TrustFolder
+
+    made = back_up_folder(TrustFolder.opened(options.folder), Path(options.output))
+    if options.json:
+        print_json(asdict(made))
+        return 0
+    print(f"{options.output}: {count(made.files, 'file')}, without key files and log")
+    print(f"copy these to other places: {', '.join(made.keys)}, log.jsonl and log.head")
+    print(f"head {made.head}")
+    return 0
+
+
+def run_restore(options: argparse.Namespace) -> int:
+    """Restore a backup; exit code 1 if the folder is not as its log says afterwards."""
+    folder = _opened(options)
+    from kohorte.trust.copies.folder_backup import restore_folder
+
+    backup, found = restore_folder(folder.path, Path(options.source))
+    problems = [*found, *_problems(folder)]
+    if options.json:
+        print_json({**asdict(backup), "problems": problems})
+    else:
+        print(f"{folder.path}: the backup of {backup.made_at} was restored")
+        for problem in problems:
+            print(f"problem: {problem}")
+    return 1 if problems else 0
 
 
 def run_confirm(options: argparse.Namespace) -> int:

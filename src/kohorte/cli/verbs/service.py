@@ -79,7 +79,7 @@ def run_backup(options: argparse.Namespace) -> int:
         print(f"audit head {made.audit_head}")
         if made.part_heads:
             names = " and ".join(made.part_heads)
-            print(f"note: {names} are not in it: folders with keys and lists of their own; copy them separately")
+            print(f"note: {names} are in it without key files and logs; copy these separately")
     return 0
 
 

@@ -100,7 +100,10 @@ def problems(settings: Settings, noted: Mapping[str, str]) -> tuple[str, ...]:
 def _wrong(settings: Settings, noted: Mapping[str, str], name: str) -> str | None:
     folder = settings.trust_folder(Part(name))
     if not folder.is_dir():
-        return "is missing; put the newest copy of the folder there before the service starts"
+        return (
+            "is missing; put its key files and the newest copies of its log.jsonl and log.head there, and run 'kohorte "
+            f"folder restore' with parts/{name} of the backup"
+        )
     number, _, code = noted[name].partition(":")
     try:
         belongs = TrustFolder.opened(folder).log.verify(Head(int(number), code)).whole

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from kohorte.errors import BudgetExceeded, EngineError, InputError
+from kohorte.pseudonyms.domains import Domains, definition_of
 from kohorte.service.audit import verify_log
 from kohorte.service.backup import make_backup, restore
 from kohorte.service.context import Service
@@ -141,6 +142,27 @@ def test_a_restored_backup_knows_which_folders_of_parts_belong_to_it(
     assert problem.startswith(f"{settings.trust_folder(Part.PATIENTS)}: its log")
     with new_place(service, tmp_path / "newer", pytestconfig) as settings:
         assert ["is missing" in one for one in restore(settings, tmp_path / "backup").parts] == [True, True]
+
+
+@on_sqlite
+def test_a_restored_backup_completes_the_folders_of_parts_that_have_their_keys_and_logs(
+    service: Service, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    folder = service.settings.trust_folder(Part.PSEUDONYMS)
+    domains = Domains(TrustFolder.opened(folder, create=True))
+    domain = domains.create(definition_of("study", "list"), actor="user 1")
+    made = domain.kind.pseudonyms(["canary"], domain.keys.current).pseudonyms
+    make_backup(service, tmp_path / "backup")
+    stored = list((tmp_path / "backup").rglob("*"))
+    assert not [path for path in stored if path.suffix == ".key" or path.name in ("log.jsonl", "log.head")]
+    assert not [path for path in stored if path.is_file() and b"canary" in path.read_bytes()]
+    with new_place(service, tmp_path / "new", pytestconfig) as settings:
+        place = settings.trust_folder(Part.PSEUDONYMS)
+        place.mkdir(mode=0o700)
+        for file in (*folder.glob("*.key"), *folder.glob("log.*")):
+            shutil.copy(file, place / file.name)
+        assert restore(settings, tmp_path / "backup").parts == ()
+        assert Domains(TrustFolder.opened(place)).open("study").kind.originals(made) == ["canary"]
 
 
 def test_without_the_log_nothing_is_answered_until_somebody_confirms_what_was_spent(
@@ -358,7 +380,7 @@ def test_nothing_is_overwritten(service: Service, filled: Filled, tmp_path: Path
     make_backup(service, tmp_path / "backup")
     with pytest.raises(InputError) as caught:
         make_backup(service, tmp_path / "backup")
-    assert caught.value.code == "service-backup-output"
+    assert caught.value.code == "backup-output"
     with pytest.raises(InputError) as caught:
         restore(service.settings, tmp_path / "backup")
     assert caught.value.code == "service-restore-target"
