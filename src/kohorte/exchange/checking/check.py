@@ -13,6 +13,7 @@ from kohorte.data import as_text, person_keys, without_marks
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError, nearest
 from kohorte.exchange.checking.condition_cells import cell_problem
+from kohorte.exchange.checking.conspicuous import conspicuous_conditions
 from kohorte.exchange.checking.drafting import Draft, Drafting, NoDraft
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import LocalLook, local_look, people_risk
@@ -103,6 +104,8 @@ def _base_set(table: pl.DataFrame, look: GlobalLook, ledger: Ledger) -> tuple[Ro
 def _drafted(rows: Rows, judged: Judged, look: GlobalLook, ledger: Ledger, local: LocalLook) -> Draft | NoDraft:
     if identifying_conditions(look):
         return NoDraft("a condition on an identifying column is never answered")
+    if found := conspicuous_conditions(look):
+        return NoDraft(f"it is conspicuous for the people whom the condition names: {', '.join(found)}")
     if local.people < look.needed:
         return NoDraft(f"fewer than {look.needed:,} people satisfy the condition")
     allowed = {one.attribute for one in judged.kept()}

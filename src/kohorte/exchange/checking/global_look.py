@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -14,6 +14,7 @@ from kohorte.exchange.holding import Holding
 from kohorte.exchange.request import Condition, Request
 from kohorte.exchange.statistics import Frequency, Gap, Statistics
 from kohorte.exchange.statistics.entries import OLDEST
+from kohorte.exchange.statistics.typical import ALIKE, Typicality, typicality
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,38 @@ class GlobalLook:
         kind = self.holding.statistics.get(name)
         return None if kind is None else self.statistics.frequency(kind, value, self.holding.known_by)
 
+    def judges_fit(self, name: str) -> bool:
+        """Whether the statistics can say for whom the values of a column are typical."""
+        kind = self.holding.statistics.get(name)
+        return kind is not None and self.statistics.tells_people_apart(kind)
+
+    def age_bounds(self, name: str) -> tuple[int, ...]:
+        """The ages at which figures about the values of a column change."""
+        return self.statistics.age_bounds(self.holding.statistics[name])
+
+    def typicality(self, name: str, value: str, by: Mapping[str, str | int]) -> Typicality | None:
+        """How a value of a column fits people of this age and sex; None if nothing is known."""
+        kind = self.holding.statistics.get(name)
+        if kind is None:
+            return None
+        limit = self.holding.policy.conspicuous
+        return typicality(self.statistics, kind, value, {**self.holding.known_by, **by}, conspicuous=limit)
+
+    @cached_property
+    def fits(self) -> tuple[dict[str, Any], ...]:
+        """For each value that the condition names: whether it is typical for the age and sex that it names, too."""
+        fixed = fixed_values(self.request.condition)
+        by = {kind: fixed[name] for name, kind in self.holding.statistics.items() if kind in ALIKE and name in fixed}
+        people = ", ".join(f"{kind} {value}" for kind, value in by.items())
+        found = []
+        for one in self.request.condition.comparisons():
+            judged = [self.typicality(one.attribute, str(value), by) for value in _values_of(one)]
+            known = [fit for fit in judged if fit is not None]
+            if known:
+                worst = min(known, key=lambda fit: fit.share / fit.highest)
+                found.append({"comparison": one.in_words, "people": people, **worst.to_dict()})
+        return tuple(found)
+
     @cached_property
     def comparisons(self) -> tuple[tuple[Condition, Frequency | Gap | None], ...]:
         """Each comparison of the condition with what is known about its values."""
@@ -77,6 +110,7 @@ class GlobalLook:
                 {"comparison": one.in_words, **({"gap": "no statistics"} if found is None else found.to_dict())}
                 for one, found in self.comparisons
             ],
+            "fits": list(self.fits),
             "condition_share": self.condition_share,
             "needed_people": self.needed,
             "tables": [table.title for table in self.statistics.tables],
@@ -112,6 +146,16 @@ class GlobalLook:
         found = self.frequency(name, str(value))
         assert found is not None, "the column has statistics"
         return found
+
+
+def fixed_values(condition: Condition) -> dict[str, str]:
+    """The attributes of which a condition allows one value only, with this value."""
+    parts = condition.parts if condition.operator == "all" else (condition,)
+    return {part.attribute: str(part.values[0]) for part in parts if part.operator == "is"}
+
+
+def _values_of(one: Condition) -> Sequence[object]:
+    return one.values if one.operator in ("is", "in") else ()
 
 
 def _together(found: Sequence[Frequency | Gap]) -> Frequency | Gap:

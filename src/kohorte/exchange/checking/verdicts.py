@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -12,8 +11,9 @@ import polars as pl
 
 from kohorte.data import Role, as_text
 from kohorte.errors import InputError, nearest
+from kohorte.exchange.checking.conspicuous import conspicuous_rows
 from kohorte.exchange.checking.forms import LIMITED, finest_level, forms_of, too_fine
-from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.checking.global_look import GlobalLook, fixed_values
 from kohorte.exchange.checking.local_look import LocalLook
 from kohorte.exchange.checking.shown_labels import label_shares, people_with, share_of_rows
 from kohorte.hierarchies import Hierarchy
@@ -79,8 +79,13 @@ def judge(frame: pl.DataFrame, people: Integers, look: GlobalLook, local: LocalL
     verdicts = []
     for name in look.request.attributes:
         judged = _Attribute(name, frame, people, look, local)
-        verdicts.append(judged.verdict())
+        verdict = judged.verdict()
+        if verdict.treatment is not Treatment.DROP:
+            verdict = judged.with_conspicuous(verdict, conspicuous_rows(frame, name, look))
+        verdicts.append(verdict)
         left_out |= judged.left_out
+    for name, value in fixed_values(look.request.condition).items():  # the condition tells it of everybody
+        left_out |= conspicuous_rows(frame.with_columns(pl.lit(value).alias(name)), name, look)
     return Judged(tuple(verdicts), left_out)
 
 
@@ -107,7 +112,7 @@ class _Attribute:
             return self._dropped("it identifies people (role identifying)")
         if (why := found.first(self.policy.dropped)) is not None:
             return self._dropped(f"it can identify people: {why}")
-        if self.name in _fixed(self.look):
+        if self.name in fixed_values(self.look.request.condition):
             return self._dropped("the condition tells it already")
         if not self.local.values:
             return self._dropped("no row has a value")
@@ -116,6 +121,23 @@ class _Attribute:
             return self._sensitive() if limited is None else self._dropped(f"the policy allows no finer {limited}")
         forms = [form for form in found.forms if form in LIMITED]
         return self._generalized(forms)
+
+    def with_conspicuous(self, verdict: Verdict, rows: Bools) -> Verdict:
+        """The verdict after people were found whose value is conspicuous for their age or sex: they are left out.
+
+        If these are too many, the attribute is not shown at all.
+        """
+        number = people_with(rows, self.people)
+        if not number:
+            return verdict
+        have = count(number, "person has", "people have")
+        reason = f"{have} a value that is conspicuous for their age or sex"
+        if number > self.policy.most_removed * self.everybody:
+            self.left_out = np.zeros(self.rows, dtype=bool)
+            return replace(verdict, treatment=Treatment.DROP, reasons=(*verdict.reasons, reason))
+        self.left_out = self.left_out | rows
+        treatment = Treatment.SUPPRESS if verdict.treatment is Treatment.PASS else verdict.treatment
+        return replace(verdict, treatment=treatment, reasons=(*verdict.reasons, f"{reason}: left out"))
 
     def _sensitive(self) -> Verdict:
         if self.local.largest_share > self.policy.largest_share:
@@ -181,10 +203,3 @@ class _Attribute:
 
     def _dropped(self, *reasons: str) -> Verdict:
         return Verdict(self.name, Treatment.DROP, self.own.role, reasons=reasons)
-
-
-def _fixed(look: GlobalLook) -> Mapping[str, object]:
-    """The attributes of which the condition allows one value only, so that an answer would tell nothing by them."""
-    condition = look.request.condition
-    parts = condition.parts if condition.operator == "all" else (condition,)
-    return {part.attribute: part for part in parts if part.operator == "is"}

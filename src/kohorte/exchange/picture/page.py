@@ -33,6 +33,7 @@ def to_html(record: CheckRecord, *, number_of_request: int, earlier: Sequence[Ma
         request=_request(asked),
         policy=_policy(record["request"]["policy"]),
         world=_world(record["global look-up"]),
+        fits=_fits(record["global look-up"].get("fits", ())),
         needed=count(record["global look-up"]["needed_people"]),
         local=_local(record["local look-up"]),
         attributes=_attributes(record["local look-up"]["attributes"]),
@@ -81,6 +82,13 @@ def _world(look: Mapping[str, Any]) -> list[list[str]]:
             one.get("table") or one.get("gap") or "",
         ]
         for one in look["condition"]
+    ]
+
+
+def _fits(fits: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    return [
+        [one["comparison"], one["people"], one["fit"], percent(one["share"]), percent(one["highest"]), one["table"]]
+        for one in fits
     ]
 
 

@@ -55,6 +55,7 @@ class CheckPolicy:
     base_set: BaseSet
     rare_value: float
     rare_combination: int
+    conspicuous: float
     gaps: str
     largest_share: float
     most_removed: float
@@ -143,6 +144,7 @@ RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     ("rare_combination", _is_count(2), "is a whole number of people, at least 2"),
     ("deciders", _is_count(FEWEST_DECIDERS), f"is a whole number of at least {FEWEST_DECIDERS}"),
     ("longest_days", _is_count(1), "is a whole number of days, at least 1"),
+    ("conspicuous", lambda value: is_number(value) and 0 <= value < 1, "is a share of at least 0 and below 1"),
     ("rare_value", _is_share, "is a share above 0 and at most 1"),
     ("largest_share", _is_share, "is a share above 0 and at most 1"),
     ("most_removed", lambda value: is_number(value) and 0 <= value < 1, "is a share of at least 0 and below 1"),

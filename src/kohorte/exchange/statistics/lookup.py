@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -78,7 +78,7 @@ class Statistics:
             )
         if kind not in self.kinds:
             return Gap(f"there is no table of the kind {kind}")
-        known = _known(by or {})
+        known = known_people(by or {})
         if kind == "age":
             return self._age(value, known)
         key = one_sex(value) if kind == "sex" else comparable(value)
@@ -87,8 +87,34 @@ class Statistics:
             return _chosen(found, known)
         return self._gap(kind, key, known)
 
+    def by_table(
+        self, kind: str, key: str, known: Mapping[str, object]
+    ) -> Iterator[tuple[StatisticsTable, Sequence[Entry]]]:
+        """The entries of a value in each table, as far as they do not contradict what is known."""
+        found: dict[int, tuple[StatisticsTable, list[Entry]]] = {}
+        for entry, table in self._matching(kind, key, known):
+            found.setdefault(id(table), (table, []))[1].append(entry)
+        yield from found.values()
+
+    def tells_people_apart(self, kind: str) -> bool:
+        """Whether a table of this kind has figures for ages or sexes."""
+        return kind in self._narrow
+
+    def age_bounds(self, kind: str) -> tuple[int, ...]:
+        """The ages at which a figure of this kind begins or has ended, in ascending order."""
+        spans = [entry.ages for table in self.tables if table.origin.kind == kind for entry in table.entries]
+        return tuple(sorted({bound for ages in spans if ages is not None for bound in (ages[0], ages[1] + 1)}))
+
+    @cached_property
+    def _narrow(self) -> frozenset[str]:
+        return frozenset(
+            table.origin.kind
+            for table in self.tables
+            if any(entry.ages is not None or entry.sex is not None for entry in table.entries)
+        )
+
     def _matching(self, kind: str, key: str, known: Mapping[str, object]) -> list[Found]:
-        return [(entry, table) for entry, table in self._index.get((kind, key), ()) if _fits(entry, known)]
+        return [(entry, table) for entry, table in self._index.get((kind, key), ()) if fits(entry, known)]
 
     def _gap(self, kind: str, key: str, known: Mapping[str, object]) -> Gap:
         """Nothing is known of the value itself; a code of a disease is at most as frequent as its first characters."""
@@ -109,7 +135,7 @@ class Statistics:
             if ages is None or not _overlap(ages, wanted):
                 continue
             for entry, table in found:
-                if _fits(entry, known):
+                if fits(entry, known):
                     pyramids[id(table), entry.sex, entry.country].append((entry, table, ages))
         if not pyramids:
             return Gap("there are no statistics of this age")
@@ -117,7 +143,8 @@ class Statistics:
         return _chosen(sums, known)
 
 
-def _known(by: Mapping[str, str | int]) -> dict[str, object]:
+def known_people(by: Mapping[str, str | int]) -> dict[str, object]:
+    """What is known about people, as entries are compared with it."""
     known: dict[str, object] = {}
     for name, value in by.items():
         if name not in BY:
@@ -132,7 +159,7 @@ def _known(by: Mapping[str, str | int]) -> dict[str, object]:
     return known
 
 
-def _fits(entry: Entry, known: Mapping[str, object]) -> bool:
+def fits(entry: Entry, known: Mapping[str, object]) -> bool:
     """Whether an entry does not contradict what is known; it may be narrower."""
     ages = known.get("age")
     if entry.ages is not None and isinstance(ages, tuple) and not _overlap(entry.ages, ages):
@@ -143,7 +170,7 @@ def _fits(entry: Entry, known: Mapping[str, object]) -> bool:
     )
 
 
-def _covers(entry: Entry, known: Mapping[str, object]) -> bool:
+def covers(entry: Entry, known: Mapping[str, object]) -> bool:
     """Whether an entry is restricted to nothing that is not known."""
     parts = (("age", entry.ages), ("sex", entry.sex), ("country", entry.country))
     return all(part is None or name in known for name, part in parts)
@@ -151,7 +178,7 @@ def _covers(entry: Entry, known: Mapping[str, object]) -> bool:
 
 def _chosen(found: Sequence[Found], known: Mapping[str, object]) -> Frequency:
     """The figure of the narrowest entry that what is known covers; if there is none, the lowest share of all."""
-    covering = [one for one in found if _covers(one[0], known)]
+    covering = [one for one in found if covers(one[0], known)]
     if covering:
         narrowest = max(entry.narrowness for entry, _ in covering)
         left = [one for one in covering if one[0].narrowness == narrowest]

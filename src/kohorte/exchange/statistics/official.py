@@ -31,6 +31,9 @@ SEXES = {"F": "female", "M": "male"}
 YEARS = re.compile(r"Y([0-9]{1,3})")
 SPANS = re.compile(r"Y([0-9]{1,3})-([0-9]{1,3})")
 OPEN = re.compile(r"Y_GE([0-9]{1,3})")
+STATUS, EMPLOYED = "wstatus", "EMP"
+"""The table counts employed people by status; the other statuses are parts of them."""
+NO_RESPONSE = "NRP"
 OBSERVED = ("geo", "sex", "age", "TIME_PERIOD", "OBS_VALUE")
 
 
@@ -75,10 +78,11 @@ def _age_pyramid(frame: pl.DataFrame, source: str) -> pl.DataFrame:
 
 def _occupations(frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """Employed people by occupation (ISCO-08): shares of all employed people of the country, and by sex."""
+    frame = frame.filter(pl.col(STATUS) == EMPLOYED) if STATUS in frame.columns else frame
     latest = _latest(frame, (*OBSERVED, "isco08"), source).with_columns(_whole("OBS_VALUE", source))
     widest = latest.filter(pl.col("age") == _widest(latest["age"]))
     total = widest.filter(pl.col("isco08").is_in(TOTALS)).select("geo", "sex", of="OBS_VALUE")
-    rows = widest.filter(~pl.col("isco08").is_in(TOTALS)).join(total, on=["geo", "sex"])
+    rows = widest.filter(~pl.col("isco08").is_in((*TOTALS, NO_RESPONSE))).join(total, on=["geo", "sex"])
     rows = rows.with_columns(pl.col("isco08").str.strip_prefix("OC").alias("value"))
     return _shares(rows, "value", "geo", "sex")
 
