@@ -18,9 +18,13 @@ from kohorte.plans.people.repeated import absent, present
 from kohorte.sources import TableSource
 
 STEM, SUFFIX, WHOLE = "\0stem", "\0suffix", "\0whole"
-NUMBERED = r"^(.*[0-9].*)-([0-9]{1,3})$"
-LETTERED = r"^(.*[0-9])(\p{L})$"
+SHORT = (r"^(?P<stem>.*[0-9].*)-(?P<suffix>[0-9]{1,3})$", r"^(?P<stem>.*[0-9])(?P<suffix>\p{L})$")
 """A short number after a mark, or one letter after a digit; what stands before it contains a digit."""
+ANY = (
+    (*SHORT, r"^(?P<stem>.*[0-9].*)-(?P<suffix>[\p{L}0-9]+)$"),
+    (r"^(?P<suffix>[0-9]{1,3}|\p{L})-(?P<stem>.*[0-9].*)$",),
+)
+"""Longer suffixes, and prefixes, which only columns that people keep for life can tell from parts of a number."""
 MOST_EACH = 5
 """If a stem has more identifiers on average, it is the number of a site or a year rather than of a patient."""
 EVIDENT = 0.5
@@ -46,8 +50,8 @@ class Suffixed:
         )
         return (
             f"people may be counted several times: {count(self.groups, 'group')} of values of {self.column!r} {differ} "
-            f"only in a suffix (a short number after a mark, or a letter), and {why}; the values of a group count as "
-            "several people; remove the suffix if each group is one person"
+            f"only in a suffix or prefix, such as a short number after a mark, and {why}; the values of a group "
+            "count as several people; remove it if each group is one person"
         )
 
 
@@ -60,32 +64,40 @@ def suffixed_numbers(source: TableSource, columns: Sequence[str]) -> Suffixed | 
     if not columns:
         return None
     column = next((name for name in columns if numbering(name) is not None), columns[-1])
-    people = _stems(present(source, columns), columns, column)
+    tried = (_grouped(source, columns, column, patterns) for patterns in (SHORT, *ANY))
+    return next((found for found in tried if found is not None), None)
+
+
+def _grouped(source: TableSource, columns: Sequence[str], column: str, patterns: Sequence[str]) -> Suffixed | None:
+    """The groups of identifiers with the same stem by some patterns, if they seem to be one person each."""
+    people = _stems(present(source, columns), columns, column, patterns)
     each = people.group_by(STEM).agg(pl.len().alias(WHOLE), pl.col(SUFFIX))
     groups = each.filter(pl.col(WHOLE) > 1)
     if groups.is_empty() or people.height > MOST_EACH * each.height:
         return None
     kept = [name for name in kept_for_life(source.columns) if name not in columns]
     rows = source.count_shown([*columns, *kept]).filter(~pl.any_horizontal(map(absent, columns)))
-    people = _stems(rows, columns, column, kept)
+    people = _stems(rows, columns, column, patterns, kept)
     found = {name: _agreement(people[STEM], people[name]) for name in kept}
     told = {name: one for name, one in found.items() if one.is_told}
     if told:
         agree = all(one.share >= MOSTLY for one in told.values()) and any(one.holds for one in told.values())
         return Suffixed(column, groups.height, tuple(told)) if agree else None
+    if patterns is not SHORT:
+        return None
     differing = any(one.repeated and one.share < MOSTLY for one in found.values())
     counting = sum(map(_counts_up, groups[SUFFIX].to_list()))
     return Suffixed(column, groups.height) if not differing and counting >= EVIDENT * groups.height else None
 
 
-def _stems(shown: pl.DataFrame, columns: Sequence[str], column: str, kept: Sequence[str] = ()) -> pl.DataFrame:
+def _stems(
+    shown: pl.DataFrame, columns: Sequence[str], column: str, patterns: Sequence[str], kept: Sequence[str] = ()
+) -> pl.DataFrame:
     """The different identifiers, each with its stem, to which the other columns of the person belong, its suffix, and
     the values of other columns in its first row."""
     texts = {name: loose_keys(spelling_keys(shown[name])) for name in columns}
-    before, after = (
-        pl.coalesce(pl.col(WHOLE).str.extract(NUMBERED, part), pl.col(WHOLE).str.extract(LETTERED, part))
-        for part in (1, 2)
-    )
+    matched = [pl.col(WHOLE).str.extract_groups(pattern) for pattern in patterns]
+    before, after = (pl.coalesce(one.struct.field(part) for one in matched) for part in ("stem", "suffix"))
     parts = pl.DataFrame([texts[column].alias(WHOLE)]).select(
         WHOLE, before.fill_null(pl.col(WHOLE)).alias(STEM), after.alias(SUFFIX)
     )

@@ -42,6 +42,14 @@ def test_identifiers_that_differ_in_a_suffix_are_an_open_point(form: str, person
     assert "rows of a group nearly always agree in 'sex' and 'birth_year'" in note
 
 
+@pytest.mark.parametrize("form", ["{0}/2023{1}", "{1}/{0}"])
+def test_long_suffixes_and_prefixes_are_told_only_by_what_people_keep(form: str) -> None:
+    [note] = notes(stays(form))
+    assert "rows of a group nearly always agree in 'sex' and 'birth_year'" in note
+    assert notes(stays(form, same=False)) == ()
+    assert notes(stays(form).drop("sex", "birth_year")) == ()
+
+
 @pytest.mark.parametrize("letters", [False, True])
 @pytest.mark.parametrize("people", [2, 40])
 def test_suffixes_that_count_up_are_enough_where_no_column_tells(letters: bool, people: int) -> None:
