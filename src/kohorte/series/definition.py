@@ -11,7 +11,7 @@ import polars as pl
 
 from kohorte.data import as_text, without_marks
 from kohorte.errors import InputError, nearest
-from kohorte.hierarchies import SafeHarbor
+from kohorte.hierarchies import SUPPRESSED, SafeHarbor
 from kohorte.models import SafeHarborRule
 from kohorte.plans.columns import check_columns
 from kohorte.plans.plan import Plan
@@ -29,6 +29,7 @@ from kohorte.series.splitting.group_check import persons_of
 from kohorte.series.statistics.make_target import make_target
 from kohorte.series.target.target import Target
 from kohorte.sources import Missing, which_rows
+from kohorte.sources.unknown_values import error_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +112,16 @@ class Definition:
         return self.initial.divided([split for entry in state.releases[:number] for split in entry.splits])
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Select the columns of the plan; refuse other columns, and a table without rows."""
+        """Select the columns of the plan; refuse other columns, a table without rows, and `*` as a sensitive value."""
         check_columns(frame.columns, self.plan)
         if frame.height == 0:
             raise InputError("the table has no rows", code="table-no-rows")
-        return without_marks(frame.select(pl.col(list(self.plan.attributes))), self.plan.missing_values)
+        frame = without_marks(frame.select(pl.col(list(self.plan.attributes))), self.plan.missing_values)
+        for name in self.plan.histograms:
+            stars = as_text(frame[name]) == SUPPRESSED
+            if stars.any():
+                raise error_for(name, pl.Series([SUPPRESSED]), distinct=1, where=which_rows(stars))
+        return frame
 
     def compared(self, frame: pl.DataFrame, record: Record) -> tuple[pl.DataFrame, Recognised, Comparison]:
         """The table in the columns of the plan, its fingerprints, and what the record says of its rows."""

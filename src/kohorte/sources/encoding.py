@@ -222,6 +222,8 @@ def encode(
         column, others = _encode_column(name, hierarchy, parts)
         columns.append(column.from_level(finest.get(name, 0)))
         codes.append(others)
+    for name in sensitive:
+        _refuse_stars(name, parts[0])
     counted = tuple(_encode_sensitive(name, builder, tuples, source) for name, builder in sensitive.items())
     tied = {key: own for key, own in of_people.items() if populations[key].includes_table}
     persons, of_population = (None, []) if person is None else person.numbered(source, tuples, list(tied.values()))
@@ -327,6 +329,13 @@ def _renumbered(values: pl.Series, codes: Codes, distinct: pl.Series) -> Codes:
     numbers = values.cast(pl.Enum(distinct)).to_physical().cast(pl.UInt32).to_numpy()
     renumbered: Codes = np.append(numbers, np.uint32(len(distinct)))[codes]
     return renumbered
+
+
+def _refuse_stars(name: str, table: _Part) -> None:
+    """Refuse `*` in a sensitive column: it would count as one more value, and make a class diverse that is not."""
+    distinct, _ = table.column(name)
+    if SUPPRESSED in distinct:
+        raise _unknown_values(name, distinct, (distinct == SUPPRESSED).to_numpy(), [table])
 
 
 def _unknown_values(name: str, distinct: pl.Series, unknown: Bools, parts: Sequence[_Part]) -> InputError:

@@ -15,7 +15,7 @@ import kohorte as ko
 from kohorte.errors import InputError, InternalError
 from kohorte.hierarchies import Dates, Intervals, Redaction
 from kohorte.metrics import PLAIN_METRICS, Discernibility, Loss, NonUniformEntropy
-from kohorte.models import KAnonymity
+from kohorte.models import DistinctLDiversity, KAnonymity
 from kohorte.search import Progress
 
 MakePlan = Callable[..., ko.Plan]
@@ -168,6 +168,16 @@ def test_a_star_in_the_data_cannot_pass_for_a_suppressed_cell(make_plan: MakePla
         with pytest.raises(InputError) as caught:
             ko.anonymize(pl.DataFrame({"q": ["*", "*", "a", "a"]}), plan)
         assert caught.value.code == "value-is-star"
+
+
+@pytest.mark.parametrize("builder", [None, {"ordering": {}}])
+def test_a_star_in_a_sensitive_column_does_not_make_a_class_diverse(builder: object) -> None:
+    frame = pl.DataFrame({"q": ["a"] * 4 + ["b"] * 4, "d": ["flu", "*"] * 2 + ["flu", "cold"] * 2})
+    attributes = {"q": {"role": "quasi-identifying"}, "d": {"role": "sensitive", "hierarchy": builder}}
+    plan = ko.Plan(attributes=attributes, models=[KAnonymity(2), DistinctLDiversity("d", l=2)])
+    with pytest.raises(InputError, match=r"column 'd' shows \* in 2 rows \(2, 4\)") as caught:
+        ko.anonymize(frame, plan)
+    assert caught.value.code == "value-is-star"
 
 
 def test_more_rows_in_a_class_than_in_the_table_are_refused(make_plan: MakePlan) -> None:

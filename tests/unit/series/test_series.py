@@ -434,3 +434,17 @@ def test_a_series_treats_listed_texts_as_empty_cells_also_when_it_recognises_row
     assert "k.A." not in first.data["age"]
     second = series.release(emptied)  # the same rows, written differently: none of them is new or changed
     assert second.shown - second.new == first.shown
+
+
+@pytest.mark.parametrize("kind", ["regions", "full-domain"])
+def test_a_star_in_a_sensitive_column_does_not_make_a_region_diverse(tmp_path: Path, kind: str) -> None:
+    models = [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity_distinct", "attribute": "diagnosis", "l": 2}]
+    attributes = dict(plan().to_dict()["attributes"])  # type: ignore[call-overload]
+    attributes["zip"] = {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 3}}}
+    settings = SETTINGS if kind == "regions" else {"kind": kind}
+    series = ko.Series.start(tmp_path / "stars", plan(attributes=attributes, models=models), settings)
+    star = pl.when(pl.int_range(pl.len()) == 2).then(pl.lit("*")).otherwise(pl.col("diagnosis"))
+    with pytest.raises(ko.InputError, match=r"column 'diagnosis' shows \* in 1 row \(3\)") as caught:
+        series.release(patients(60).with_columns(diagnosis=star))
+    assert caught.value.code == "value-is-star"
+    assert series.release(patients(60)).number == 1
