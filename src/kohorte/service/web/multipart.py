@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,8 +42,9 @@ class Part:
 class Form:
     """Collects the events of the parser: the bytes of the one file, fields, and a JSON object of fields."""
 
-    def __init__(self, *, limit: int) -> None:
+    def __init__(self, *, limit: int, also: Collection[str] = ()) -> None:
         self.limit = limit
+        self.names = (*FIELDS, *also)
         self.file_name: str | None = None
         self.file_bytes = 0
         self.fields: dict[str, Any] = {}
@@ -101,7 +102,7 @@ class Form:
             return "metadata"
         if is_file:
             return "file"
-        if name in FIELDS:
+        if name in self.names:
             return name
         raise self._wrong("is not known; supported are one file, name, description, separator, encoding, and json")
 
@@ -127,7 +128,7 @@ class Form:
         found = self._json() if self._part.target == "metadata" else {self._part.target: self._text()}
         for name, value in found.items():
             if name in self.fields:
-                raise self._wrong(f"gives {name if name in FIELDS else 'a field'} a second time")
+                raise self._wrong(f"gives {name if name in self.names else 'a field'} a second time")
             self.fields[name] = value
 
     def _text(self) -> str:
@@ -158,9 +159,14 @@ class Form:
         return InputError(f"part {self._part.number}: {reason}", code="upload-part")
 
 
-async def received(request: Request, vault: Vault, *, limit: int) -> tuple[Upload, dict[str, Any]]:
-    """Read an upload: the encrypted file and the other fields. On any error nothing is left behind."""
-    form = Form(limit=limit)
+async def received(
+    request: Request, vault: Vault, *, limit: int, also: Collection[str] = ()
+) -> tuple[Upload, dict[str, Any]]:
+    """Read an upload: the encrypted file and the other fields. On any error nothing is left behind.
+
+    `also` are names of fields beside those that describe the table.
+    """
+    form = Form(limit=limit, also=also)
     parser = _parser(request.headers, form)
     async with _locked(vault) as writer:
         async for chunk in request.stream():

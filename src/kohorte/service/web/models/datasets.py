@@ -46,6 +46,13 @@ Description = Annotated[str, StringConstraints(max_length=10_000), Field(descrip
 HierarchyRow = Annotated[list[str], Field(fail_fast=True, max_length=MOST_LEVELS)]
 
 
+class Preview(BaseModel):
+    """The first rows of a table, as text."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
 class DatasetTexts(Body):
     """Name and description of a dataset."""
 

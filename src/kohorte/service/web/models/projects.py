@@ -236,13 +236,6 @@ class ProjectsAnswer(BaseModel):
     total: int
 
 
-class Preview(BaseModel):
-    """The first rows of a released table, as text."""
-
-    columns: list[str]
-    rows: list[list[str]]
-
-
 class QueryAnswer(BaseModel):
     """An answer with noise: for each column its values by row number."""
 

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from kohorte.errors import InputError
 from kohorte.hierarchies import Rows
 from kohorte.service.approvals.requests import perform
-from kohorte.service.datasets import hierarchies, proposal, records, transformations
+from kohorte.service.datasets import hierarchies, proposal, raw_rows, records, transformations
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.settings import MEBIBYTE
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
@@ -32,6 +32,7 @@ from kohorte.service.web.models.datasets import (
     DatasetsAnswer,
     DatasetTexts,
     HierarchyRows,
+    Preview,
     ProposalAnswer,
     StoredHierarchy,
 )
@@ -95,6 +96,14 @@ def list_datasets(service: ServiceDep, limit: Limit = 20, page: PageNumber = 1) 
 def show_dataset(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> dict[str, Any]:
     """Return a dataset: counts and the names of its columns, no rows."""
     return records.show(service, actor, dataset_id)
+
+
+@router.get("/datasets/{dataset_id}/preview", summary="Show the first rows", response_model=Preview)
+async def preview_dataset(
+    dataset_id: Number, service: ServiceDep, actor: ActorDep, rows: Annotated[int, Query(ge=1, le=100)] = 20
+) -> dict[str, Any]:
+    """Return the first rows of the raw table as text; the audit log gets an entry."""
+    return await run_table_work(raw_rows.preview, service, actor, dataset_id, rows=rows)
 
 
 @router.patch("/datasets/{dataset_id}", summary="Rename or describe a dataset", response_model=DatasetAnswer)

@@ -22,11 +22,11 @@ from kohorte.service.web.execution.constant_time import run_query
 from kohorte.service.web.execution.synchronous import Prefer, is_small, job_in_time, location_of_job
 from kohorte.service.web.execution.table_work import run_table_work
 from kohorte.service.web.middleware.security_headers import ONE_PAGE
+from kohorte.service.web.models.datasets import Preview
 from kohorte.service.web.models.projects import (
     BudgetAnswer,
     DatasetBudget,
     EstimateAnswer,
-    Preview,
     ProjectAnswer,
     ProjectBody,
     ProjectChange,
@@ -117,7 +117,7 @@ def download_csv(project_id: Number, service: ServiceDep, actor: ActorDep) -> Re
     if (later := waiting(perform(service, actor, "download_csv", project_id))) is not None:
         return later
     chunks = released_files.csv_chunks(service, actor, project_id)
-    return CsvResponse(chunks, headers=_attachment(f"project-{project_id}.csv"))
+    return CsvResponse(chunks, headers=attachment(f"project-{project_id}.csv"))
 
 
 @router.get(
@@ -172,7 +172,7 @@ def download_dummy_data(
     """Return a synthetic table for the development of queries."""
     written = io.BytesIO()
     write_csv(queries.dummy_data(service, actor, project_id, rows=rows, seed=seed), written)
-    return Response(written.getvalue(), media_type="text/csv", headers=_attachment(f"dummy-{project_id}.csv"))
+    return Response(written.getvalue(), media_type="text/csv", headers=attachment(f"dummy-{project_id}.csv"))
 
 
 @router.get("/projects/{project_id}/budget", summary="Show the budget")
@@ -207,5 +207,6 @@ def _asked(body: Question) -> queries.Query:
     return queries.Query(body.query, body.epsilon, body.delta)
 
 
-def _attachment(name: str) -> dict[str, str]:
+def attachment(name: str) -> dict[str, str]:
+    """Return the header of a file to be stored under a name."""
     return {"Content-Disposition": f'attachment; filename="{name}"'}
