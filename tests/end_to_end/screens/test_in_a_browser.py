@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, expect
 from kohorte.service.context import Service
 from kohorte.service.permissions import Role
 from support.browser import look, opened, served, sign_in
+from support.projects import patients, store_dataset
 from support.service import new_user_with, on_sqlite
 
 pytestmark = on_sqlite
@@ -19,11 +20,24 @@ def test_every_shared_screen_is_accessible_in_light_and_dark(
 ) -> None:
     row = new_user_with(service, Role.STEWARD)
     other = new_user_with(service, Role.RESEARCHER)
+    store_dataset(service, patients(), row.id)
     with served(service) as address, opened(chromium, address, **options) as page:
         page.goto("/app/sign-in")
         look(page)
         sign_in(page, row.email_address)
-        for path in ("/app", "/app/accounts", "/app/accounts/new", f"/app/accounts/{other.id}", "/app/me", "/app/x"):
+        for path in (
+            "/app",
+            "/app/accounts",
+            "/app/accounts/new",
+            f"/app/accounts/{other.id}",
+            "/app/me",
+            "/app/x",
+            "/app/datasets",
+            "/app/datasets/new",
+            "/app/datasets/1",
+            "/app/projects",
+            "/app/jobs",
+        ):
             page.goto(path)
             look(page)
 

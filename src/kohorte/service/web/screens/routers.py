@@ -8,10 +8,10 @@ from types import ModuleType
 from fastapi import APIRouter
 
 from kohorte.service.parts import Part
-from kohorte.service.web.screens.routes import accounts, approvals, entrance, home, static
+from kohorte.service.web.screens.routes import accounts, approvals, datasets, entrance, home, jobs, releases, static
 
 SHARED = (entrance, static, home, accounts, approvals)
-SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {}
+SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {Part.RESEARCH: (datasets, releases, jobs)}
 """The screens of every part; a part that is not served has none."""
 
 

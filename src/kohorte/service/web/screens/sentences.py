@@ -18,6 +18,9 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "waits": translatable("The change waits for a second person, who has to confirm it."),
         "confirmed": translatable("You have confirmed the change, and it has been carried out."),
         "declined": translatable("You have declined the change. Nothing was carried out."),
+        "dataset-stored": translatable("The table has been stored, encrypted."),
+        "dataset-deleted": translatable("The data set has been deleted."),
+        "job-cancelled": translatable("The job will stop within a few seconds."),
         "nothing-changed": translatable("Nothing has changed."),
     }
 )

@@ -4,6 +4,7 @@
 // A form is sent once: a second click while the first is on its way would repeat it.
 document.addEventListener("submit", (event) => {
   const form = event.target;
+  if (form.classList.contains("repeatable")) return;
   if (form.dataset.sent === "yes") {
     event.preventDefault();
     return;
@@ -15,3 +16,31 @@ document.addEventListener("submit", (event) => {
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) window.location.reload();
 });
+
+// A job that runs: ask how far it is, and load the page again when it has ended.
+for (const watched of document.querySelectorAll("[data-watch]")) {
+  const ask = async () => {
+    try {
+      const answer = await fetch(watched.dataset.watch, { headers: { Accept: "application/json" } });
+      if (!answer.ok || answer.redirected) return window.location.reload();
+      const job = await answer.json();
+      watched.querySelector("progress").value = job.progress;
+      watched.querySelector("[data-message]").textContent = job.message;
+      if (job.ended) return window.location.reload();
+    } catch (error) {
+      // The connection is lost: ask again later; the page keeps what it showed.
+    }
+    window.setTimeout(ask, 1000);
+  };
+  window.setTimeout(ask, 1000);
+}
+
+// A file can be dropped on the form.
+for (const place of document.querySelectorAll(".drop")) {
+  const input = place.querySelector("input[type=file]");
+  place.addEventListener("dragover", (event) => event.preventDefault());
+  place.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) input.files = event.dataTransfer.files;
+  });
+}
