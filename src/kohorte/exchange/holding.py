@@ -65,22 +65,35 @@ class Holding:
         data = strict_yaml.load(
             read_text(path, what="description", code="exchange-holding"), source=path.name, code="exchange-holding"
         )
-        if not isinstance(data, Mapping) or data.get("kohorte") != FORMAT:
-            raise InputError(f"{path.name}: begins with 'kohorte: {FORMAT}'", code="exchange-holding")
-        refuse_unknown_keys(data, KEYS, where=path.name, code="exchange-holding")
-        if missing := [key for key in ("institution", "plan", "policy", "population") if key not in data]:
-            raise InputError(f"{path.name}: lacks {missing[0]}", code="exchange-holding")
+        found = _refuse_keys(data, source=path.name)
+        plan = Plan.from_yaml(path.parent / str(found["plan"]))
+        return cls._read(found, plan, _policy(found["policy"], path.parent))
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read a description that has the plan in it, and a policy or the name of one."""
+        found = _refuse_keys(data, source="the description of the table")
+        policy = found["policy"]
+        stated = CheckPolicy.from_dict(policy) if isinstance(policy, Mapping) else CheckPolicy.named(str(policy))
+        if not isinstance(found["plan"], Mapping):
+            raise _wrong("plan", "is a plan, not the name of a file")
+        return cls._read(found, Plan.from_dict(dict(found["plan"])), stated)
+
+    @classmethod
+    def _read(cls, data: Mapping[str, Any], plan: Plan, policy: CheckPolicy) -> Self:
         statistics = data.get("statistics", {})
         if not isinstance(statistics, Mapping):
             raise _wrong("statistics", "is a mapping of columns to kinds, such as {drug: medication}")
-        return cls(
-            data["institution"],
-            Plan.from_yaml(path.parent / str(data["plan"])),
-            _policy(data["policy"], path.parent),
-            data["population"],
-            statistics,
-            data.get("country"),
-        )
+        return cls(data["institution"], plan, policy, data["population"], statistics, data.get("country"))
+
+
+def _refuse_keys(data: object, *, source: str) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping) or data.get("kohorte") != FORMAT:
+        raise InputError(f"{source}: begins with 'kohorte: {FORMAT}'", code="exchange-holding")
+    refuse_unknown_keys(data, KEYS, where=source, code="exchange-holding")
+    if missing := [key for key in ("institution", "plan", "policy", "population") if key not in data]:
+        raise InputError(f"{source}: lacks {missing[0]}", code="exchange-holding")
+    return data
 
 
 def _policy(given: Any, folder: Path) -> CheckPolicy:

@@ -64,6 +64,10 @@ class Permission(StrEnum):
     ASK_WAY_BACK = "ask for the way back"
     APPROVE_WAY_BACK = "approve the way back"
     READ_NOTICES = "read notices"
+    SEE_REQUESTS = "see requests"
+    MANAGE_REQUESTS = "manage requests"
+    DECIDE_REQUESTS = "decide requests"
+    ASK_OTHERS = "ask other institutions"
 
 
 _STEWARD, _RESEARCHER, _OFFICER = Role.STEWARD, Role.RESEARCHER, Role.DATA_PROTECTION_OFFICER
@@ -101,6 +105,10 @@ ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
         Permission.ASK_WAY_BACK: (_STEWARD, _RESEARCHER, _TRUSTEE),
         Permission.APPROVE_WAY_BACK: (_APPROVER,),
         Permission.READ_NOTICES: (_OFFICER,),
+        Permission.SEE_REQUESTS: (_STEWARD, _OFFICER, _APPROVER),
+        Permission.MANAGE_REQUESTS: (_STEWARD,),
+        Permission.DECIDE_REQUESTS: (_APPROVER,),
+        Permission.ASK_OTHERS: (_STEWARD, _RESEARCHER),
     }
 )
 
@@ -199,6 +207,27 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "decline_people": Permission.SIGN_IN,
         "reveal_people": Permission.ASK_WAY_BACK,
         "read_people_notices": Permission.READ_NOTICES,
+        "list_statistics": Permission.SEE_REQUESTS,
+        "import_statistics": Permission.MANAGE_REQUESTS,
+        "import_shipped_statistics": Permission.MANAGE_REQUESTS,
+        "check_statistics": Permission.SEE_REQUESTS,
+        "show_identity": Permission.SEE_REQUESTS,
+        "list_peers": Permission.SEE_REQUESTS,
+        "add_peer": Permission.MANAGE_REQUESTS,
+        "remove_peer": Permission.MANAGE_REQUESTS,
+        "receive_request": Permission.MANAGE_REQUESTS,
+        "list_requests": Permission.SEE_REQUESTS,
+        "show_request": Permission.SEE_REQUESTS,
+        "check_request": Permission.MANAGE_REQUESTS,
+        "show_check": Permission.SEE_REQUESTS,
+        "show_check_page": Permission.SEE_REQUESTS,
+        "decide_request": Permission.DECIDE_REQUESTS,
+        "answer_request": Permission.MANAGE_REQUESTS,
+        "download_answer": Permission.MANAGE_REQUESTS,
+        "send_request": Permission.ASK_OTHERS,
+        "list_sent_requests": Permission.ASK_OTHERS,  # one's own; all with MANAGE_REQUESTS
+        "list_answers": Permission.ASK_OTHERS,
+        "read_answer": Permission.ASK_OTHERS,
         "receive_parcel": Permission.ANYONE,  # with a certificate of the address book
         "list_audit": Permission.READ_AUDIT,
         "verify_audit": Permission.READ_AUDIT,

@@ -39,6 +39,15 @@ BY_INPUT = {
     "patients-pid-unknown": HTTPStatus.NOT_FOUND,
     "patients-pid-forgotten": HTTPStatus.NOT_FOUND,
     "consent-export-unknown": HTTPStatus.NOT_FOUND,
+    "exchange-answered": HTTPStatus.CONFLICT,
+    "exchange-undecided": HTTPStatus.CONFLICT,
+    "exchange-unchecked": HTTPStatus.CONFLICT,
+    "exchange-no-draft": HTTPStatus.CONFLICT,
+    "exchange-check-changed": HTTPStatus.CONFLICT,
+    "exchange-request-changed": HTTPStatus.CONFLICT,
+    "exchange-request-expired": HTTPStatus.CONFLICT,
+    "exchange-identity": HTTPStatus.CONFLICT,
+    "exchange-peer-exists": HTTPStatus.CONFLICT,
 }
 BY_ENGINE = dict.fromkeys(
     ("service-row-changed", "service-database-older", "service-state-log", "service-trust-folder"),

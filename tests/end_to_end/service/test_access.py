@@ -28,7 +28,12 @@ ASKING = {
     "old_gpas_de_pseudonymize",
 }  # fmt: skip
 NOTICES = {"read_way_back_notices", "read_people_notices"}
-APPROVING = {"approve_way_back", "approve_people"}
+APPROVING = {"approve_way_back", "approve_people", "decide_request"}
+ASKING_OTHERS = {"send_request", "list_sent_requests", "list_answers", "read_answer"}
+SEEING_REQUESTS = {
+    "list_statistics", "check_statistics", "show_identity", "list_peers", "list_requests", "show_request", "show_check",
+    "show_check_page",
+}  # fmt: skip
 FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_create", "vfps_create_pseudonym"}
 OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
@@ -44,16 +49,16 @@ ALONE = {
     Role.RESEARCHER: {
         "list_projects", "show_project", "download_csv", "preview_release", "show_certificate", "show_report",
         "analyze", "estimate", "download_dummy_data", "show_budget", "list_questions", "list_jobs", "show_job",
-        *ASKING,
+        *ASKING, *ASKING_OTHERS,
     },
     Role.DATA_PROTECTION_OFFICER: {
         "list_users", "list_datasets", "show_dataset", "analyze_risk", "calculate_weighted_risk",
         "show_dataset_budget", "list_projects", "show_project", "show_certificate", "show_report", "show_budget",
-        "list_jobs", "show_job", "list_audit", "verify_audit", *NOTICES,
+        "list_jobs", "show_job", "list_audit", "verify_audit", *NOTICES, *SEEING_REQUESTS,
     },
     Role.APPROVER: {
         "list_datasets", "show_dataset", "list_projects", "show_project", "show_certificate", "show_report",
-        "confirm_approval", *APPROVING,
+        "confirm_approval", *APPROVING, *SEEING_REQUESTS,
     },
     Role.OPERATOR: {"list_jobs", "show_job", "cancel_job", "show_metrics"},
     Role.TRUSTEE: OF_TRUSTEES | ASKING,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -90,6 +91,12 @@ class RequestFolder:
             if entry["action"] == RECEIVED and "parcel" in entry["details"]:
                 return Origin(entry["details"]["sender"], entry["details"]["parcel"])
         return None
+
+    @contextmanager
+    def held(self, number: int) -> Iterator[None]:
+        """Let nobody else answer a request meanwhile."""
+        with locked(self._folder(number)):
+            yield
 
     def numbers(self) -> list[int]:
         """The numbers of all requests."""

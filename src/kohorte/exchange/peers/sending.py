@@ -10,7 +10,7 @@ from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import AccessDenied, EngineError, InputError, KohorteError
 from kohorte.exchange.deciding.answers import answer
 from kohorte.exchange.deciding.decisions import was_answered
-from kohorte.exchange.deciding.folder import RequestFolder
+from kohorte.exchange.deciding.folder import Origin, RequestFolder
 from kohorte.exchange.peers.address_book import AddressBook, Peer
 from kohorte.exchange.peers.identity import Identity
 from kohorte.exchange.peers.outbox import Item, Outbox, State, now
@@ -23,7 +23,7 @@ from kohorte.trust.remote import HouseRefused, OtherHouse
 
 DOOR = "/exchange/parcels"
 SECONDS = 60.0
-SENT, NOT_SENT = "send parcel", "parcel refused by the other house"
+SIGNED, SENT, NOT_SENT = "sign request", "send parcel", "parcel refused by the other house"
 FINAL = ("exchange-", "body-too-large")
 """How the codes begin with which the other house says that it will never accept a parcel."""
 NOT_YET = ("exchange-peer-unknown", "exchange-identity")
@@ -53,7 +53,7 @@ def request_to(folder: TrustFolder, request: Request, to: str, *, today: date, a
     signed = SignedParcel.made(own, peer, Kind.REQUEST, {"request": request.to_dict()})
     item = Outbox(folder).new(Kind.REQUEST, signed.parcel.number)
     item.complete(signed)
-    _log(folder, "sign request", item, actor, sha256=request.fingerprint())
+    _log(folder, SIGNED, item, actor, sha256=request.fingerprint())
     return item
 
 
@@ -67,6 +67,13 @@ def answer_to_peer(
     origin = folder.origin(number)
     if origin is None:
         raise InputError(f"request {number} came as a file; write its answer to a folder", code="exchange-answer-where")
+    with folder.held(number):
+        return _answered(folder, number, origin, ledger, today=today, actor=actor)
+
+
+def _answered(
+    folder: RequestFolder, number: int, origin: Origin, ledger: Ledger, *, today: date, actor: str | None
+) -> Item:
     own, peer = Identity.of(folder.trust), AddressBook(folder.trust).with_fingerprint(origin.sender)
     outbox = Outbox(folder.trust)
     item = outbox.item(Kind.ANSWER, origin.parcel)

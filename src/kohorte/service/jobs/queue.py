@@ -31,6 +31,7 @@ class Kind(StrEnum):
     INGEST = "ingest"
     ANONYMIZE = "anonymize"
     RISK = "risk"
+    CHECK = "check"
 
 
 class Subject(NamedTuple):

@@ -38,6 +38,7 @@ from kohorte.service.disclosures.examined import examined, keep_waiting, words_o
 from kohorte.service.integrity.marks import DATASET, PROJECT, Marked
 from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
+from kohorte.service.jobs.release_check import checked
 from kohorte.service.settings import UNPACKED_LIMIT
 from kohorte.service.vault import Content, Vault
 from kohorte.sources import FrameSource
@@ -247,6 +248,11 @@ def measure_risk(work: Work) -> Done:
     )
 
 
+def check_request(work: Work) -> Done:
+    """Check a request of another institution against a table, and keep the check in the folder of the house."""
+    return Done(checked(work.request, work.table(), work.searching(0.1, 0.9)), {})
+
+
 def _generalization(release: Release) -> list[dict[str, object]]:
     """The level of each attribute; the highest level if it differs from row to row."""
     recoded = {name: cells["highest_level"] for name, cells in release.recoded.items()}
@@ -298,6 +304,7 @@ TASKS: Mapping[Kind, Task] = MappingProxyType(
                 Prepares(PROJECT, ("release_file", "report_file"), lambda problem: {"problem": problem}),
             ),
             Task(Kind.RISK, measure_risk),
+            Task(Kind.CHECK, check_request),
         )
     }
 )

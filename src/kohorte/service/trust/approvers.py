@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import combinations
 from typing import Any
 
@@ -27,6 +27,18 @@ def refuse(service: Service, request: Request, names: Sequence[str]) -> None:
         asking = origins.people_behind(service, connection, number_of(request.asked_by))
     if any(not asking.isdisjoint(people) for people in behind) or number_of(request.asked_by) in _granting(rows):
         raise _dependent("the person who asked, or somebody who could act as that person, set up an approver")
+    _refuse_pairs(rows, behind)
+
+
+def refuse_dependent(service: Service, names: Sequence[str]) -> None:
+    """Refuse approvers, by their names in the log, of whom one person could act as two."""
+    with service.database.reading() as connection:
+        rows = [_approver(service, connection, number_of(name)) for name in names if number_of(name)]
+        behind = [origins.people_behind(service, connection, row.id) for row in rows]
+    _refuse_pairs(rows, behind)
+
+
+def _refuse_pairs(rows: Sequence[Row[Any]], behind: Sequence[Set[int]]) -> None:
     if any(not one.isdisjoint(other) for one, other in combinations(behind, 2)):
         raise _dependent("one person set the passwords of both approvers and could act as both")
     if any(_granted_alone(one, other) for one, other in combinations(rows, 2)):

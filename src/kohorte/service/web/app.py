@@ -46,7 +46,7 @@ from kohorte.service.web.routes import (
     users,
     way_back,
 )
-from kohorte.service.web.routes.exchange import parcels
+from kohorte.service.web.routes.exchange import asking, parcels, requests, statistics
 from kohorte.service.web.screens.problem_pages import ProblemPages
 from kohorte.service.web.screens.renewal import Renewal
 from kohorte.service.web.screens.routers import screens_of
@@ -68,7 +68,7 @@ ROUTES: Mapping[Part, tuple[ModuleType, ...]] = {
     Part.RESEARCH: (datasets, risk, projects, rules, jobs),
     Part.PATIENTS: (patients, consents),
     Part.PSEUDONYMS: (domains, way_back),
-    Part.EXCHANGE: (parcels,),
+    Part.EXCHANGE: (statistics, requests, asking, parcels),
 }
 """The routes of every part; a part that is not served has none."""
 

@@ -35,6 +35,7 @@ TAGS = (
     ("patients", "The patient list: one PID per person"),
     ("pseudonyms", "Domains of pseudonyms, each with its own key"),
     ("reidentification", "From pseudonyms back to what they stand for: one person asks, two others approve"),
+    ("exchange", "The release check: requests of other institutions, and requests to them"),
     ("fhir", "Operations of gPAS and Vfps, for their clients"),
     ("audit", "The audit log"),
     ("health", "Health of the service, and metrics for Prometheus"),
