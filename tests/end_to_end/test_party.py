@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ import kohorte as ko
 from kohorte import parties
 from kohorte.cli.main import main
 from kohorte.errors import InputError
+from kohorte.parties import rehearsal
 from kohorte.parties.transport.folder import PartyFolder
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, rows_of, written_study
 from support.party_stage import Process, Stage
@@ -90,6 +92,29 @@ def test_an_agreement_that_can_be_to_no_study_is_refused_at_once(
         main(["party", "serve", "--folder", str(tmp_path / "clinic-b"), "--agree", "abc"])
     assert ended.value.code == 2
     assert "a study hash has 64 hexadecimal digits" in capsys.readouterr().err
+
+
+def test_a_rehearsal_does_not_wait_for_a_party_that_refused_its_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended before anybody invited it: the one that started the run waited for it a minute."""
+    monkeypatch.setattr(rehearsal, "PATIENCE", 0.0)
+    written_study(tmp_path, ZIP_PLAN, protocol="A", parties={"clinic-a": {}, "clinic-b": {}})
+    ZIP_ROWS[:4].write_csv(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("zip,sex,diagnosis\n81667\n", encoding="utf-8")
+    data = [option for name in ("a", "b") for option in ("--data", f"clinic-{name}={tmp_path / name}.csv")]
+    started = time.monotonic()
+    assert main(["party", "rehearse", str(tmp_path / "study.yaml"), *data, "--output", str(tmp_path / "out.csv")]) == 2
+    assert "[csv-ragged]" in capsys.readouterr().err
+    assert time.monotonic() - started < 50
+
+
+def test_a_rehearsal_without_a_table_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    written_study(tmp_path, ZIP_PLAN, protocol="A", parties={"clinic-a": {}, "clinic-b": {}})
+    tables = {"clinic-a": tmp_path / "a.csv", "clinic-b": tmp_path / "nowhere.csv"}
+    ZIP_ROWS.write_csv(tables["clinic-a"])
+    with pytest.raises(InputError, match=r"nowhere\.csv: there is no such file"):
+        rehearsal.rehearse_files(tmp_path / "study.yaml", tables, tmp_path / "out.csv")
 
 
 def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kohorte.errors import InputError
 from kohorte.parties.dummy_rows.ties import PAIRS
 from kohorte.parties.study import Study
 
@@ -14,7 +15,10 @@ LABEL = 256
 """Bytes for what is said about one column, besides its name."""
 
 COUNTER = 64
-"""Bytes of an encrypted counter under ElGamal."""
+"""Bytes of an encrypted counter under ElGamal; under Paillier it has more."""
+
+SEALED = 21
+"""Bytes of the shortest encrypted identifier."""
 
 STATEMENT = 1 << 26
 """Bytes of the certificate of a release, which has the whole plan, and of a signature."""
@@ -34,3 +38,20 @@ def most_bytes(study: Study) -> Mapping[str, int]:
         "agreeing": facts + columns**2 * COUNTER,
         **dict.fromkeys(("certificate", "signature", "signed"), STATEMENT),
     }
+
+
+def refuse_large(study: Study, name: str, rows: int, most: int) -> None:
+    """Refuse a table that cannot be sent, before anything is sent; `most` is how many bytes a message may have.
+
+    Counted is what every row needs: a byte in each column, its identifier and its counter. A table that passes can
+    still be too large, if its columns have many values: then the run ends when it is sent.
+    """
+    counts = study.dummies > 0 and any(names[0] == name for names in study.groups().values())
+    each = len(study.columns_of(name)) + (SEALED if study.joins else 0) + (COUNTER if counts else 0)
+    needed = int(rows * (1 + study.dummies)) * each
+    if needed > most:
+        raise InputError(
+            f"the table has {rows:,} rows, which need at least {needed:,} bytes as a message; parties accept "
+            f"{most:,}: divide the study, for example by years",
+            code="party-table-too-large",
+        )

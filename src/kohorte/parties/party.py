@@ -17,7 +17,7 @@ from kohorte.data import read_table
 from kohorte.data.files import refuse_output
 from kohorte.errors import InputError, KohorteError
 from kohorte.parties.joint import JointRelease
-from kohorte.parties.message_limits import most_bytes
+from kohorte.parties.message_limits import most_bytes, refuse_large
 from kohorte.parties.own_table import longest_values, own_table
 from kohorte.parties.sealed import MISSING
 from kohorte.parties.signatures import FolderSigner
@@ -313,4 +313,6 @@ def own_frame(party: PartyFolder, study: Study, progress: ProgressCallback | Non
     if party.data is None:
         raise InputError(f"{party.path / 'party.yaml'}: data is missing, the file of the table", code="party-data")
     tell(progress, Stage.READING, party.data.name)
-    return read_table(party.data, may_lack_rows=study.may_lack_rows).frame
+    frame = read_table(party.data, may_lack_rows=study.may_lack_rows).frame
+    refuse_large(study, party.name, frame.height, Limits().message)
+    return frame

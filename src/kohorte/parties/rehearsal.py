@@ -29,6 +29,14 @@ ERRORS: Mapping[int, type[KohorteError]] = {1: NoSolution, 2: InputError, 3: Pro
 ENDING = 20.0
 """Seconds that the other members have to end by themselves after the one that started the run has ended."""
 
+PATIENCE = 12.0
+"""Seconds that the one that started the run has to end by itself after another member failed.
+
+In a run it is told, or notices it sooner. Before a run it would wait for a member that never comes."""
+
+GLANCE = 0.25
+"""Seconds between two looks at the other members."""
+
 
 def rehearse(study: str | Path, tables: Mapping[str, object], **options: Any) -> tuple[Any, dict[str, object]]:
     """Rehearse a study with tables (polars, pandas or arrow); return the release as a polars frame, and its figures."""
@@ -97,6 +105,9 @@ def _check_tables(study: Study, tables: Mapping[str, Path]) -> None:
             raise InputError(f"--data names {name!r}, which is no party{nearest(name, study.names)}", code="party-data")
     if absent := [name for name in study.names if name not in tables]:
         raise InputError(f"--data is missing for {', '.join(absent)}", code="party-data")
+    for path in tables.values():
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file", code="file-unreadable")
 
 
 class _Stage:
@@ -106,6 +117,7 @@ class _Stage:
         self._folder, self._study = folder, study
         self.others = [name for name in study.members if name != study.finisher]
         self._processes: dict[str, subprocess.Popen[str]] = {}
+        self._failed: list[str] = []
         self._file = folder / "study.yaml"
         members = {name: self._member(name, tables.get(name), port) for name, port in _ports(list(study.members))}
         entry: Any = strict_yaml.load(
@@ -142,7 +154,7 @@ class _Stage:
         words = ["run", str(self._file), "--output", str(output), *(["--force"] if force else [])]
         with self._process(self._study.finisher, words, record) as process:
             try:
-                printed, _ = process.communicate()
+                printed = self._printed(process)
             except BaseException:
                 self._end_all(process)
                 raise
@@ -150,6 +162,18 @@ class _Stage:
             raise self._error(process.returncode, printed)
         found: dict[str, object] = json.loads(printed)
         return found
+
+    def _printed(self, process: subprocess.Popen[str]) -> str:
+        """What the member that started the run printed; it is ended if another one failed and it still waits."""
+        latest = float("inf")
+        while True:
+            try:
+                return process.communicate(timeout=GLANCE)[0]
+            except subprocess.TimeoutExpired:
+                if not self._failed and (failed := [name for name, one in self._processes.items() if one.poll()]):
+                    self._failed, latest = failed, time.monotonic() + PATIENCE
+                if time.monotonic() > latest:
+                    self._end_all(process)
 
     def ended(self) -> None:
         """Wait until all other members have ended well."""
@@ -188,11 +212,14 @@ class _Stage:
     def _error(self, code: int, printed: str) -> KohorteError:
         """The error that ended the run: that of the member where it began, not of those that were told to stop."""
         self._end_all(wait=ENDING / 2)
-        for process in self._processes.values():
-            other = _error_of(process.returncode, process.stdout.read() if process.stdout else "")
-            if other is not None and not other.code.startswith("party-"):
-                return other
-        return _error_of(code, printed) or _unknown(self._study.finisher)
+        told = [
+            _error_of(process.returncode, process.stdout.read() if process.stdout else "")
+            for process in self._processes.values()
+        ]
+        others = [error for error in told if error is not None]
+        first = [error for error in others if not error.code.startswith("party-")]
+        found = [*first, *filter(None, [_error_of(code, printed)]), *others]
+        return found[0] if found else _unknown([*self._failed, self._study.finisher][0])
 
     def _end_all(self, first: subprocess.Popen[str] | None = None, *, wait: float = 0.0) -> None:
         deadline = time.monotonic() + wait

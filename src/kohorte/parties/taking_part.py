@@ -7,6 +7,7 @@ import polars as pl
 from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.joint import JointRelease, Signer, certified, countersigned
 from kohorte.parties.known import Known
+from kohorte.parties.roles.part import Part
 from kohorte.parties.roles.played import Played
 from kohorte.parties.study import HELPER, Protocol, Study
 from kohorte.parties.suitability import refuse_unsuited
@@ -35,7 +36,7 @@ def take_part(
             known = _help(channel, study, progress, keyring=keyring)
             return countersigned(channel, study, signer, known)
         assert frame is not None, "a party has a table"
-        played = _play(channel, study, name, frame, progress, keyring=keyring)
+        played = _play(Part(channel, study, name, frame, keyring, progress))
         if played.opened is None:
             return countersigned(channel, study, signer, played.known, played.secrets)
         return certified(channel, study, played.secrets, signer, played.opened)
@@ -52,28 +53,20 @@ def _help(channel: Channel, study: Study, progress: ProgressCallback | None, *, 
     return protocol_c.helper(channel, study, keyring=keyring)
 
 
-def _play(
-    channel: Channel,
-    study: Study,
-    name: str,
-    frame: pl.DataFrame,
-    progress: ProgressCallback | None,
-    *,
-    keyring: Keyring,
-) -> Played:
+def _play(part: Part) -> Played:
     """Play a party; only the protocol of the study is imported."""
-    if study.protocol is Protocol.A and study.dummies:
+    if part.study.protocol is Protocol.A and part.study.dummies:
         from kohorte.parties.roles import protocol_a_counted
 
-        return protocol_a_counted.party(channel, study, name, frame, progress, keyring=keyring)
-    if study.protocol is Protocol.A:
+        return protocol_a_counted.party(part)
+    if part.study.protocol is Protocol.A:
         from kohorte.parties.roles import protocol_a
 
-        return protocol_a.party(channel, study, name, frame, progress, keyring=keyring)
-    if study.protocol is Protocol.B:
+        return protocol_a.party(part)
+    if part.study.protocol is Protocol.B:
         from kohorte.parties.roles import protocol_b
 
-        return protocol_b.party(channel, study, name, frame, keyring=keyring)
+        return protocol_b.party(part)
     from kohorte.parties.roles import protocol_c
 
-    return protocol_c.party(channel, study, name, frame, progress, keyring=keyring)
+    return protocol_c.party(part)

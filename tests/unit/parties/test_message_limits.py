@@ -9,11 +9,14 @@ import polars as pl
 import pytest
 
 from kohorte.errors import InputError
-from kohorte.parties.message_limits import most_bytes
+from kohorte.parties import party
+from kohorte.parties.message_limits import most_bytes, refuse_large
 from kohorte.parties.own_table import LONGEST
 from kohorte.parties.party import terms_of
 from kohorte.parties.picture.kinds import KINDS
 from kohorte.parties.taking_part import take_part
+from kohorte.parties.transport.folder import PartyFolder
+from kohorte.parties.transport.https import Limits
 from kohorte.parties.transport.local import LocalChannels
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, Signers, run_study, written_study
 
@@ -82,3 +85,37 @@ def test_a_value_that_is_too_long_is_refused_by_the_party_that_has_it(column: st
     with pytest.raises(InputError, match=f"column '{column}': a value or label has a length of 4,097") as refused:
         run_study(study, {"clinic-a": long, "clinic-b": ZIP_ROWS[4:]})
     assert refused.value.code == "party-cell-too-long"
+
+
+@pytest.mark.parametrize(
+    ("study", "rows"),
+    [
+        ({"protocol": "B"}, 357_913_941),
+        ({"protocol": "C", "dummies": 0.25}, 12_820_798),
+        ({"protocol": "A", "distribution": "vertical", "identifier": "TID"}, 48_806_446),
+    ],
+    ids=["B", "C", "A, joined"],
+)
+def test_a_table_that_does_not_fit_into_a_message_is_refused_before_anything_is_sent(
+    study: dict[str, Any], rows: int, tmp_path: Path
+) -> None:
+    parties: dict[str, Any] = {"clinic-a": {}, "clinic-b": {}}
+    if "identifier" in study:
+        parties = {"clinic-a": {"columns": ["zip"]}, "clinic-b": {"columns": ["sex", "diagnosis"]}}
+    written = written_study(tmp_path, ZIP_PLAN, parties=parties, **study)
+    refuse_large(written, "clinic-a", rows, 1 << 30)
+    with pytest.raises(InputError, match="divide the study") as refused:
+        refuse_large(written, "clinic-a", rows + 1, 1 << 30)
+    assert refused.value.code == "party-table-too-large"
+
+
+def test_a_party_refuses_its_own_large_table_when_it_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(party, "Limits", lambda: Limits(message=10))
+    folder = PartyFolder.create(tmp_path / "clinic-a", "clinic-a")
+    ZIP_ROWS.write_csv(folder.path / "rows.csv")
+    settings = "name: clinic-a\ndata: rows.csv\nstudies: []\n"
+    (folder.path / "party.yaml").write_text(settings, encoding="utf-8")
+    written_study(tmp_path, ZIP_PLAN)
+    with pytest.raises(InputError) as refused:
+        party.Party.open(folder.path).check(tmp_path / "study.yaml")
+    assert refused.value.code == "party-table-too-large"

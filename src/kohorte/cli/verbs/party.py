@@ -298,11 +298,12 @@ def _print_figures(found: dict[str, object]) -> None:
     for name, words in levels.items():
         print(f"  {name:<24} {words}")
     print(f"{found['metric']} {cost(float(str(found['cost'])))} ({found['quality']})")
-    parties, messages = found["parties"], found["messages"]
-    assert isinstance(parties, list), "a list of names"
+    members, messages = found["parties"], found["messages"]
+    assert isinstance(members, list), "a list of names"
+    who = f"{len(members) - 1} parties and a helper" if "helper" in members else f"{len(members)} parties"
     print(
-        f"protocol {found['protocol']}, {found['distribution']}, {len(parties)} parties: {count(_number(messages))} "
-        f"messages, {count(_number(found['bytes']))} bytes, {seconds(float(str(found['elapsed'])))}"
+        f"protocol {found['protocol']}, {found['distribution']}, {who}: {count(_number(messages))} messages, "
+        f"{count(_number(found['bytes']))} bytes, {seconds(float(str(found['elapsed'])))}"
     )
 
 

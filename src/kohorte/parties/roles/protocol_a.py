@@ -29,7 +29,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import polars as pl
 
 from kohorte.errors import ProtocolError
 from kohorte.parties.blind import anonymize_blindly
@@ -38,11 +37,12 @@ from kohorte.parties.ciphers.ristretto import hash_to_group
 from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.integration import append, join, permuted, refuse_lost, refuse_nobody
 from kohorte.parties.known import Known
-from kohorte.parties.own_table import OwnTable, longest_values, own_table
+from kohorte.parties.own_table import OwnTable
 from kohorte.parties.roles.integrating import in_plan_order
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.part import Part
 from kohorte.parties.roles.played import Played
-from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths, as_facts
+from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import Cells, SealedColumn, SealedTable, malformed, pack, unpack
 from kohorte.parties.sealed_release import SealedRelease
@@ -108,28 +108,20 @@ class Keys:
         return release.with_cells({name: self.columns[name].decrypt(cells) for name, cells in release.cells.items()})
 
 
-def party(
-    channel: Channel,
-    study: Study,
-    name: str,
-    frame: pl.DataFrame,
-    progress: ProgressCallback | None = None,
-    *,
-    keyring: Keyring,
-) -> Played:
+def party(part: Part) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
-    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study, keyring)
+    channel, study, name = part.channel, part.study, part.name
+    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study, part.keyring)
     with timing("encrypt"):
-        secrets = agree(channel, study, name, keyring)
-        told = secrets.exchange(channel, "lengths", longest_values(frame, study, name))
-        own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))
+        secrets = part.agree()
+        own = part.labelled(secrets)
         held = encrypt_in_circle(channel, ring, keys, hashed(own, secrets))
     with timing("integrate"):
         parts = integrate_in_circle(channel, study, ring, held)
     known = Known(rows={name: own.rows})
     channel.phase = "anonymize"  # at the master
     if parts is not None:
-        release = _anonymized(study, parts, timing, progress)
+        release = _anonymized(study, parts, timing, part.progress)
         known = Known.found(release.facts, parts.rows)
         channel.phase = "decrypt"
         channel.send(ring.right, "release", keys.decrypted(release).permuted().to_bytes())

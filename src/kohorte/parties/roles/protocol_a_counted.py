@@ -21,18 +21,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import polars as pl
 
 from kohorte.kernels.arrays import Counts
 from kohorte.parties.ciphers.counters import ElGamal, ElGamalPublic
-from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Lead, Remembering, read_release
 from kohorte.parties.known import Known
-from kohorte.parties.own_table import OwnTable, longest_values, own_table
+from kohorte.parties.own_table import OwnTable
 from kohorte.parties.roles.integrating import in_plan_order
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.part import Part
 from kohorte.parties.roles.played import Played
 from kohorte.parties.roles.protocol_a import (
     Keys,
@@ -45,7 +44,7 @@ from kohorte.parties.roles.protocol_a import (
     integrate_in_circle,
 )
 from kohorte.parties.roles.protocol_c import counted_table, lost_rows, mixed_with_dummies
-from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths
+from kohorte.parties.roles.secrets import Secrets
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import Cells, SealedTable, malformed, pack, unpack
 from kohorte.parties.sealed_release import SealedRelease
@@ -54,23 +53,15 @@ from kohorte.parties.transport.channel import Channel
 from kohorte.progress import ProgressCallback
 
 
-def party(
-    channel: Channel,
-    study: Study,
-    name: str,
-    frame: pl.DataFrame,
-    progress: ProgressCallback | None = None,
-    *,
-    keyring: Keyring,
-) -> Played:
+def party(part: Part) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
-    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study, keyring)
+    channel, study, name = part.channel, part.study, part.name
+    timing, ring, keys = Timing(channel), Ring(study.names, name, study.finisher), Keys.random(study, part.keyring)
     with timing("encrypt"):
-        secrets = agree(channel, study, name, keyring)
-        share = keyring.keep(ElGamal.random())
+        secrets = part.agree()
+        share = part.keyring.keep(ElGamal.random())
         public = _joint_key(channel, secrets, share)
-        told = secrets.exchange(channel, "lengths", longest_values(frame, study, name))
-        own = own_table(frame, study, name, lengths=agreed_lengths(told, {}))
+        own = part.labelled(secrets)
         mixed, counts, rows = mixed_with_dummies(channel, own, study, secrets)
         table = hashed(mixed, secrets)
         counted = SealedTable(table.columns, table.identifiers, None if counts is None else public.encrypt(counts))
@@ -89,7 +80,7 @@ def party(
     if name != study.finisher:
         answer_decoding(channel, study, secrets, own)
         return Played(secrets, known)
-    return Played(secrets, known, _opened(channel, study, secrets, own, keys, opening, timing, progress))
+    return Played(secrets, known, _opened(channel, study, secrets, own, keys, opening, timing, part.progress))
 
 
 def _joint_key(channel: Channel, secrets: Secrets, share: ElGamal) -> ElGamalPublic:

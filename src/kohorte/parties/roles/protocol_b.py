@@ -18,20 +18,18 @@ Source
 
 from __future__ import annotations
 
-import polars as pl
-
 from kohorte.parties.blind import anonymize_blindly
 from kohorte.parties.ciphers.deterministic import ColumnCipher
-from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.dummy_rows.mirrored import known_to_all
 from kohorte.parties.dummy_rows.whole import LONGEST_TEXT
 from kohorte.parties.integration import permuted
 from kohorte.parties.known import Known
-from kohorte.parties.own_table import OwnTable, longest_values, own_table
+from kohorte.parties.own_table import OwnTable
 from kohorte.parties.roles.integrating import integrate
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.part import Part
 from kohorte.parties.roles.played import Played
-from kohorte.parties.roles.secrets import Secrets, agree, agreed_lengths
+from kohorte.parties.roles.secrets import Secrets, agreed_lengths
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import SealedColumn, SealedTable
 from kohorte.parties.sealed_release import SealedRelease
@@ -42,12 +40,13 @@ from kohorte.progress import ProgressCallback
 IDENTIFIER = "\0identifier"
 
 
-def party(channel: Channel, study: Study, name: str, frame: pl.DataFrame, *, keyring: Keyring) -> Played:
+def party(part: Part) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
+    channel, study, name = part.channel, part.study, part.name
     timing = Timing(channel)
     with timing("encrypt"):
-        secrets = agree(channel, study, name, keyring)
-        own, ciphers = prepared(channel, study, secrets, frame)
+        secrets = part.agree()
+        own, ciphers = prepared(part, secrets)
         channel.send(HELPER, "table", permuted(sealed(own, ciphers)).to_bytes())
     channel.phase = "anonymize"  # at the helper
     known = Known(rows={name: own.rows})
@@ -80,12 +79,9 @@ def helper(channel: Channel, study: Study, progress: ProgressCallback | None = N
     return Known.found(found.figures.to_dict(), rows)
 
 
-def prepared(
-    channel: Channel, study: Study, secrets: Secrets, frame: pl.DataFrame
-) -> tuple[OwnTable, dict[str, ColumnCipher]]:
+def prepared(part: Part, secrets: Secrets) -> tuple[OwnTable, dict[str, ColumnCipher]]:
     """Label one's own table and agree on the length of cells, so that no length tells a value."""
-    told = secrets.exchange(channel, "lengths", longest_values(frame, study, secrets.name))
-    own = own_table(frame, study, secrets.name, lengths=agreed_lengths(told, {}))
+    study, own = part.study, part.labelled(secrets)
     longest = {column: labelled.longest for column, labelled in own.columns.items()}
     if own.identifiers is not None:
         longest[IDENTIFIER] = max((len(text.encode()) for text in own.identifiers), default=0)
@@ -94,7 +90,7 @@ def prepared(
         longest |= {column: max(longest[column], known[column].longest) for column in own.columns if column in known}
     if study.dummies:
         longest = {column: max(length, LONGEST_TEXT) for column, length in longest.items()}
-    told = secrets.exchange(channel, "labels", longest)
+    told = secrets.exchange(part.channel, "labels", longest)
     lengths = agreed_lengths(told, {})
     return own, {
         column: ColumnCipher(secrets.column_key("cells", column), length) for column, length in lengths.items()

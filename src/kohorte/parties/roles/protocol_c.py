@@ -40,7 +40,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from kohorte.kernels.arrays import Counts
@@ -60,36 +59,29 @@ from kohorte.parties.known import Known
 from kohorte.parties.own_table import OwnTable
 from kohorte.parties.roles.integrating import integrated_groups
 from kohorte.parties.roles.opened import OpenedRelease
+from kohorte.parties.roles.part import Part
 from kohorte.parties.roles.played import Played
 from kohorte.parties.roles.protocol_b import prepared, sealed
-from kohorte.parties.roles.secrets import Secrets, agree
+from kohorte.parties.roles.secrets import Secrets
 from kohorte.parties.roles.timing import Timing
 from kohorte.parties.sealed import Cells, SealedTable, malformed, pack, unpack
 from kohorte.parties.sealed_release import SealedRelease
 from kohorte.parties.study import HELPER, Study
 from kohorte.parties.study import MOST as PARTIES
 from kohorte.parties.transport.channel import Channel
-from kohorte.progress import ProgressCallback
 
 WORTH_SHARING = 256
 """Fewer counters than this are not worth a message to another party; a message costs about as much time."""
 
 
-def party(
-    channel: Channel,
-    study: Study,
-    name: str,
-    frame: pl.DataFrame,
-    progress: ProgressCallback | None = None,
-    *,
-    keyring: Keyring,
-) -> Played:
+def party(part: Part) -> Played:
     """Take part as an institution that holds data; the release is returned if this party opens it."""
+    channel, study, name = part.channel, part.study, part.name
     timing = Timing(channel)
     with timing("encrypt"):
-        secrets = agree(channel, study, name, keyring)
-        private = keyring.keep(_agreed_counters(channel, study, secrets))
-        own, ciphers = prepared(channel, study, secrets, frame)
+        secrets = part.agree()
+        private = part.keyring.keep(_agreed_counters(channel, study, secrets))
+        own, ciphers = prepared(part, secrets)
         mixed, counts, rows = mixed_with_dummies(channel, own, study, secrets)
         most = sum(rows.values())
         table = sealed(mixed, ciphers)
@@ -97,13 +89,13 @@ def party(
         channel.send(HELPER, "table", permuted(counted).to_bytes())
     if name != study.finisher:
         channel.phase = "anonymize"
-        decrypt_for_others(channel, study, private, most, keyring)
+        decrypt_for_others(channel, study, private, most, part.keyring)
         channel.phase = "decrypt"  # at the party that opens the release
         return Played(secrets, Known(rows=rows))
-    decrypt = SharedDecryption(channel, study, private, most, keyring)
+    decrypt = SharedDecryption(channel, study, private, most, part.keyring)
     lead = Lead(channel, study.plan, HELPER, Remembering(decrypt))
     with timing("anonymize"):
-        found = lead.search(progress)
+        found = lead.search(part.progress)
     with timing("decrypt"):
         if veils(study):
             layout = Layout({column: ciphers[column].bytes_per_cell for column in study.columns})
