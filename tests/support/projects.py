@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from kohorte.service.jobs.settlement import Outcome, settle
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import datasets, now
+from kohorte.service.trust.releases import Places
 from support.marked_rows import mark_rows
 from support.service import RESEARCHER
 
@@ -164,8 +167,15 @@ def working(service: Service) -> Iterator[None]:
 def _performed(service: Service, claim: queue.Claim) -> Outcome:
     with service.database.reading() as connection:
         table = connection.execute(select(datasets.c.table_file).where(datasets.c.id == claim.dataset_id)).scalar_one()
-    order: dict[str, Any] = {"kind": claim.kind, "request": claim.request, "table_file": table, "most_cells": 10**9}
-    order["ledger"] = ledger_order(service.settings)
+    places = asdict(Places.of(service.settings))
+    order: dict[str, Any] = {
+        "kind": claim.kind,
+        "request": claim.request,
+        "table_file": table,
+        "most_cells": 10**9,
+        "places": json.loads(json.dumps(places)),
+        "ledger": ledger_order(service.settings),
+    }
     told = perform(_Channel(service), order)  # type: ignore[arg-type]
     return Outcome(queue.State(told["state"]), told.get("result"), told.get("problem"), told.get("values", {}))
 

@@ -16,6 +16,7 @@ from kohorte.risks import RiskPolicy
 from kohorte.service.house_rules import HouseRules
 from kohorte.service.parts import OF_TRUST, Part
 from kohorte.service.permissions import TWO_PEOPLE
+from kohorte.trust.domain_names import refuse_domain_name
 
 FILE = "service.yaml"
 DATABASE_VARIABLE = "KOHORTE_DATABASE"
@@ -37,6 +38,7 @@ KINDS: Mapping[str, tuple[Any, str]] = MappingProxyType(
         "tuple[str, ...]": (tuple, "a list of names"),
     }
 )
+PATHS = ("key_file", "pseudonyms_certificate", "pseudonyms_key", "pseudonyms_pinned")
 DEFAULT_POLICY = RiskPolicy(
     {
         "highest_prosecutor_risk": 1,
@@ -79,6 +81,11 @@ class Settings:
     disclosure_ledger: bool = False
     texts_per_day: int = 100_000
     answer_seconds: float = 0.5
+    project_domains: tuple[str, ...] = ()
+    pseudonyms_at: str = ""
+    pseudonyms_certificate: Path | None = None
+    pseudonyms_key: Path | None = None
+    pseudonyms_pinned: Path | None = None
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -91,6 +98,14 @@ class Settings:
         for name in self.two_people:
             if name not in TWO_PEOPLE:
                 raise _wrong(f"two_people: not an operation for two people{nearest(str(name), TWO_PEOPLE)}")
+        for name in self.project_domains:
+            refuse_domain_name(name)
+        files = (self.pseudonyms_certificate, self.pseudonyms_key, self.pseudonyms_pinned)
+        if bool(self.pseudonyms_at) != all(files) or any(files) != all(files):
+            raise _wrong(
+                "pseudonyms_at, pseudonyms_certificate, pseudonyms_key and pseudonyms_pinned belong together: address "
+                "of the other house, certificate and key of this one, and the pinned certificate of the other"
+            )
         for name in self.only:
             if name not in set(Part):
                 raise _wrong(f"only: a part is one of {', '.join(Part)}{nearest(str(name), list(Part))}")
@@ -151,8 +166,9 @@ class Settings:
         given |= {name: environment[variable] for name, variable in named.items() if environment.get(variable)}
         given |= {name: value for name, value in overrides.items() if value is not None}
         _refuse_unknown(given, source="settings")
-        if isinstance(given.get("key_file"), str):
-            given["key_file"] = Path(given["key_file"])
+        for name in PATHS:
+            if isinstance(given.get(name), str):
+                given[name] = Path(given[name])
         return cls(folder=folder, **given)
 
 
@@ -167,9 +183,10 @@ def _read(path: Path) -> dict[str, Any]:
         given["policy"] = RiskPolicy.from_dict(given["policy"])
     if "rules" in given:
         given["rules"] = HouseRules.from_dict(given["rules"])
-    if isinstance(given.get("key_file"), str):
-        given["key_file"] = path.parent / given["key_file"]  # a relative path refers to the folder
-    for name in ("two_people", "only"):
+    for name in PATHS:
+        if isinstance(given.get(name), str):
+            given[name] = path.parent / given[name]  # a relative path refers to the folder
+    for name in ("two_people", "only", "project_domains"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
     return given

@@ -103,7 +103,7 @@ def export_table(
         fill_table_in_batches(
             frames, temporary, output, separator="\t" if output.suffix.lower() == ".tsv" else separator or ","
         )
-        run.finish(temporary)
+        run.finish(temporary, consents)
     return run.outcome
 
 
@@ -151,6 +151,25 @@ def _noted(
     )
 
 
+class FrameExport:
+    """An export of a table in memory: it is filtered first, and noted when the output is made of it."""
+
+    def __init__(self, wish: Purpose, column: str, categories: Mapping[str, str]) -> None:
+        self._wish, self._column, self._categories = wish, column, categories
+        self._run: _Export | None = None
+
+    def filtered(self, consents: Consents, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows and cells of the people who agreed."""
+        self._run = _Export(consents, self._wish, self._column, self._categories)
+        return self._run.filtered(frame)
+
+    def note(self, consents: Consents, content: bytes) -> int:
+        """Check again that everybody is covered, and note the export with the content that leaves."""
+        assert self._run is not None
+        self._run.finish(content, consents)
+        return self._run.outcome.export
+
+
 class _Export:
     """The state of one export."""
 
@@ -168,12 +187,17 @@ class _Export:
                 self.outcome.notes += batch.notes
             yield self._filtered(batch.frame)
 
-    def finish(self, written: Path) -> None:
+    def filtered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a whole table."""
+        self._begin(frame.columns)
+        return self._filtered(frame)
+
+    def finish(self, written: Path | bytes, consents: Consents) -> None:
         """Check again and note the export; the file is whole, and has no name yet."""
         self.outcome.contradicted = len(self._contradicted)
         self.outcome.people = len({one.holder for one in self._exported.values()})
         self.outcome.export = _noted(
-            self._consents,
+            consents,
             self._wish,
             self._exported,
             rows=self.outcome.exported,

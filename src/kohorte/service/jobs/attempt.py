@@ -6,6 +6,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
@@ -22,6 +23,7 @@ from kohorte.service.jobs.process import Child, ChildDied
 from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, Kind, State
 from kohorte.service.jobs.settlement import Outcome, lost, settle
 from kohorte.service.storage.schema import datasets
+from kohorte.service.trust.releases import Places
 
 TICK = 0.05
 LOOK_SECONDS = 0.2
@@ -125,6 +127,7 @@ class Attempt:
             "most_cells": self._service.settings.most_cells,
             "unpacked_limit": self._service.settings.unpacked_limit,
             "ledger": ledger_order(self._service.settings),
+            "places": asdict(Places.of(self._service.settings)),
         }
 
     def _note(self, answer: dict[str, Any]) -> None:

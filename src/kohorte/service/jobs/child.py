@@ -24,6 +24,7 @@ from kohorte.service.jobs.queue import Kind, State
 from kohorte.service.jobs.tasks import TASKS, Work, warm_up
 from kohorte.service.problems import problem_of
 from kohorte.service.settings import UNPACKED_LIMIT
+from kohorte.service.trust.releases import Places
 from kohorte.service.vault import Vault
 
 
@@ -105,6 +106,7 @@ def perform(channel: Channel, order: dict[str, Any]) -> dict[str, Any]:
         channel,
         unpacked_limit=order.get("unpacked_limit", UNPACKED_LIMIT),
         ledger=order.get("ledger"),
+        places=Places(**order["places"]) if "places" in order else None,
     )
     try:
         done = TASKS[Kind(order["kind"])].run(work)

@@ -27,6 +27,7 @@ from kohorte.data.table import is_parquet
 from kohorte.errors import InputError
 from kohorte.models import KAnonymity
 from kohorte.plans import Attribute, Plan
+from kohorte.plans.people.project_pseudonyms import Pseudonymize
 from kohorte.release import Candidate, Release, anonymize, find_candidate, warnings
 from kohorte.release.certificate import FileFacts
 from kohorte.release.write import certified_bytes
@@ -40,6 +41,7 @@ from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
 from kohorte.service.jobs.release_check import checked
 from kohorte.service.settings import UNPACKED_LIMIT
+from kohorte.service.trust.releases import Places, consented, pseudonymizer
 from kohorte.service.vault import Content, Vault
 from kohorte.sources import FrameSource
 
@@ -47,6 +49,7 @@ MOST_COLUMNS = 10_000
 MOST_ROW_GROUPS = 32_767
 """Parquet numbers row groups with 16 bits."""
 RELEASE_NAME = "release.csv"
+NOWHERE = Places((), None, None)
 
 
 class Reporter(Protocol):
@@ -71,6 +74,7 @@ class Work:
     unpacked_limit: int = UNPACKED_LIMIT
     ledger: Mapping[str, str] | None = None
     """The folders of the disclosure ledger and of the patient list; None if the house has no ledger."""
+    places: Places | None = None
 
     def table(self) -> pl.DataFrame:
         """Decrypt the table of the dataset."""
@@ -184,15 +188,17 @@ def _datatype(dtype: pl.DataType) -> str:
 
 def make_release(work: Work) -> Done:
     """Find the release of a table, verify it from its bytes, and store it with certificate and report."""
-    plan = _plan(work.request)
+    plan, places = _plan(work.request), work.places or NOWHERE
     with examined(work.ledger, plan) as recording:
-        frame = work.table()
-        search = partial(_found, work, plan)
+        frame, noted = consented(places, work.request, work.table())
+        search = partial(_found, work, plan, pseudonymizer(places, plan, work.request.get("actor", "")))
         candidate = search(frame) if recording is None else recording.released(frame, search)
         frame = frame if recording is None else recording.rows
     work.reporter.progress(0.6, "verifying the release")
     content, release, certificate = certified_bytes(candidate, RELEASE_NAME)
     shown = shown_certificate(certificate)
+    if (consent := noted(content)) is not None:
+        shown.facts["consent"] = consent
     work.reporter.progress(0.8, "measuring the risk for the report")
     report = _report(frame, release, content, str(shown.facts["plan_sha256"]))
     work.reporter.progress(0.95, "writing the release")
@@ -208,8 +214,9 @@ def make_release(work: Work) -> Done:
     return Done({"release": shown.facts["release"], **told}, values, noted=words_of(recording))
 
 
-def _found(work: Work, plan: Plan, frame: pl.DataFrame) -> Candidate:
-    return find_candidate(FrameSource(frame), plan, progress=work.searching(0.1, 0.6))
+def _found(work: Work, plan: Plan, pseudonymize: Pseudonymize | None, frame: pl.DataFrame) -> Candidate:
+    progress = work.searching(0.1, 0.6)
+    return find_candidate(FrameSource(frame), plan, progress=progress, pseudonymize=pseudonymize)
 
 
 def _plan(request: Mapping[str, Any]) -> Plan:

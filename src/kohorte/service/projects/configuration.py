@@ -29,15 +29,16 @@ KEYS = (
     "person",
     "linked_by",
     *ABOUT,
+    "consent",
     "table_name",
     "private_id",
     "max_contributions",
     "person_because",
 )
-ATTRIBUTE_KEYS = ("attribute_name", "attribute_type", "attribute_hierarchy", "hierarchy", "metadata")
+ATTRIBUTE_KEYS = ("attribute_name", "attribute_type", "attribute_hierarchy", "hierarchy", "metadata", "pseudonym")
 MODEL_KEYS = ("model_name", "attribute_name", "model_params")
 INTERACTIVE_ONLY = ("table_name", "private_id", "max_contributions")
-RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing", "linked_by", *ABOUT)
+RELEASE_ONLY = ("suppression_limit", "metric", "search", "missing", "linked_by", "consent", *ABOUT)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def read_plan(config: Mapping[str, Any], dataset: Dataset) -> Plan:
     found = read_config(config, dataset)
     if isinstance(found, QueryTerms):
         raise _wrong("config.privacy_models", f"{DIFFERENTIAL_PRIVACY} protects answers, not a table")
+    if found.pseudonyms or "consent" in config:
+        raise _wrong("config", "pseudonym and consent are for releases; leave them out to measure the risk of a table")
     return found
 
 

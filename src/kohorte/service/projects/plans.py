@@ -40,9 +40,9 @@ def to_plan(
 
 
 def stated_plan(config: Mapping[str, Any], columns: Sequence[str]) -> Plan:
-    """Return the plan of a config that is a plan: `{"plan": {...}}`, perhaps with `person_because`."""
-    if not set(config) <= {"plan", "person_because"}:
-        raise _wrong("config", "plan excludes all other keys but person_because")
+    """Return the plan of a config that is a plan: `{"plan": {...}}`, perhaps with `person_because` and `consent`."""
+    if not set(config) <= {"plan", "person_because", "consent"}:
+        raise _wrong("config", "plan excludes all other keys but person_because and consent")
     with Within("config.plan"):
         data = config["plan"]
         plan = Plan.from_dict({"kohorte": 1, **data} if isinstance(data, Mapping) else data)
@@ -57,12 +57,7 @@ def _checked(plan: Plan, columns: Sequence[str]) -> Plan:
         )
     if plan.search.time_limit is not None and plan.search.time_limit > MOST_SECONDS:
         raise InputError(f"search.time_limit: is at most {MOST_SECONDS:,} seconds", code="project-config")
-    if plan.pseudonyms:
-        raise InputError(
-            "pseudonym: projects of the service release no pseudonyms; leave the key out, and the column is removed",
-            code="project-config",
-        )
-    if plan.unit.stays_tied:
+    if plan.unit.stays_tied and not set(plan.unit.columns) & set(plan.pseudonyms):
         raise InputError(
             "person: no release of the service contains the column that says whom a row is about; make it identifying",
             code="project-config",
@@ -82,7 +77,8 @@ def _attribute(entry: Mapping[str, Any], number: int, stored: Mapping[str, Seque
     elif hierarchy is None and role in WITH_HIERARCHY and entry["attribute_name"] in stored:
         hierarchy = {"rows": stored[entry["attribute_name"]]}
     with Within(place):
-        return Attribute.from_dict({"role": str(role), "hierarchy": hierarchy}, folder=Path())
+        pseudonym = {"pseudonym": entry["pseudonym"]} if "pseudonym" in entry else {}
+        return Attribute.from_dict({"role": str(role), "hierarchy": hierarchy, **pseudonym}, folder=Path())
 
 
 def _model(entry: Mapping[str, Any], number: int) -> PrivacyModel:

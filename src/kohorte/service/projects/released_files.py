@@ -19,6 +19,7 @@ from kohorte.service.permissions import Permission
 from kohorte.service.projects import queries
 from kohorte.service.projects.ruled_projects import refuse_broken
 from kohorte.service.projects.store import READY
+from kohorte.service.trust import releases
 from kohorte.service.vault import Content
 
 
@@ -74,6 +75,7 @@ def _released(service: Service, actor: Actor, project_id: int, action: str, *, l
         if leaves:
             refuse_broken(service, project)
     if leaves:
+        releases.refuse_withdrawn(service, actor, project.certificate)
         record_given(service, actor, project)
     with service.database.writing() as connection:
         service.log.append(connection, action, f"project {project_id}", actor=actor.user_id)

@@ -28,6 +28,7 @@ from kohorte.service.projects.query_terms import QueryTerms, person_because, ref
 from kohorte.service.projects.summary import summary
 from kohorte.service.projects.unreadable_cells import unreadable_cells
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
+from kohorte.service.trust import releases
 from kohorte.sources import FrameSource
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"
@@ -65,8 +66,11 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
     service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
     warnings: tuple[str, ...] = ()
+    consent = releases.stated_consent(wanted.config, names_of(dataset))
     if isinstance(terms, Plan):
         _refuse_unclear_people(service, dataset, terms, person_because(wanted.config))
+        distinct = {column["name"]: int(column["distinct"]) for column in dataset.columns}
+        warnings = releases.check(service, actor, terms, consent, distinct)
     if isinstance(terms, QueryTerms):
         # Loading refuses wrong types, and the first query finds the table loaded.
         table = tables.typed(service, dataset, terms.metadata)
@@ -82,7 +86,7 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
                 Kind.ANONYMIZE,
                 Subject(PROJECT, project_id),
                 actor_id=actor.user_id,
-                request={"plan": terms.to_dict()},
+                request={"plan": terms.to_dict(), **releases.request_of(actor, project_id, consent)},
             )
         service.log.append(
             connection,

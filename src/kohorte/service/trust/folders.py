@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from kohorte.errors import EngineError, InputError, KohorteError
 from kohorte.exchange.peers.incoming import remove_unfinished
@@ -58,13 +59,19 @@ def opened(service: Service, part: Part) -> Iterator[TrustFolder]:
     What is wrong with the folder, a key or the database is for the operator: the log says it, the client does not learn
     it.
     """
-    try:
-        folder = TrustFolder.opened(service.settings.trust_folder(part))
+    with opened_at(service.settings.trust_folder(part), part) as folder:
         before = heads.refuse_older(service, part, folder)
         try:
             yield folder
         finally:
             _remember(service, part, folder, before)
+
+
+@contextmanager
+def opened_at(path: Path, part: Part) -> Iterator[TrustFolder]:
+    """Open the folder of a part in a process that does not know the database; `opened` has compared it before."""
+    try:
+        yield TrustFolder.opened(path)
     except (InputError, EngineError) as error:
         if not error.code.startswith("trust-") or error.code.startswith(ABOUT_A_PID):
             raise

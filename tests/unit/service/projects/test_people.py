@@ -13,7 +13,7 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.datasets.proposal import proposal
 from kohorte.service.projects import store
-from kohorte.service.projects.configuration import Dataset, read_config
+from kohorte.service.projects.configuration import Dataset, read_config, read_plan
 from kohorte.service.projects.queries import Query, answer_query
 from kohorte.service.projects.query_terms import QueryTerms
 from kohorte.service.projects.store import NewProject
@@ -126,7 +126,7 @@ def test_no_release_of_the_service_contains_the_column_of_the_person() -> None:
     assert refused.value.code == "project-config"
 
 
-def test_no_release_of_the_service_contains_pseudonyms() -> None:
+def test_a_plan_may_name_a_domain_and_the_risk_of_it_is_not_measured() -> None:
     plan = {
         "attributes": {
             name: {"role": "quasi-identifying"} for name in stays().columns if name != "patient_id"
@@ -134,8 +134,11 @@ def test_no_release_of_the_service_contains_pseudonyms() -> None:
         "models": [{"model": "k-anonymity", "k": 2}],
         "person": "patient_id",
     }  # fmt: skip
+    found = read_config({"plan": plan}, DATASET)
+    assert isinstance(found, Plan)
+    assert found.pseudonyms == {"patient_id": "study"}
     with pytest.raises(InputError, match="pseudonym") as refused:
-        read_config({"plan": plan}, DATASET)
+        read_plan({"plan": plan}, DATASET)
     assert refused.value.code == "project-config"
 
 

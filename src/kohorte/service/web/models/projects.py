@@ -97,6 +97,9 @@ class AttributeConfig(Body):
         default=None, description="A hierarchy as plans write it.", examples=[{"redaction": {"length": 5}}]
     )
     metadata: Metadata | None = None
+    pseudonym: Annotated[str, StringConstraints(min_length=1, max_length=63)] | None = Field(
+        default=None, description="Identifying: the column stays, with pseudonyms of this domain."
+    )
 
 
 class ModelConfig(Body):
@@ -105,6 +108,16 @@ class ModelConfig(Body):
     model_name: Annotated[str, StringConstraints(max_length=100)]
     attribute_name: ColumnName | None = None
     model_params: JsonObject = Field(default_factory=dict)
+
+
+class ConsentConfig(Body):
+    """To which purpose people must have agreed, by the patient list of the service."""
+
+    purpose: Annotated[str, StringConstraints(min_length=1, max_length=63)]
+    column: ColumnName = Field(default="pid", description="The column of PIDs.")
+    categories: dict[ColumnName, list[ColumnName]] = Field(
+        default_factory=dict, max_length=100, description="The columns of each kind of data that people can agree to."
+    )
 
 
 class Config(Body):
@@ -134,6 +147,9 @@ class Config(Body):
     title: Line | None = Field(default=None, description="The name of the data set, for certificate and report.")
     purpose: Line | None = Field(default=None, description="What the release is for.")
     recipient: Line | None = Field(default=None, description="Who gets the release.")
+    consent: ConsentConfig | None = Field(
+        default=None, description="For releases: only rows of people who agreed to this purpose."
+    )
     private_id: ColumnName | None = Field(
         default=None, description="The column that identifies the person of a row; for queries the same as person."
     )
@@ -223,6 +239,7 @@ class ProjectAnswer(BaseModel):
     private_id: str | None = None
     max_contributions: int | None = None
     person_because: str | None = None
+    consent: dict[str, Any] | None = None
     job: dict[str, Any] | None = None
     warnings: list[str] | None = Field(default=None, description="Points to consider; only for a new project.")
 
