@@ -116,6 +116,11 @@ class WayBack:
             raise InputError(
                 f"say for what purpose, in at least {SHORTEST_PURPOSE} characters", code="way-back-purpose"
             )
+        if not words.isprintable():
+            raise InputError(
+                "a purpose has no invisible or control characters: those who approve must read what is there",
+                code="way-back-purpose",
+            )
         if not now < until <= now + timedelta(days=MOST_DAYS):
             raise InputError(
                 f"until: a request expires in the future, and within {MOST_DAYS} days", code="way-back-until"

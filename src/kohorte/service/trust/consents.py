@@ -25,6 +25,7 @@ def give(
     until: str | None,
 ) -> int:
     """Note that people agreed; return how many."""
+    limits.count(service, actor, len(pids))
     with patient_list(service, actor) as patients:
         people = Consents(patients).give(pids, purposes, categories=categories, start=start, until=until)
     note(service, actor, "give-consent", ABOUT, people=people)
@@ -33,6 +34,7 @@ def give(
 
 def withdraw(service: Service, actor: Actor, pid: str, purposes: Sequence[str]) -> dict[str, Any]:
     """Take the consents of a person back; return the exports that were made before."""
+    limits.count(service, actor, 1)
     with patient_list(service, actor) as patients:
         released = Consents(patients).withdraw(pid, purposes)
     note(service, actor, "withdraw-consent", ABOUT)

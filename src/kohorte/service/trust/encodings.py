@@ -13,7 +13,8 @@ from pathlib import Path
 import polars as pl
 
 from kohorte.data import parse_table
-from kohorte.patients.encodings.exchange import Pair, compared, secret_in
+from kohorte.errors import InputError
+from kohorte.patients.encodings.exchange import COLUMNS, Pair, compared, secret_in
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.trust import limits
@@ -43,12 +44,18 @@ def look_up(service: Service, actor: Actor, secret: str, ids: Sequence[str]) -> 
     return found
 
 
+def _parsed(text: str, name: str) -> pl.DataFrame:
+    """Read an encoded list; nothing but CSV, since a small Parquet file can unpack to a large table."""
+    if not text.startswith(",".join(COLUMNS)):
+        raise InputError(
+            f"{name}: an encoded list is a CSV file that begins with {','.join(COLUMNS)}", code="patients-encoding"
+        )
+    return parse_table(text.encode(), Path(f"{name}.csv"), separator=",", may_lack_rows=True).frame
+
+
 def compare(service: Service, actor: Actor, one: str, other: str) -> list[Pair]:
     """Return the pairs of two encoded lists that are a match or grey; it needs no key and changes no list."""
-    tables = [
-        parse_table(text.encode(), Path(f"{name}.csv"), may_lack_rows=True).frame
-        for name, text in (("one", one), ("other", other))
-    ]
+    tables = [_parsed(one, "one"), _parsed(other, "other")]
     pairs = compared(tables[0], tables[1], most=MOST_COMPARISONS)
     note(service, actor, "compare-lists", "encoded lists", pairs=len(pairs))
     return pairs

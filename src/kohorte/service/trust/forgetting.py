@@ -26,6 +26,7 @@ from kohorte.service.trust.patients import ABOUT, patient_list
 
 def reserve(service: Service, actor: Actor, pid: str) -> str:
     """Check that a PID is in the list, keep it sealed, and return the fingerprint that stands for it."""
+    limits.count(service, actor, 1)
     with patient_list(service, actor) as patients:
         known = patients.history(pid).pid
     return waiting_texts.keep(service, Part.PATIENTS, known)

@@ -81,6 +81,7 @@ def decide(service: Service, actor: Actor, number: int, *, same: bool) -> tuple[
 
 def merge(service: Service, actor: Actor, pid: str, other_pid: str) -> tuple[str, str]:
     """Make two people one; return the PID that stays and the other one."""
+    limits.count(service, actor, 2)
     with patient_list(service, actor) as patients:
         merged = patients.merge(pid, other_pid)
     note(service, actor, "merge-patients", ABOUT)
@@ -89,6 +90,7 @@ def merge(service: Service, actor: Actor, pid: str, other_pid: str) -> tuple[str
 
 def split(service: Service, actor: Actor, pid: str, records: Sequence[int]) -> tuple[str, str]:
     """Give records of a person to a person of their own; return both PIDs."""
+    limits.count(service, actor, 1)
     with patient_list(service, actor) as patients:
         parts = patients.split(pid, records)
     note(service, actor, "split-patient", ABOUT, records=len(set(records)))

@@ -100,6 +100,7 @@ def check(
             raise _no_list()
         with opened(service, Part.PATIENTS):
             pass  # an older folder, which lacks withdrawals, is refused
+        limits.count(service, actor, distinct[consent["column"]])  # the release tells who of them agreed
     if not plan.pseudonyms:
         return ()
     try:

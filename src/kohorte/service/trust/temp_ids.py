@@ -19,7 +19,14 @@ from kohorte.service.trust.patients import ABOUT, patient_list
 def issue(
     service: Service, actor: Actor, pids: Sequence[str | None], *, recipient: int, minutes: int
 ) -> list[str | None]:
-    """Make TempIDs that only the account of the recipient can resolve."""
+    """Make TempIDs of known PIDs that only the account of the recipient can resolve."""
+    limits.count(service, actor, len(pids))
+    return _issued(service, actor, pids, recipient=recipient, minutes=minutes)
+
+
+def _issued(
+    service: Service, actor: Actor, pids: Sequence[str | None], *, recipient: int, minutes: int
+) -> list[str | None]:
     _refuse_recipient(service, actor, recipient)
     with patient_list(service, actor) as known:
         tokens = TempIds(known).issue(pids, target=_account(recipient), minutes=minutes)
@@ -43,7 +50,7 @@ def register(
         return patients.register(service, actor, people)
     _refuse_recipient(service, actor, recipient)
     found = patients.register(service, actor, people)
-    tokens = issue(service, actor, [one["pid"] for one in found], recipient=recipient, minutes=MINUTES)
+    tokens = _issued(service, actor, [one["pid"] for one in found], recipient=recipient, minutes=MINUTES)
     return [one | {"pid": None, "temp_id": token} for one, token in zip(found, tokens, strict=True)]
 
 
