@@ -227,6 +227,7 @@ def other_house(folder: Path) -> Iterator[str]:
         yield served.address
 
 
+@pytest.mark.slow
 def test_pseudonyms_come_from_another_house_over_certificates_and_no_key_is_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
