@@ -28,7 +28,7 @@ from kohorte.service.jobs.settlement import Outcome, settle
 from kohorte.service.projects.ledger import DatabaseLedger
 from kohorte.service.settings import Settings
 from kohorte.service.storage.schema import datasets, now
-from kohorte.service.trust.releases import Places
+from kohorte.service.trust.leaving.releases import Places
 from support.marked_rows import mark_rows
 from support.service import RESEARCHER
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kohorte.service.trust import encodings
+from kohorte.service.trust.leaving import encodings
 from support.trusting import House, house_in
 
 ANNA = {"first_names": "Anna", "last_name": "Eichhorst", "birth_date": "1960-12-30", "insurance_number": "A123456789"}

@@ -23,7 +23,7 @@ from kohorte.service.jobs.process import Child, ChildDied
 from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, Kind, State
 from kohorte.service.jobs.settlement import Outcome, lost, settle
 from kohorte.service.storage.schema import datasets
-from kohorte.service.trust.releases import Places
+from kohorte.service.trust.leaving.releases import Places
 
 TICK = 0.05
 LOOK_SECONDS = 0.2

@@ -24,7 +24,7 @@ from kohorte.service.jobs.queue import Kind, State
 from kohorte.service.jobs.tasks import TASKS, Work, warm_up
 from kohorte.service.problems import problem_of
 from kohorte.service.settings import UNPACKED_LIMIT
-from kohorte.service.trust.releases import Places
+from kohorte.service.trust.leaving.releases import Places
 from kohorte.service.vault import Vault
 
 

@@ -41,7 +41,7 @@ from kohorte.service.jobs.evidence import shown_certificate
 from kohorte.service.jobs.queue import Kind
 from kohorte.service.jobs.release_check import checked
 from kohorte.service.settings import UNPACKED_LIMIT
-from kohorte.service.trust.releases import Places, consented, pseudonymizer
+from kohorte.service.trust.leaving.releases import Places, consented, pseudonymizer
 from kohorte.service.vault import Content, Vault
 from kohorte.sources import FrameSource
 

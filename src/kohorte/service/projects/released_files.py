@@ -19,7 +19,7 @@ from kohorte.service.permissions import Permission
 from kohorte.service.projects import queries
 from kohorte.service.projects.ruled_projects import refuse_broken
 from kohorte.service.projects.store import READY
-from kohorte.service.trust import releases
+from kohorte.service.trust.leaving import releases
 from kohorte.service.vault import Content
 
 

@@ -28,7 +28,7 @@ from kohorte.service.projects.query_terms import QueryTerms, person_because, ref
 from kohorte.service.projects.summary import summary
 from kohorte.service.projects.unreadable_cells import unreadable_cells
 from kohorte.service.storage.schema import datasets, jobs, now, projects, users
-from kohorte.service.trust import releases
+from kohorte.service.trust.leaving import releases
 from kohorte.sources import FrameSource
 
 PREPARING, READY, FAILED = "preparing", "ready", "failed"

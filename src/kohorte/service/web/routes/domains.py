@@ -13,7 +13,8 @@ from kohorte.pseudonyms.texts import Dates
 from kohorte.service.access import Actor
 from kohorte.service.approvals.requests import perform
 from kohorte.service.context import Service
-from kohorte.service.trust import domains, encodings, forgetting
+from kohorte.service.trust import domains, forgetting
+from kohorte.service.trust.leaving import encodings
 from kohorte.service.web.dependencies import ActorDep, ServiceDep
 from kohorte.service.web.execution.constant_time import TEXTS_OF_A_STEP, run_discreetly
 from kohorte.service.web.models.encodings import PairAnswer, PairsAnswer, TwoLists

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Response
 
 from kohorte.service.approvals.requests import perform
 from kohorte.service.permissions import Permission
-from kohorte.service.trust import encodings, forgetting, patients, temp_ids
+from kohorte.service.trust import forgetting, patients, temp_ids
+from kohorte.service.trust.leaving import encodings
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
 from kohorte.service.web.execution.constant_time import PEOPLE_OF_A_STEP, run_discreetly
 from kohorte.service.web.models.encodings import LIST_TEXT, EncodedIds, EncodedPidsAnswer, Encoding

@@ -1,0 +1,1 @@
+"""What leaves a house for others: releases of projects with pseudonyms and consent, and encoded patient lists."""
