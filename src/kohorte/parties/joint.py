@@ -159,11 +159,11 @@ def certified(channel: Channel, study: Study, secrets: Secrets, signer: Signer, 
     told = {"figures": opened.facts, "seconds": dict(opened.seconds)}
     told |= {} if opened.population is None else {"population": _told(opened.population)}
     message = pack(told, {"content": np.frombuffer(content, dtype=np.uint8)})
+    signed = [{"name": secrets.name, "certificate": signer.certificate, "signature": signer.sign(unsigned)}]
     for name in others:
         channel.send(name, "certificate", unsigned)
         if name in study.receivers:
             channel.send(name, "result", secrets.seal(message, about="result"))
-    signed = [{"name": secrets.name, "certificate": signer.certificate, "signature": signer.sign(unsigned)}]
     for name in others:
         entry = {**as_facts(channel.receive(name, "signature")), "name": name}
         _refuse_signature(entry, signer, unsigned)

@@ -17,6 +17,7 @@ from kohorte.data import read_table
 from kohorte.data.files import refuse_output
 from kohorte.errors import InputError, KohorteError
 from kohorte.parties.joint import JointRelease
+from kohorte.parties.memory import Memory, remembering
 from kohorte.parties.message_limits import most_bytes, refuse_large
 from kohorte.parties.own_table import longest_values, own_table
 from kohorte.parties.sealed import MISSING
@@ -115,11 +116,12 @@ class Party:
     """One member of studies: an institution with its own table, or a helper without one."""
 
     folder: PartyFolder
+    memory: Memory | None = None
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
-        """Open a party's folder."""
-        return cls(PartyFolder.open(path))
+    def open(cls, path: str | Path, memory: Memory | None = None) -> Self:
+        """Open a party's folder; `memory` is what it remembers of releases about its own people."""
+        return cls(PartyFolder.open(path), memory)
 
     @property
     def name(self) -> str:
@@ -222,7 +224,9 @@ class Party:
         recorded: Recorded,
     ) -> Outcome:
         started = time.monotonic()
-        signer = FolderSigner(self.folder, study)
+        if self.memory is not None and frame is not None:
+            frame = self.memory.without_withdrawn(frame)
+        signer = remembering(FolderSigner(self.folder, study), self.memory, study, self.name, frame)
         release = take_part(channel, study, signer, name=self.name, frame=frame, progress=progress)
         if release is not None and output is not None:
             tell(progress, Stage.WRITING, output.name)

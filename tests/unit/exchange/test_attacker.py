@@ -43,7 +43,7 @@ def made_up(dice: random.Random) -> dict[str, Any]:
 
 def attack(folder: Path, number: int, *, remembers: bool) -> tuple[int, int]:
     """The number of answers to a sequence of requests, and the smallest group that all of them together tell apart."""
-    dice, house = random.Random(number), holding(most_removed=0.4)
+    dice, house = random.Random(number), holding()
     ledger = Ledger.open(folder / str(number), create=True)
     told: list[dict[int, set[int]]] = []
     for at in range(REQUESTS):

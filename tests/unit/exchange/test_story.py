@@ -151,6 +151,23 @@ def test_without_the_memory_the_same_comparison_singles_somebody_out(check: Chec
     assert smallest_derivable([first.draft, second.draft], everybody) < 5
 
 
+@pytest.mark.parametrize("remembers", [True, False])
+def test_asking_for_other_columns_of_the_same_people_singles_out_nobody_unless_nothing_is_remembered(
+    check: Checked, ledger: Ledger, remembers: bool
+) -> None:
+    table = patients(2000, people=PEOPLE, treated=MANY)
+    drafts = []
+    for columns in (("age", "sex", "diagnosis"), ("occupation", "diagnosis"), ("age", "occupation", "diagnosis")):
+        found = check(request(METHADONE, columns), table, holding(most_removed=0.6))
+        if found.draft is not None:
+            drafts.append(found.draft)
+            if remembers:
+                ledger.record(found.draft.disclosure, k=5)
+    assert len(drafts) >= (1 if remembers else 2)
+    everybody = set(ledger.fingerprints(table["patient"]).tolist())
+    assert (smallest_derivable(drafts, everybody) >= 5) is remembers
+
+
 def _grown(table: pl.DataFrame) -> pl.DataFrame:
     """The table of later: one more patient gets the drug."""
     new = table.filter(pl.col("patient") == "P0000007").head(1).with_columns(patient=pl.lit("P9999999"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from kohorte.cli.output import class_sizes, print_error, print_json, print_table
@@ -14,6 +15,7 @@ from kohorte.in_words import cost, count, percent, seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.disclosures.exits.joint import JointMemory
     from kohorte.parties.party import Outcome, Recorded
     from kohorte.parties.study import Study
 
@@ -185,8 +187,8 @@ def run_serve(options: argparse.Namespace) -> int:
         else:
             _print_outcome(outcome)
 
-    with TerminalProgress.of(options) as progress:
-        Party.open(options.folder).serve(
+    with TerminalProgress.of(options) as progress, ExitStack() as closing:
+        Party.open(options.folder, _memory(options, closing)).serve(
             decide,
             ended,
             output=None if options.output is None else Path(options.output),
@@ -210,12 +212,27 @@ def _recorded(options: argparse.Namespace) -> Recorded:
     return Recorded(payloads, messages)
 
 
+def _memory(options: argparse.Namespace, closing: ExitStack) -> JointMemory | None:
+    """The disclosure ledger that party.yaml names; None if it names none."""
+    from kohorte.parties.transport.folder import PartyFolder
+
+    folder = PartyFolder.open(options.folder)
+    if folder.ledger is None or folder.person is None:
+        return None
+    from kohorte.cli.exchange.ledger import opened_ledger
+
+    ledger = closing.enter_context(opened_ledger(str(folder.ledger)))
+    from kohorte.disclosures.exits.joint import JointMemory
+
+    return JointMemory(ledger, folder.person)
+
+
 def run_run(options: argparse.Namespace) -> int:
     """Start a run and take part in it."""
     from kohorte.parties.party import Party
 
-    with TerminalProgress.of(options) as progress:
-        outcome = Party.open(options.folder).run(
+    with TerminalProgress.of(options) as progress, ExitStack() as closing:
+        outcome = Party.open(options.folder, _memory(options, closing)).run(
             options.study,
             None if options.output is None else Path(options.output),
             force=options.force,

@@ -17,7 +17,7 @@ from kohorte.parties.transport.certificates import checked_certificate, checked_
 KEY_FILE = "key.pem"
 CERTIFICATE_FILE = "certificate.pem"
 SETTINGS_FILE = "party.yaml"
-KEYS = ("name", "data", "studies", "listen")
+KEYS = ("name", "data", "studies", "listen", "ledger", "person")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class PartyFolder:
     """A party's own folder, with key and certificate checked.
 
     `data` is the party's table (None for a helper), `studies` are the study files that it agreed to, `listen` is the
-    address at which it waits for the others if this is not the one of the study file.
+    address at which it waits for the others if this is not the one of the study file. `ledger` is the folder of the
+    disclosure ledger of this party, and `person` the column of its table that says whom a row is about.
     """
 
     path: Path
@@ -34,6 +35,8 @@ class PartyFolder:
     data: Path | None = None
     studies: tuple[Path, ...] = ()
     listen: str | None = None
+    ledger: Path | None = None
+    person: str | None = None
 
     @property
     def key_file(self) -> Path:
@@ -80,7 +83,18 @@ class PartyFolder:
             data=None if settings.get("data") is None else path / _text(settings, "data"),
             studies=tuple(path / study for study in _studies(settings)),
             listen=None if settings.get("listen") is None else _text(settings, "listen"),
+            ledger=None if settings.get("ledger") is None else path / _text(settings, "ledger"),
+            person=_person(settings),
         )
+
+
+def _person(settings: Mapping[str, Any]) -> str | None:
+    if settings.get("ledger") is not None and settings.get("person") is None:
+        raise InputError(
+            f"{SETTINGS_FILE}: ledger needs person: the column of the table that says whom a row is about",
+            code="party-settings",
+        )
+    return None if settings.get("person") is None else _text(settings, "person")
 
 
 def _make_folder(path: Path) -> None:
