@@ -11,7 +11,7 @@ from kohorte.data import spelling_keys
 from kohorte.plans.people.repeated import PEOPLE, absent, with_people
 from kohorte.sources import COUNT, TableSource
 
-VALUE, ROWS, TIED = "\0value", "\0rows", "\0tied"
+VALUE, ROWS, MOSTLY, TIED = "\0value", "\0rows", "\0mostly", "\0tied"
 FEW_TIES = 5
 MOSTLY_OWN = 0.9
 """A column ties rows if nine tenths of its repeated values belong to one person each, and these are at least five, or
@@ -52,7 +52,8 @@ def tying_columns(
 
     Either nearly all repeated values belong to one person each; or most people with several rows have more than half of
     them under values that they have in several rows, and of whose rows more than half are theirs: then somebody who
-    takes rows with the same value for rows of one person is right more often than not.
+    takes rows with the same value for rows of one person is right more often than not. Somebody with a large share of
+    all rows has as much of every value by chance: the share must be more than halfway from there to all of them.
     """
     least = max(1, min(FEW_TIES, several))
     for name in columns if several else ():
@@ -79,6 +80,8 @@ def _owned(counted: pl.DataFrame) -> tuple[int, int]:
 
 def _tied(counted: pl.DataFrame) -> int:
     """How many people with several rows have most of them tied together by values that are mostly theirs."""
-    theirs = pl.col(COUNT).filter((pl.col(COUNT) > 1) & (2 * pl.col(COUNT) > pl.col(ROWS))).sum()
+    chance = pl.col(COUNT).sum().over(PEOPLE) / pl.col(COUNT).sum()
+    counted = counted.with_columns((2 * pl.col(COUNT) > pl.col(ROWS) * (1 + chance)).alias(MOSTLY))
+    theirs = pl.col(COUNT).filter((pl.col(COUNT) > 1) & pl.col(MOSTLY)).sum()
     people = counted.group_by(PEOPLE).agg(pl.col(COUNT).sum(), theirs.alias(TIED)).filter(pl.col(COUNT) > 1)
     return int((2 * people[TIED] > people[COUNT]).sum())

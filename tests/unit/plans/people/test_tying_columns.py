@@ -62,7 +62,8 @@ def people_tied(rows: list[tuple[str, str]]) -> tuple[int, int]:
     tied = 0
     for values in several.values():
         own = Counter(values)
-        ties = sum(count for value, count in own.items() if count > 1 and count > with_value[value] / 2)
+        least = (1 + len(values) / len(rows)) / 2
+        ties = sum(count for value, count in own.items() if count > 1 and count > with_value[value] * least)
         tied += ties > len(values) / 2
     return len(several), tied
 
@@ -87,6 +88,13 @@ def test_random_columns_are_judged_as_a_count_of_its_own_does() -> None:
         elif found:
             assert found[0].own >= 0.9 * found[0].repeated
     assert noted >= 30
+
+
+def test_a_person_with_most_rows_has_most_of_every_value_by_chance() -> None:
+    chance = random.Random(1)
+    whom = ["p0"] * 900 + [f"p{number}" for number in range(1, 41)]
+    table = FrameSource(pl.DataFrame({"person": whom, "diagnosis": [chance.choice("abcde") for _ in whom]}))
+    assert list(tying_columns(table, ["person"], ["diagnosis"], several=1)) == []
 
 
 @pytest.mark.parametrize("name", ["adult", "cup"])
