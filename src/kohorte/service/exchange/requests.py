@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from kohorte.disclosures.exits.waiting import ledger_of_house
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import AccessDenied, InputError
 from kohorte.exchange.checking.steps import CheckRecord
@@ -41,12 +42,11 @@ def requests_of(service: Service) -> Iterator[RequestFolder]:
 
 @contextmanager
 def ledger_of(service: Service, actor: Actor) -> Iterator[Ledger]:
-    """The one disclosure ledger of the house."""
-    ledger = Ledger.open(service.settings.ledger_folder, create=True, actor=name_of(actor))
-    try:
+    """The one disclosure ledger of the house, which knows who has withdrawn by the patient list."""
+    settings = service.settings
+    patients = settings.trust_folder(Part.PATIENTS)
+    with ledger_of_house(settings.ledger_folder, patients, actor=name_of(actor)) as ledger:
         yield ledger
-    finally:
-        ledger.close()
 
 
 def receive(service: Service, actor: Actor, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,6 +88,7 @@ def begin_check(service: Service, actor: Actor, number: int, dataset_id: int, ho
             "number": number,
             "folder": str(service.settings.trust_folder(Part.EXCHANGE).absolute()),
             "ledger": str(service.settings.ledger_folder.absolute()),
+            "patients": str(service.settings.trust_folder(Part.PATIENTS).absolute()),
             "actor": name_of(actor),
             "holding": dict(holding),
         }

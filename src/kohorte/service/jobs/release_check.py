@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from kohorte.disclosures.ledger import Ledger
+from kohorte.disclosures.exits.waiting import ledger_of_house
 from kohorte.exchange.checking.check import check_request
 from kohorte.exchange.deciding.folder import RequestFolder
 from kohorte.exchange.holding import Holding
@@ -21,15 +21,12 @@ from kohorte.trust.folder import TrustFolder
 def checked(asked: Mapping[str, Any], table: pl.DataFrame, progress: Callable[[Progress], object]) -> dict[str, Any]:
     """Check a request, keep the check in the folder of the house, and return what is recommended."""
     folder = RequestFolder(TrustFolder.opened(Path(asked["folder"])))
-    ledger = Ledger.open(Path(asked["ledger"]), create=True, actor=asked["actor"])
-    try:
+    with ledger_of_house(Path(asked["ledger"]), Path(asked["patients"]), actor=asked["actor"]) as ledger:
         statistics = StatisticsFolder(folder.trust.path / "statistics").statistics()
         holding = Holding.from_dict(asked["holding"])
         request = folder.request(asked["number"])
         today = datetime.now(UTC).date()
         found = check_request(request, table, holding, statistics, ledger, today=today, progress=progress)
-    finally:
-        ledger.close()
     folder.keep(asked["number"], found, actor=asked["actor"])
     return {
         "request": asked["number"],
