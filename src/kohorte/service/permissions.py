@@ -128,6 +128,7 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "list_datasets": Permission.SEE_DATASETS,
         "show_dataset": Permission.SEE_DATASETS,
         "preview_dataset": Permission.SEE_VALUES,
+        "evaluate_plan": Permission.SEE_VALUES,
         "change_dataset": Permission.MANAGE_DATASETS,
         "delete_dataset": Permission.MANAGE_DATASETS,
         "create_generalization_hierarchy": Permission.SEE_VALUES,

@@ -15,7 +15,7 @@ from kohorte.plans.person import Person
 from kohorte.plans.profile import ColumnProfile
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
-from kohorte.service.datasets import tables
+from kohorte.service.datasets import kept_tables, tables
 from kohorte.service.datasets.hierarchies import stored_for
 from kohorte.service.datasets.records import log_reading
 
@@ -28,6 +28,17 @@ def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
     found = proposal(tables.load(service, dataset), known)
     log_reading(service, actor, dataset_id, "read-proposal", columns=len(found["columns"]))
     return found
+
+
+def proposed_plan(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
+    """Return the proposed plan for a dataset, ready to be changed; only roles if no plan can be proposed."""
+    with service.database.reading() as connection:
+        dataset = dataset_for(service, connection, actor, dataset_id)
+    found = plans.propose(kept_tables.frame(service, dataset))
+    log_reading(service, actor, dataset_id, "read-proposal", columns=len(found.columns))
+    if found.plan is not None:
+        return found.plan.to_dict()
+    return {"attributes": {column.name: {"role": str(column.role)} for column in found.columns}}
 
 
 def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kohorte.errors import InputError
 from kohorte.service.access import DATASET, JOBS, Actor, dataset_for
 from kohorte.service.accounts.users import user_to_dict
 from kohorte.service.context import Service
+from kohorte.service.datasets import kept_tables
 from kohorte.service.datasets.uploads import Upload
 from kohorte.service.integrity import marks
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
@@ -111,6 +112,7 @@ def remove(service: Service, connection: Connection, actor: Actor, dataset_id: i
     def remove_files() -> None:
         service.vault.remove(row.uploaded_file)
         service.vault.remove(row.table_file)
+        kept_tables.forget(service, row.table_sha256)
 
     return remove_files
 

@@ -12,7 +12,7 @@ import pytest
 from kohorte.dp import QueryMetadata, typed_table
 from kohorte.dp.schema.typed import TypedTable
 from kohorte.errors import InputError
-from kohorte.service.projects.tables import TableCache
+from kohorte.service.datasets.table_cache import TableCache
 
 METADATA = QueryMetadata("t", {"age": {"datatype": "int"}}, {"epsilon": 1})  # type: ignore[arg-type, dict-item]
 

@@ -13,10 +13,13 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.jobs.listing import problem_for_actor
 from kohorte.service.jobs.queue import State, job_to_dict
+from kohorte.service.previews import evaluation
 from kohorte.service.projects.risk import begin_risk
 from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
 from kohorte.service.web.errors import answer
 from kohorte.service.web.execution.synchronous import Prefer, is_small, job_in_time, location_of_job
+from kohorte.service.web.execution.table_work import run_preview
+from kohorte.service.web.models.datasets import Preview
 from kohorte.service.web.models.projects import RiskConfig
 from kohorte.service.web.models.responses import JobAnswer
 
@@ -47,6 +50,28 @@ class WeightedRiskAnswer(BaseModel):
     within_limit: bool | None
     parts: list[dict[str, Any]]
     unit: str = Field(examples=["rows"])
+
+
+class EvaluationAnswer(BaseModel):
+    """What a config would release; costs are those of its metric."""
+
+    plan_sha256: str = Field(description="The hash of the plan; a certificate of a release with it has the same.")
+    cost: float
+    metric: str
+    optimal: bool = Field(description="False if the search was stopped after some seconds, or is a heuristic.")
+    levels: dict[str, int]
+    levels_in_words: dict[str, str]
+    rows: int
+    people: int | None
+    unit: str = Field(examples=["rows"], description="What classes and risks count.")
+    suppressed: int = Field(description="Rows whose quasi-identifiers would be suppressed.")
+    classes: int
+    smallest_class: int
+    highest_risk: float = Field(description="The chance that a person in the smallest class is found.")
+    lost_values: dict[str, int] = Field(description="How many values of a column would no longer occur.")
+    verdict: dict[str, Any]
+    sample: Preview = Field(description="The first rows of the release.")
+    seconds: float
 
 
 class AssessedLater(BaseModel):
@@ -106,3 +131,10 @@ async def _assessed(
     if parts:
         return JSONResponse({part: row.result[part] for part in parts})
     return JSONResponse(row.result["weighted_risk"] | {"unit": row.result["unit"]})
+
+
+@router.post("/datasets/{dataset_id}/evaluate", summary="Evaluate a plan")
+async def evaluate_plan(dataset_id: Number, body: RiskConfig, service: ServiceDep, actor: ActorDep) -> EvaluationAnswer:
+    """Return what a config would release; nothing is stored, and the audit log gets an entry."""
+    told = await run_preview(evaluation.evaluate, service, actor, dataset_id, body.plain())
+    return EvaluationAnswer(**told)

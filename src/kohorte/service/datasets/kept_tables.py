@@ -1,0 +1,46 @@
+"""Raw tables that stay in memory for a while, because a steward tries many plans on one table."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from sqlalchemy import Row
+
+from kohorte.service.context import Service
+from kohorte.service.datasets import tables
+from kohorte.service.datasets.table_cache import TableCache
+from kohorte.service.storage.database import Database
+
+
+@dataclass(frozen=True)
+class _Kept:
+    frame: pl.DataFrame
+
+
+_caches: weakref.WeakKeyDictionary[Database, TableCache[_Kept]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def frame(service: Service, dataset: Row[Any]) -> pl.DataFrame:
+    """Return the table of a dataset; all kept tables have at most `preview_cache` bytes."""
+    return _cache(service).get((str(dataset.table_sha256), ""), lambda: _Kept(tables.load(service, dataset))).frame
+
+
+def forget(service: Service, table_sha256: str | None) -> None:
+    """Remove the table of a deleted dataset from the memory of this process."""
+    if table_sha256 is not None:
+        _cache(service).forget(table_sha256)
+
+
+def kept_bytes(service: Service) -> int:
+    """Return the size of the kept tables."""
+    return _cache(service).bytes
+
+
+def _cache(service: Service) -> TableCache[_Kept]:
+    with _lock:
+        return _caches.setdefault(service.database, TableCache(service.settings.preview_cache))

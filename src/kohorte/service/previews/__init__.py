@@ -1,0 +1,1 @@
+"""What a plan would release, before anything is stored or leaves."""

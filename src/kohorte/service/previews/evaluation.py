@@ -1,0 +1,78 @@
+"""Evaluate a plan on a dataset: the release that it would give, in figures and with a few rows; nothing is stored.
+
+The table of a dataset stays in memory for a while (`preview_cache` bytes of all tables, the least recently used are
+dropped), because a steward changes a plan many times. A search that takes longer than `SECONDS` is stopped with the
+best release so far, which is then not marked as optimal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from kohorte.data import as_text
+from kohorte.plans import Plan
+from kohorte.progress import Progress
+from kohorte.release import anonymize, certify
+from kohorte.release.release import Release
+from kohorte.release.words import levels_in_words
+from kohorte.service.access import Actor, dataset_for
+from kohorte.service.context import Service
+from kohorte.service.datasets import hierarchies, kept_tables
+from kohorte.service.datasets.records import log_reading
+from kohorte.service.house_rules import ReleaseTerms
+from kohorte.service.permissions import Permission
+from kohorte.service.projects.configuration import Dataset, read_plan
+from kohorte.service.projects.store import names_of
+
+SECONDS = 5.0
+SHOWN_ROWS = 5
+
+
+def evaluate(service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a config would release; refuse what a project with it would be refused for, too."""
+    actor.refuse_without(Permission.SEE_VALUES)
+    with service.database.reading() as connection:
+        dataset = dataset_for(service, connection, actor, dataset_id)
+        stored = hierarchies.stored(service, connection, dataset_id)
+    plan = read_plan(config, Dataset(names_of(dataset), stored))
+    service.settings.rules.refuse(ReleaseTerms.of(plan))
+    began = time.perf_counter()
+    release = anonymize(kept_tables.frame(service, dataset), plan, progress=_Patience(SECONDS))
+    log_reading(service, actor, dataset_id, "evaluate-plan", rows=SHOWN_ROWS)
+    return _told(release, plan, time.perf_counter() - began)
+
+
+def _told(release: Release, plan: Plan, seconds: float) -> dict[str, Any]:
+    facts = release.to_dict()
+    shown = pl.DataFrame(release.data).head(SHOWN_ROWS)
+    texts = [as_text(column).fill_null("").to_list() for column in shown.get_columns()]
+    smallest = release.smallest_class
+    return {
+        "plan_sha256": plan.fingerprint(),
+        **{name: facts[name] for name in ("cost", "metric", "levels", "rows", "suppressed", "people", "unit")},
+        "classes": release.classes,
+        "smallest_class": smallest,
+        "highest_risk": 1 / smallest if smallest else 0.0,
+        "optimal": release.optimal,
+        "levels_in_words": levels_in_words(release),
+        "lost_values": facts["lost_values"],
+        "verdict": certify(release).facts["verdict"],
+        "sample": {"columns": shown.columns, "rows": [list(row) for row in zip(*texts, strict=True)]},
+        "seconds": round(seconds, 3),
+    }
+
+
+class _Patience:
+    """Lets a search go on for some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+
+    def __call__(self, progress: Progress) -> bool:
+        """Whether to go on."""
+        del progress
+        return time.monotonic() < self._until
