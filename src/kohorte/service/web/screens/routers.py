@@ -8,10 +8,20 @@ from types import ModuleType
 from fastapi import APIRouter
 
 from kohorte.service.parts import Part
-from kohorte.service.web.screens.routes import accounts, approvals, datasets, entrance, home, jobs, releases, static
+from kohorte.service.web.screens.routes import (
+    accounts,
+    approvals,
+    datasets,
+    entrance,
+    home,
+    jobs,
+    plans,
+    releases,
+    static,
+)
 
 SHARED = (entrance, static, home, accounts, approvals)
-SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {Part.RESEARCH: (datasets, releases, jobs)}
+SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {Part.RESEARCH: (datasets, plans, releases, jobs)}
 """The screens of every part; a part that is not served has none."""
 
 

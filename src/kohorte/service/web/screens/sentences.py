@@ -20,6 +20,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "declined": translatable("You have declined the change. Nothing was carried out."),
         "dataset-stored": translatable("The table has been stored, encrypted."),
         "dataset-deleted": translatable("The data set has been deleted."),
+        "project-created": translatable("The project has been created. Its release is being made."),
         "job-cancelled": translatable("The job will stop within a few seconds."),
         "nothing-changed": translatable("Nothing has changed."),
     }

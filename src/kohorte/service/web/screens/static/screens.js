@@ -44,3 +44,36 @@ for (const place of document.querySelectorAll(".drop")) {
     if (event.dataTransfer.files.length) input.files = event.dataTransfer.files;
   });
 }
+
+// The preview of a plan: asked for when the form changes; a newer question replaces an older one.
+const panel = document.querySelector("[data-panel]");
+if (panel) {
+  const form = document.getElementById("plan");
+  let waiting = null;
+  let asked = null;
+  const show = async () => {
+    if (asked) asked.abort();
+    asked = new AbortController();
+    panel.setAttribute("aria-busy", "true");
+    try {
+      const body = new URLSearchParams(new FormData(form));
+      body.delete("use");
+      const answer = await fetch(panel.dataset.panel, { method: "POST", body, signal: asked.signal });
+      if (answer.redirected || answer.status === 401) return form.requestSubmit();
+      panel.innerHTML = await answer.text();
+      panel.removeAttribute("aria-busy");
+    } catch (error) {
+      if (error.name !== "AbortError") panel.removeAttribute("aria-busy");
+    }
+  };
+  form.addEventListener("input", (event) => {
+    if (["text", "name", "researcher", "description"].includes(event.target.name)) return;
+    window.clearTimeout(waiting);
+    waiting = window.setTimeout(show, 400);
+  });
+  // The role of a column decides which fields it has: they come with the page.
+  form.addEventListener("change", (event) => {
+    if (/^role-/.test(event.target.name)) form.requestSubmit();
+  });
+  if (!panel.querySelector("dl, .refused")) show();
+}

@@ -1,0 +1,159 @@
+"""The plan editor: roles, hierarchies and models beside a preview of what they would release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from kohorte.data import Role as AttributeRole
+from kohorte.errors import InputError, KohorteError
+from kohorte.plans import Plan
+from kohorte.service.accounts import users
+from kohorte.service.datasets import proposal, records
+from kohorte.service.permissions import Role
+from kohorte.service.previews import evaluation
+from kohorte.service.projects import store
+from kohorte.service.web.dependencies import LARGEST_NUMBER, Number
+from kohorte.service.web.execution.table_work import run_preview, run_table_work
+from kohorte.service.web.routes.projects import attachment
+from kohorte.service.web.screens.plan_form import PlanForm, plan_from, plan_from_text
+from kohorte.service.web.screens.visitors import Allowed, Visitor
+
+router = APIRouter(include_in_schema=False)
+PLAN = "/app/datasets/{dataset_id}/plan"
+MOST_RESEARCHERS = 1000
+Steward = Annotated[Visitor, Allowed("evaluate_plan")]
+Sharer = Annotated[Visitor, Allowed("create_project")]
+
+
+@router.get(PLAN, name="screen_plan")
+async def plan_page(dataset_id: Number, visitor: Steward) -> Response:
+    """Show the editor with the proposed plan."""
+    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    plan = await run_table_work(proposal.proposed_plan, visitor.service, visitor.actor, dataset_id)
+    return await _editor(visitor, dataset, plan)
+
+
+@router.post(PLAN, name="screen_preview_plan")
+async def preview(dataset_id: Number, visitor: Steward) -> Response:
+    """Show the editor with what its plan would release."""
+    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    try:
+        plan = _plan(visitor, dataset)
+    except KohorteError as error:
+        return await _editor(visitor, dataset, _as_sent(visitor), problem=error)
+    return await _editor(visitor, dataset, plan, **await _evaluated(visitor, dataset_id, plan))
+
+
+@router.post(f"{PLAN}/panel", name="screen_preview_panel")
+async def panel(dataset_id: Number, visitor: Steward) -> Response:
+    """Show the preview alone, for the script of the page."""
+    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    try:
+        told = await _evaluated(visitor, dataset_id, _plan(visitor, dataset))
+    except KohorteError as error:
+        told = {"problem": error, "found": None}
+    return visitor.page("plan_panel.html.j2", before=_before(visitor), **told)
+
+
+@router.post(f"{PLAN}/yaml", name="screen_export_plan")
+async def export(dataset_id: Number, visitor: Steward) -> Response:
+    """Send the plan as a file."""
+    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    try:
+        plan = Plan.from_dict({"kohorte": 1, **_plan(visitor, dataset)})
+    except KohorteError as error:
+        return await _editor(visitor, dataset, _as_sent(visitor), problem=error)
+    headers = attachment(f"plan-{dataset_id}.yaml")
+    return Response(plan.to_yaml(), media_type="application/yaml", headers=headers)
+
+
+@router.post(f"{PLAN}/project", name="screen_create_project")
+async def create_project(dataset_id: Number, visitor: Sharer) -> Response:
+    """Create a project that releases the table by this plan to a researcher."""
+    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    plan: dict[str, Any] = _as_sent(visitor)
+    try:
+        plan = _plan(visitor, dataset)
+        researcher = visitor.text("researcher")
+        if not researcher.isdecimal() or not 0 < int(researcher) <= LARGEST_NUMBER:
+            raise InputError("choose the researcher who gets the release", code="plan-form", field="researcher")
+        name = visitor.text("name") or str(dataset["name"])
+        wanted = store.NewProject(name, visitor.text("description"), dataset_id, int(researcher), {"plan": plan})
+        created = await run_table_work(store.create, visitor.service, visitor.actor, wanted)
+    except KohorteError as error:
+        return await _editor(visitor, dataset, plan, problem=error)
+    return visitor.to(f"/app/jobs/{created.job_id}", said="project-created")
+
+
+def _ready(visitor: Visitor, dataset_id: int) -> dict[str, Any]:
+    dataset = records.show(visitor.service, visitor.actor, dataset_id)
+    if dataset["state"] != records.READY:
+        raise InputError(
+            "the dataset is not ready: it is still being read, or could not be read", code="dataset-conflict"
+        )
+    return dataset
+
+
+def _plan(visitor: Visitor, dataset: Mapping[str, Any]) -> dict[str, Any]:
+    if visitor.text("use") == "text":
+        return plan_from_text(visitor.text("text"))
+    return plan_from(visitor, _names(dataset))
+
+
+def _as_sent(visitor: Visitor) -> dict[str, Any]:
+    """The plan before the changes that could not be read."""
+    try:
+        return plan_from_text(visitor.text("base"))
+    except InputError:
+        return {}
+
+
+def _names(dataset: Mapping[str, Any]) -> list[str]:
+    return [column["name"] for column in dataset["columns"]]
+
+
+async def _evaluated(visitor: Visitor, dataset_id: int, plan: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        config = {"plan": dict(plan)}
+        found = await run_preview(evaluation.evaluate, visitor.service, visitor.actor, dataset_id, config)
+    except KohorteError as error:
+        return {"problem": error, "found": None}
+    return {"problem": None, "found": found}
+
+
+def _before(visitor: Visitor) -> dict[str, float]:
+    """The figures of the preview before, which the form sends back, to show what has changed."""
+    given = {name: visitor.text(f"before-{name}") for name in ("cost", "suppressed", "smallest_class")}
+    found = {}
+    for name, text in given.items():
+        try:
+            found[name] = float(text)
+        except ValueError:
+            return {}
+    return found
+
+
+async def _editor(visitor: Visitor, dataset: Mapping[str, Any], plan: Mapping[str, Any], **told: Any) -> Response:
+    problem, found = told.get("problem"), told.get("found")
+    return visitor.page(
+        "plan.html.j2",
+        status=200 if problem is None else 400,
+        dataset=dataset,
+        form=PlanForm.of(plan, _names(dataset)),
+        roles=list(AttributeRole),
+        researchers=await run_in_threadpool(_researchers, visitor),
+        before=_before(visitor),
+        problem=problem,
+        found=found,
+    )
+
+
+def _researchers(visitor: Visitor) -> list[dict[str, Any]]:
+    rows, _ = users.listed(visitor.service, limit=MOST_RESEARCHERS, page=1)
+    everybody = [users.user_to_dict(row) for row in rows]
+    return [one for one in everybody if Role.RESEARCHER in one["roles"] and not one["disabled"]]
