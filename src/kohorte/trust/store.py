@@ -158,9 +158,15 @@ class Store:
 
     @staticmethod
     def _made(path: Path) -> Path:
-        """Create the file, if missing, for the owner only; SQLite gives its other files the same mode."""
+        """Create the file, if missing, for the owner only; SQLite gives its other files the same mode.
+
+        A file that exists is not even opened: to close it would end the locks that other connections of this process
+        have on it, and another process would take the database for unused.
+        """
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            pass
         except OSError:
             raise InputError(f"{path}: the database cannot be written there", code="trust-database-address") from None
         refuse_open_to_others(path, what="database", mode="600")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -123,3 +126,17 @@ def test_a_file_that_is_no_database_is_an_error(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(EngineError) as caught:
         Store(tmp_path, ROOM)
     assert caught.value.code == "trust-database"
+
+
+def test_opening_a_store_leaves_the_locks_of_other_connections_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
+    path = Store._made(tmp_path / "room.db")
+    held = sqlite3.connect(path, isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+    Store._made(path)
+    other = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+    ran = subprocess.run([sys.executable, "-c", other, str(path)], capture_output=True, text=True, check=False)
+    held.close()
+    assert "database is locked" in ran.stderr
