@@ -18,8 +18,8 @@ from sqlalchemy import select, text
 from benchmarks.report import Line
 from kohorte.in_words import NONE, count, number
 from kohorte.pseudonyms.domains import Domain, Domains, definition_of
-from kohorte.pseudonyms.entries import ROOM, lists
 from kohorte.pseudonyms.kinds import ReferenceList
+from kohorte.pseudonyms.lists.rows import ROOM, lists
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.store import ENVIRONMENT
 from testbed.postgresql import Cluster, programs

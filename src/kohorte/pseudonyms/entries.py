@@ -13,38 +13,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Select,
-    String,
-    Table,
-    delete,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Column, Connection, Select, delete, func, insert, select, update
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.pseudonyms.definition import Definition
+from kohorte.pseudonyms.lists.rows import ROOM, Entry, Version, entries, lists
 from kohorte.pseudonyms.made import Made
-from kohorte.pseudonyms.padding import padded, unpadded
 from kohorte.trust.folder import TrustFolder
-from kohorte.trust.keys import Key, Keys
+from kohorte.trust.keys import Keys
 from kohorte.trust.log import account
 from kohorte.trust.records.facts import FORGET_BEGINS
-from kohorte.trust.sealing import BlindIndex, Sealer, exchanged
-from kohorte.trust.store import RAW, Room
+from kohorte.trust.sealing import exchanged
 from kohorte.trust.ties import MARKS_AT_ONCE, Tie, back
 
 ASKED_AT_ONCE = 5000
@@ -55,57 +37,6 @@ FULL = 2
 OPEN_REST = 10
 """People who must not learn who is in a list are sent away when between one and two tenths of it are left."""
 
-_METADATA = MetaData()
-_NUMBER = BigInteger().with_variant(Integer, "sqlite")
-lists = Table(
-    "pseudonyms_lists",
-    _METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("name", String(100), nullable=False, unique=True),
-    Column("taken", _NUMBER, nullable=False),
-)
-entries = Table(
-    "pseudonyms_entries",
-    _METADATA,
-    Column("id", _NUMBER, primary_key=True),
-    Column("list", Integer, ForeignKey("pseudonyms_lists.id"), nullable=False),
-    Column("original", RAW, nullable=False),
-    Column("pseudonym", RAW, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("sealed", RAW, nullable=False),
-    Index("pseudonyms_by_original", "list", "original", unique=True),
-    Index("pseudonyms_by_pseudonym", "list", "pseudonym", unique=True),
-)
-ROOM = Room("pseudonyms", 1, _METADATA, keeps_connections=True)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A text and its pseudonym; its repr shows neither."""
-
-    original: str = field(repr=False)
-    pseudonym: str = field(repr=False)
-    version: int
-
-
-class _Version:
-    """What is derived from one version of the key of a list."""
-
-    def __init__(self, key: Key) -> None:
-        self.number = key.version
-        self.original_index = BlindIndex(key, "original").of
-        self.pseudonym_index = BlindIndex(key, "pseudonym").of
-        self.day_index = BlindIndex(key, "day").of
-        self._sealer = Sealer(key, "pseudonyms_entries")
-
-    def sealed(self, original: str, pseudonym: str, row: bytes) -> bytes:
-        text = original.encode()
-        return self._sealer.seal(pseudonym.encode() + b"\0" + padded(text), row=row)
-
-    def opened(self, sealed: bytes, row: bytes) -> Entry:
-        pseudonym, _, text = self._sealer.unseal(sealed, row=row).partition(b"\0")
-        return Entry(unpadded(text).decode(), pseudonym.decode(), self.number)
-
 
 class Entries:
     """The list of one domain; with `unchecked` an older database is not refused, for those who repair or end it."""
@@ -114,7 +45,7 @@ class Entries:
         self._log = folder.log
         self._store = folder.store(ROOM)
         self._definition, self._shape = definition, definition.shape
-        self._versions = [_Version(key) for key in reversed(keys.versions)]
+        self._versions = [Version(key) for key in reversed(keys.versions)]
         self._name = f"{definition.name} {keys.versions[0].fingerprint}"
         self._list = self._found_or_made()
         self._tie = Tie(
@@ -156,24 +87,28 @@ class Entries:
                 known |= self._added(connection, missing, taken)
                 version = self._tie.next(connection) if missing else 0
             if version:
-                counts = {"entries": len(missing), "taken": taken + len(missing)}
-                self._note("add entries", **self._tie.details(version), **counts)
+                self._note_added(version, len(missing), taken + len(missing))
         found = [known[original] for original in originals]
         return Made([one.pseudonym for one in found], [one.version for one in found], len(missing))
 
     def even_out(self, originals: Sequence[str], *, new: int) -> None:
         """Do, after so many of the texts were added, the work that adding the others would have been.
 
-        If none was added, a transaction is committed that changes nothing: to wait for the disk takes longest.
+        If none was added, a transaction is committed that changes nothing, and the log gets an entry about nobody: to
+        wait for the disk takes longest.
         """
         others = originals[new:]
         if not others:
             return
+        version = 0
         with self._store.reading() if new else self._store.writing() as connection:
-            taken = connection.execute(self._taken if new else self._taken.with_for_update()).scalar_one()
+            taken = int(connection.execute(self._taken if new else self._locked).scalar_one())
             self._rows(others, self._drawn(connection, len(others)))
             if not new:
-                self._take(connection, int(taken))
+                self._take(connection, taken)
+                version = self._tie.next(connection)
+        if version:
+            self._note_added(version, 0, taken)
 
     def refuse_nearly_full(self, texts: int, day: date) -> None:
         """Refuse people who must not learn who is in the list, long before it is full.
@@ -283,6 +218,9 @@ class Entries:
         """What stands for a row in the log."""
         return self._log.fingerprint(f"{self._name} {index.hex()}")
 
+    def _note_added(self, version: int, added: int, taken: int) -> None:
+        self._note("add entries", **self._tie.details(version), entries=added, taken=taken)
+
     def _note(self, action: str, **details: str | int | float | bool | None) -> None:
         self._log.append(action, f"domain {self._definition.name}", actor=account(), **details)
 
@@ -328,7 +266,7 @@ class Entries:
         return found
 
     def _entries(
-        self, connection: Connection, column: Column[bytes], wanted: list[bytes], version: _Version
+        self, connection: Connection, column: Column[bytes], wanted: list[bytes], version: Version
     ) -> Iterator[Entry]:
         wanted.sort()  # neighbours in the index are read together
         forgotten = self._tie.forgotten()

@@ -13,8 +13,9 @@ from sqlalchemy import event, select, update
 from kohorte import InputError
 from kohorte.errors import AccessDenied, EngineError
 from kohorte.pseudonyms.domains import Domain, Domains, definition_of
-from kohorte.pseudonyms.entries import Entries, entries
+from kohorte.pseudonyms.entries import Entries
 from kohorte.pseudonyms.kinds import ReferenceList
+from kohorte.pseudonyms.lists.rows import entries
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.store import ENVIRONMENT
 
@@ -163,6 +164,8 @@ def test_work_for_known_texts_ends_with_a_commit_and_adds_nothing(domains: Domai
         found.even_out(texts, new=new)
         per_call.append(len(commits) - before)
     assert per_call == [1, 1, 1]
+    added = [one["details"]["entries"] for one in domains.folder.log.entries() if one["action"] == "add entries"]
+    assert added == [1, 0, 1]  # an entry for each call: to write it takes time, too
     assert (found.count(), found.share_taken) == (2, pytest.approx(2 / (32**12 // 2)))
 
 

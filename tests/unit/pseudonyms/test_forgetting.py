@@ -11,7 +11,7 @@ from sqlalchemy import delete, insert, select, update
 from kohorte import InputError
 from kohorte.errors import EngineError
 from kohorte.pseudonyms.domains import Domain, Domains, definition_of
-from kohorte.pseudonyms.entries import ROOM, entries, lists
+from kohorte.pseudonyms.lists.rows import ROOM, entries, lists
 from kohorte.trust import log as log_module
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import KeyFile

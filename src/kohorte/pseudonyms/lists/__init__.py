@@ -1,0 +1,1 @@
+"""The stored rows of reference lists."""
