@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from kohorte.trust import pid
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key, KeyFile, Keys
 from kohorte.trust.private_files import locked
-from kohorte.trust.records.facts import DESTROY_BEGINS, DESTROYED
+from kohorte.trust.records.facts import DEFINED, DESTROY_BEGINS, DESTROYED, ROTATED
 
 PREFIX = "domain-"
 
@@ -95,6 +95,7 @@ class Domains:
             raise _destroyed(name, "its key")
         keys = self._key_file(name).read()
         self._refuse_put_back(name, keys)
+        self._refuse_changed(definition, keys)
         keys.check(definition.keys)
         return self._domain(definition, keys)
 
@@ -118,7 +119,7 @@ class Domains:
             keys = file.read() if file.exists else file.create()
             self._refuse_put_back(definition.name, keys)
             made = self._written(definition, keys)
-        self.folder.log.append("create domain", f"domain {made.name}", actor=actor, kind=made.kind)
+        self.folder.log.append(DEFINED, f"domain {made.name}", actor=actor, kind=made.kind, definition=self._mark(made))
         return self._domain(made, keys)
 
     def rotate_key(self, name: str, *, actor: str) -> Domain:
@@ -127,7 +128,7 @@ class Domains:
         keys = self._key_file(name).rotate()
         with locked(self.folder.path):
             made = self._written(domain.definition, keys)
-        self.folder.log.append("rotate key", f"domain {name}", actor=actor, version=keys.current.version)
+        self.folder.log.append(ROTATED, f"domain {name}", actor=actor, version=keys.current.version)
         return self._domain(made, keys)
 
     def forget(self, name: str, pseudonyms: Sequence[str], *, actor: str) -> int:
@@ -203,6 +204,25 @@ class Domains:
                 action, f"domain {definition.name}", actor=actor, kind=definition.kind, version=key.version,
                 fingerprint=key.fingerprint, **counts,
             )  # fmt: skip
+
+    def _refuse_changed(self, definition: Definition, keys: Keys) -> None:
+        """Refuse a definition that is not the one of the log, and a key without the version that the log knows."""
+        facts, about = self.folder.log.checked(), f"domain {definition.name}"
+        if facts.defined.get(about, mark := self._mark(definition)) != mark:
+            raise InputError(
+                f"{self._path(definition.name).name}: the definition was changed after the domain was made; restore it "
+                "from a copy",
+                code="pseudonym-domain-damaged",
+            )
+        if keys.current.version < (latest := facts.rotated.get(about, 0)):
+            keys.version(latest)  # says that it is lost
+
+    def _mark(self, definition: Definition) -> str:
+        """What stands for a definition in the log: what was chosen, without its keys, which change."""
+        usual = {one.name: one.default for one in fields(definition)}
+        chosen = {name: value for name, value in definition.figures.items() if value != usual.get(name, MISSING)}
+        chosen.pop("key_version", None)
+        return self.folder.log.fingerprint(json.dumps(chosen, sort_keys=True))
 
     def _refuse_put_back(self, name: str, keys: Keys) -> None:
         """Refuse a key that the log says was destroyed."""

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from kohorte.data import atomic_write
-from kohorte.errors import AccessDenied, InputError, nearest
+from kohorte.errors import AccessDenied, EngineError, InputError, nearest
 from kohorte.trust import passwords
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.private_files import locked
@@ -125,16 +125,36 @@ class People:
         entries = (entry for entry in self._folder.log.entries() if entry["at"] >= since)
         return sum(entry["action"] == WRONG and entry["about"] == tried for entry in entries)
 
-    def _read(self) -> dict[str, Person]:
-        if not self._path.exists():
-            return {}
-        data = json.loads(self._folder.sealer(FILE).unseal(self._path.read_bytes(), row=ROW))
-        return {name: _person(name, entry) for name, entry in data.items()}
+    def confirm(self) -> None:
+        """Take the people of an older copy for the present ones."""
+        with locked(self._folder.path):
+            people, _ = self._stored()
+            self._write(people, step=0)
 
-    def _write(self, people: Mapping[str, Person]) -> None:
-        data = {
+    def _read(self) -> dict[str, Person]:
+        """The people; an older copy of the file, where somebody who was removed may be back, is refused."""
+        logged = self._folder.log.checked().people  # before the file, which may change meanwhile
+        people, changes = self._stored()
+        if changes < logged:
+            raise EngineError(
+                f"{self._path}: is older than the log of the folder: somebody who was removed may be back; put the "
+                "newest copy back, or see 'kohorte folder confirm'",
+                code="trust-people-older",
+            )
+        return people
+
+    def _stored(self) -> tuple[dict[str, Person], int]:
+        if not self._path.exists():
+            return {}, 0
+        data = json.loads(self._folder.sealer(FILE).unseal(self._path.read_bytes(), row=ROW))
+        return {name: _person(name, entry) for name, entry in data["people"].items()}, data["changes"]
+
+    def _write(self, people: Mapping[str, Person], *, step: int = 1) -> None:
+        """Store the people before the log has the change: a process that is killed leaves a newer file."""
+        entries = {
             name: {"roles": list(person.tasks), "password": person.password_hash} for name, person in people.items()
         }
+        data = {"people": entries, "changes": self._folder.log.checked().people + step}
         sealed = self._folder.sealer(FILE).seal(json.dumps(data).encode(), row=ROW)
         with atomic_write(self._path, force=True, private=True) as temporary:
             temporary.write_bytes(sealed)

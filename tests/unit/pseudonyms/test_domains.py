@@ -166,3 +166,23 @@ def test_the_birthday_bound_is_that_of_the_exact_probability() -> None:
     for number in range(most):
         exact *= 1 - number / space
     assert 0.99e-6 < 1 - exact <= 1.01e-6
+
+
+def test_a_definition_that_was_changed_is_not_used(domains: Domains) -> None:
+    domains.create(definition_of("study", "one-way", exact=True), actor="anna")
+    path = domains.folder.path / "domain-study.json"
+    path.write_text(path.read_text().replace('"exact": true', '"exact": false'))
+    with pytest.raises(InputError) as caught:
+        domains.open("study")
+    assert caught.value.code == "pseudonym-domain-damaged"
+
+
+def test_a_key_from_before_a_rotation_is_not_used(domains: Domains) -> None:
+    domains.create(definition_of("study", "one-way"), actor="anna")
+    files = {path: path.read_bytes() for path in domains.folder.path.glob("domain-*")}
+    domains.rotate_key("study", actor="anna")
+    for path, content in files.items():
+        path.write_bytes(content)
+    with pytest.raises(InputError, match="version 2") as caught:
+        domains.open("study")
+    assert caught.value.code == "trust-key-lost"

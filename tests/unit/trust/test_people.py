@@ -133,3 +133,20 @@ def test_the_last_officer_stays_as_long_as_there_are_others(everybody: People) -
     everybody.remove("Ada", actor="account test")
     everybody.remove("Erik", actor="account test")
     assert everybody.all() == []
+
+
+def test_somebody_who_was_removed_does_not_come_back_with_an_older_file(everybody: People, folder: TrustFolder) -> None:
+    everybody.add("Ben", [Task.APPROVER], PASSWORD, actor="account test")
+    path = folder.path / people.FILE
+    before = path.read_bytes()
+    everybody.remove("Ben", actor="account test")
+    path.write_bytes(before)
+    for use in (everybody.all, lambda: everybody.signed_in("Ben", PASSWORD, tasks=[Task.APPROVER])):
+        with refused("trust-people-older"):
+            use()
+    path.unlink()
+    with refused("trust-people-older"):
+        everybody.add("Otto", [Task.APPROVER], PASSWORD, actor="account test")
+    path.write_bytes(before)
+    everybody.confirm()
+    assert [one.name for one in everybody.all()] == ["Ada", "Ben"]

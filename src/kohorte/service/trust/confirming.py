@@ -15,6 +15,7 @@ from kohorte.service.context import Service
 from kohorte.service.trust import heads
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.log import account
+from kohorte.trust.people import People
 from kohorte.trust.way_back import WayBack
 
 
@@ -34,6 +35,7 @@ def confirm_folder(folder: TrustFolder, *, reason: str) -> Confirmed:
     folder.log.confirm(reason=reason, actor=actor)
     entries = Domains(folder).complete()
     pids = PatientList.complete(folder) if (folder.path / f"{NAME}.key").exists() else 0
+    People(folder).confirm()
     declined = WayBack(folder).decline_all(actor=actor)
     head = folder.log.append(
         "complete folder", "the folder", actor=actor, entries=entries, pids=pids, declined=declined

@@ -17,6 +17,8 @@ from kohorte.trust.records.heads import NONE, START, Head
 FORGET_BEGINS = "forget begins"
 DESTROY_BEGINS = "destroy key begins"
 DESTROYED = "destroy key"
+ROTATED, DEFINED = "rotate key", "create domain"
+OF_PEOPLE = ("add person", "remove person")
 CODE_BYTES = 8
 """So much of each code is kept in memory: to find another one with the same beginning needs the key."""
 
@@ -34,6 +36,12 @@ class Facts:
     """How many entries each list has had; numbers up to there are not given again."""
     destroyed: dict[str, dict[str, str]] = field(default_factory=dict)
     """For each domain the fingerprints of the keys that were destroyed, and when."""
+    rotated: dict[str, int] = field(default_factory=dict)
+    """The latest version of the key of each domain."""
+    defined: dict[str, str] = field(default_factory=dict)
+    """The fingerprint of the definition of each domain."""
+    people: int = 0
+    """How often a person was added or removed."""
     forgotten: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The fingerprints of all that was ever forgotten in each list."""
     _forgotten: defaultdict[str, dict[int, set[str]]] = field(default_factory=lambda: defaultdict(dict))
@@ -47,6 +55,14 @@ class Facts:
         action, details = entry["action"], entry["details"]
         if action in (DESTROY_BEGINS, DESTROYED):
             self.destroyed.setdefault(entry["about"], {}).setdefault(details["fingerprint"], entry["at"])
+        elif action == ROTATED:
+            self.rotated[entry["about"]] = details["version"]
+        elif action == DEFINED:
+            self.rotated.pop(entry["about"], None)
+            if "definition" in details:
+                self.defined[entry["about"]] = details["definition"]
+        elif action in OF_PEOPLE:
+            self.people += 1
         if (of := details.get("list")) is None:
             return
         version = details["state"]
