@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from kohorte.parties.ciphers import agreement, deterministic, secret
 from kohorte.parties.ciphers.ristretto import hash_to_group
+from kohorte.parties.counting.veiled import KEY_BYTES, ClassKeys, KeyShares
 
 SHORTEST = 6
 """Shorter texts occur in random bytes by chance."""
@@ -62,7 +63,10 @@ def keys_found(keys: Iterable[bytes], messages: Iterable[bytes]) -> list[bytes]:
 
 @contextmanager
 def keys_kept() -> Iterator[set[bytes]]:
-    """Keep a copy of every key that is drawn, agreed on or derived within the block."""
+    """Keep a copy of every key that is drawn, agreed on or derived within the block.
+
+    Shares of keys are not among them: they are meant to be sent, each to one party.
+    """
     kept: set[bytes] = set()
 
     def keeping(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +80,9 @@ def keys_kept() -> Iterator[set[bytes]]:
     own_init, cipher_init = secret.Secret.__init__, deterministic.ColumnCipher.__init__
 
     def of_secret(self: secret.Secret, data: bytes) -> None:
-        kept.add(bytes(data))
+        width = KEY_BYTES if isinstance(self, ClassKeys) else max(1, len(data))
+        if not isinstance(self, KeyShares):
+            kept.update(bytes(data[place : place + width]) for place in range(0, len(data), width))
         own_init(self, data)
 
     def of_cipher(self: deterministic.ColumnCipher, key: bytes, length: int) -> None:

@@ -19,7 +19,7 @@ from kohorte.parties.blind import tokens_of
 from kohorte.parties.ciphers.counters import PublicCounters
 from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.telling import steps_of
-from kohorte.parties.counting.veiled import ClassKeys, Layout, Veiled
+from kohorte.parties.counting.veiled import ClassKeys, KeyShares, Layout, Veiled
 from kohorte.parties.integration import random_order
 from kohorte.parties.sealed import STAR, Cells, SealedTable, malformed, pack
 from kohorte.parties.sealed_release import SealedRelease
@@ -246,7 +246,7 @@ class CountedTable:
         release = SealedRelease.of(self._table, self._kinds[first[order]].astype(np.uint32), rows, {})
         return release, self._sum(self._of_kind, row_of, len(first))[order]
 
-    def veiled(self, node: Node, parties: int, keyring: Keyring) -> tuple[bytes, list[ClassKeys]]:
+    def veiled(self, node: Node, parties: int, keyring: Keyring) -> tuple[bytes, list[KeyShares]]:
         """The rows of each class of a node sealed with its key, and shares of the keys for so many parties.
 
         Classes have the numbers of the last answer about the node.

@@ -37,7 +37,7 @@ CELL, STARRED, ABSENT = 0, 1, 2
 
 
 class ClassKeys(Secret):
-    """The keys of some classes one after another, or a share of each: wiped like any other key."""
+    """The keys of some classes, one after another: wiped like any other key."""
 
     @classmethod
     def random(cls, classes: int) -> Self:
@@ -54,11 +54,15 @@ class ClassKeys(Secret):
         """The keys, one in each row."""
         return np.frombuffer(self.data, dtype=np.uint8).reshape(-1, KEY_BYTES)
 
-    def shares(self, parties: int, keyring: Keyring) -> list[ClassKeys]:
+    def shares(self, parties: int, keyring: Keyring) -> list[KeyShares]:
         """A share for each party: all together give the keys, fewer tell nothing about them."""
-        drawn = [keyring.keep(ClassKeys.random(len(self.matrix))) for _ in range(parties - 1)]
-        rest = ClassKeys.joined([self.matrix, *(share.matrix for share in drawn)])
+        drawn = [keyring.keep(KeyShares.random(len(self.matrix))) for _ in range(parties - 1)]
+        rest = KeyShares.joined([self.matrix, *(share.matrix for share in drawn)])
         return [*drawn, keyring.keep(rest)]
+
+
+class KeyShares(ClassKeys):
+    """A share of each key: it is sent to one party, and wiped there and at the member that drew it."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ from kohorte.parties.ciphers.secret import Keyring
 from kohorte.parties.counting.asking import chosen
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.leading import Found, Lead, Remembering
-from kohorte.parties.counting.veiled import KEY_BYTES, STARRED, ClassKeys, Layout, Veiled, left_over
+from kohorte.parties.counting.veiled import KEY_BYTES, STARRED, ClassKeys, KeyShares, Layout, Veiled, left_over
 from kohorte.parties.dummy_rows.joined import Group, chance_alike, with_joined_dummies
 from kohorte.parties.dummy_rows.mirrored import known_to_all, with_mirrored_rows
 from kohorte.parties.dummy_rows.ties import Agreeing
@@ -335,7 +335,7 @@ def _hand_over(channel: Channel, study: Study, classes: NDArray[Any] | None, key
         or not len(shares)
     ):
         raise malformed("there are no keys of classes")
-    own = keyring.keep(ClassKeys(shares.tobytes()))
+    own = keyring.keep(KeyShares(shares.tobytes()))
     if classes is None or classes.ndim != 1 or classes.dtype != np.int64:
         raise malformed("it does not ask for classes")
     if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < len(shares):
