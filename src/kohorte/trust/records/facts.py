@@ -56,7 +56,7 @@ class Facts:
         if action in (DESTROY_BEGINS, DESTROYED):
             self.destroyed.setdefault(entry["about"], {}).setdefault(details["fingerprint"], entry["at"])
         elif action == ROTATED:
-            self.rotated[entry["about"]] = details["version"]
+            self.rotated[entry["about"]] = details.get("version", 0)
         elif action == DEFINED:
             self.rotated.pop(entry["about"], None)
             if "definition" in details:
