@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Workers get neighbouring tests, so that fixtures of modules are made once, and take over from each other at the end.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-.PHONY: setup demo test test-long quick check check-native native-test postgresql browser catalogues reference-smoke reference-test fix \
+.PHONY: setup demo serve test test-long quick check check-native native-test postgresql browser catalogues reference-smoke reference-test fix \
   bench reproduce clean
 
 setup: $(STAMP)
@@ -29,6 +29,9 @@ $(STAMP): pyproject.toml $(NATIVE)
 
 demo: setup
 	$(BIN)/kohorte demo --force
+
+serve: setup
+	$(BIN)/kohorte demo --serve --force
 
 # Within ten minutes on two cores: everything but the tests marked slow, and a few on the NumPy kernels.
 test: setup

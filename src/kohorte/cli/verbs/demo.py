@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from pathlib import Path
 
 from kohorte.in_words import count
@@ -11,6 +12,7 @@ EPILOG = """\
 examples:
   kohorte demo
   kohorte demo --folder try-it --rows 100000 --seed 7
+  kohorte demo --serve                      the web interface, filled, with an account for every role
 
 Everybody in the table is invented. The folder holds the table, the plan with its hierarchies, the release and
 its certificate; the commands shown can be repeated."""
@@ -25,12 +27,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=10_000, metavar="N", help="size of the cohort (10000)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="random seed of the cohort (1)")
     parser.add_argument("--force", action="store_true", help="replace the files of an earlier demo")
+    parser.add_argument(
+        "--serve", action="store_true", help="start a filled service with a web interface, for this machine alone"
+    )
+    parser.add_argument("--port", type=int, default=8470, metavar="N", help="port of the service (8470); 0: a free one")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the steps."""
     folder = Path(options.folder)
+    if options.serve:
+        return _serve(folder / "service", options)
     _write_files(folder, options)
     data, plan, release = (str(folder / name) for name in ("patients.csv", "plan.yaml", "release.csv"))
     force = ["--force"] if options.force else []
@@ -46,6 +54,42 @@ def run(options: argparse.Namespace) -> int:
     _command("verify", release, "--plan", plan)
     print(f"\nEverything is in {folder}. Read {folder / 'release.certificate.txt'} next.")
     return 0
+
+
+def _serve(folder: Path, options: argparse.Namespace) -> int:
+    """Fill a service in a folder of its own, print its accounts, and serve it to this machine until Ctrl-C."""
+    from kohorte.cli.main import main
+    from kohorte.cli.output import print_table
+    from kohorte.errors import InputError
+    from kohorte.service.processes.opening import refuse_missing_libraries
+
+    refuse_missing_libraries()
+    from kohorte.service.context import Service
+    from kohorte.service.processes.demonstration import fill
+    from kohorte.service.processes.only_server import only_server
+    from kohorte.service.settings import Settings
+    from kohorte.service.trust.folders import make_folders
+
+    if folder.exists():
+        if not options.force:
+            raise InputError(
+                f"{folder}: a demonstration is there already; --force replaces it, "
+                f"kohorte serve --folder {folder} starts it again",
+                code="output-exists",
+            )
+        with only_server(Settings.load(folder, {})):  # never remove the folder of a service that runs
+            shutil.rmtree(folder)
+    settings = Settings.load(folder, {})
+    print("Filling a service with made-up patients: this takes a few seconds.", flush=True)
+    with Service.opened(settings, create=True) as service:
+        make_folders(settings)
+        accounts = fill(service, rows=options.rows, seed=options.seed)
+    print("\nOne account for every kind of person; the passwords are shown only now:\n")
+    print_table(
+        ["role", "e-mail address", "password"], [[one.role, one.email_address, one.password] for one in accounts]
+    )
+    print("\nOpen the address below in a browser on this machine and sign in. Ctrl-C ends the service.\n", flush=True)
+    return main(["serve", "--folder", str(folder), "--port", str(options.port)])
 
 
 def _write_files(folder: Path, options: argparse.Namespace) -> None:
