@@ -37,7 +37,7 @@ class Language:
     def number(self, value: float, digits: int | None = None) -> str:
         """Write a number with separated thousands; `digits` are those after the decimal sign."""
         if self.code == ENGLISH.code:
-            return f"{value:,}" if digits is None else f"{value:,.{digits}f}"
+            return f"{value:,.12g}" if digits is None else f"{value:,.{digits}f}"
         from babel.numbers import format_decimal
 
         pattern = None if digits is None else f"#,##0.{'0' * digits}" if digits else "#,##0"

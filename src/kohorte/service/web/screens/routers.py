@@ -16,12 +16,13 @@ from kohorte.service.web.screens.routes import (
     home,
     jobs,
     plans,
+    questions,
     releases,
     static,
 )
 
 SHARED = (entrance, static, home, accounts, approvals)
-SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {Part.RESEARCH: (datasets, plans, releases, jobs)}
+SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {Part.RESEARCH: (datasets, plans, releases, questions, jobs)}
 """The screens of every part; a part that is not served has none."""
 
 

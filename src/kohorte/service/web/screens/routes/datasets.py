@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter
 from pydantic import ValidationError
@@ -68,7 +68,7 @@ async def upload(visitor: Steward) -> Response:
     job = await job_in_time(service, job_id, small=found.bytes <= SMALL_UPLOAD, prefer=None)
     if job.state in (State.FAILED, State.CANCELLED):
         await run_in_threadpool(records.give_up, service, number)
-        return _upload(visitor, InputError(job.problem["detail"], code=job.problem["code"]))
+        return _upload(visitor, Refusal(job.problem["detail"], job.problem["code"]))
     return visitor.to(f"{LIST}/{number}", said="dataset-stored")
 
 
@@ -95,7 +95,14 @@ def delete_dataset(dataset_id: Number, visitor: Annotated[Visitor, Allowed("dele
     return visitor.to(LIST, said="dataset-deleted")
 
 
-def _upload(visitor: Visitor, problem: KohorteError | None = None) -> Response:
+class Refusal(NamedTuple):
+    """Why a job refused a file, as the page shows it."""
+
+    message: str
+    code: str
+
+
+def _upload(visitor: Visitor, problem: KohorteError | Refusal | None = None) -> Response:
     status = 200 if problem is None else 400
     return visitor.page("upload.html.j2", status=status, problem=problem, encodings=ENCODINGS)
 
