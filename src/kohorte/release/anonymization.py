@@ -101,13 +101,17 @@ def find_candidate(
     *,
     progress: ProgressCallback | None = None,
     pseudonymize: Pseudonymize | None = None,
+    notes: bool = True,
 ) -> Candidate:
-    """Return the best candidate for a release of a table; it becomes a release only by its verification."""
+    """Return the best candidate for a release of a table; it becomes a release only by its verification.
+
+    A caller that looks for several candidates leaves out the `notes` about people, and adds them to the last one.
+    """
     started = time.perf_counter()
     encoded = encode_problem(source, plan, progress=progress, pseudonymize=pseudonymize)
     refuse_without_pseudonyms(plan, pseudonymize)
     if is_recoder(plan.search.algorithm):
-        return _recoded(encoded, started)
+        return _noted(_recoded(encoded, started), encoded, notes)
     tell(progress, Stage.SEARCHING, _with(plan))
     setup = set_up_search(encoded)
     ready = time.perf_counter()
@@ -117,7 +121,7 @@ def find_candidate(
     seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
     tell(progress, Stage.GENERALIZING, f"{encoded.table.rows:,} rows")
     shown, kept_classes = apply(setup, result.best.node)
-    return _candidate(
+    found = _candidate(
         encoded,
         shown,
         node=result.best.node,
@@ -130,6 +134,11 @@ def find_candidate(
         seconds=seconds,
         one_row_cost=_cost_for_one_row(encoded),
     )
+    return _noted(found, encoded, notes)
+
+
+def _noted(found: Candidate, encoded: EncodedProblem, notes: bool) -> Candidate:
+    return replace(found, person_notes=person_notes(encoded.source, encoded.plan)) if notes else found
 
 
 def _cost_for_one_row(encoded: EncodedProblem) -> float | None:
@@ -190,7 +199,6 @@ def _candidate(encoded: EncodedProblem, shown: pl.DataFrame, *, node: Node | Non
         input_rows=encoded.input_rows,
         populations=encoded.populations,
         population_hashes=encoded.population_hashes,
-        person_notes=person_notes(encoded.source, encoded.plan),
         **found,
     )
 

@@ -8,7 +8,7 @@ at the levels found before or above. So an answer has no row of stars, which wou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -30,6 +30,7 @@ from kohorte.kernels.distinct import distinct_numbers
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
 from kohorte.plans import Plan
 from kohorte.plans.parts import Attribute
+from kohorte.plans.people.person_notes import person_notes
 from kohorte.plans.search_options import SearchOptions
 from kohorte.release import Candidate, find_candidate
 from kohorte.sources import FrameSource
@@ -79,7 +80,7 @@ class Drafting:
             if (reason := self._too_few(rows)) is not None:
                 return NoDraft(reason, self._found)
             try:
-                found = find_candidate(FrameSource(rows.frame), self._plan())
+                found = find_candidate(FrameSource(rows.frame), self._plan(), notes=False)
             except NoSolution:
                 return NoDraft("no generalization satisfies the policy", self._found)
             kept, left = self._examined(rows, found)
@@ -146,7 +147,8 @@ class Drafting:
         k, together = self._policy.k, self._policy.together
         findings = self._ledger.examine(disclosure, k, together)
         if not findings:
-            return kept, Draft(found, disclosure, rows, self._found, fewest)
+            noted = replace(found, person_notes=person_notes(FrameSource(rows.frame), found.plan))
+            return kept, Draft(noted, disclosure, rows, self._found, fewest)
         self._found = self._found if self._found else findings
         repaired = self._ledger.repaired(disclosure, k, together)
         return (None if repaired is None else np.asarray(repaired.classes != LEFT_OUT)), None

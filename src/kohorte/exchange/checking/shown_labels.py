@@ -12,8 +12,11 @@ from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.statistics import Frequency
 from kohorte.hierarchies import Hierarchy
 from kohorte.kernels.arrays import Bools, Floats, Integers
+from kohorte.kernels.distinct import distinct_numbers
 
 MISSING = "\0missing"
+SMALL = 1 << 22
+"""So many numbers are told apart by counting."""
 
 
 def labels_of(frame: pl.DataFrame, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> pl.DataFrame:
@@ -40,9 +43,15 @@ def numbered_classes(labels: pl.DataFrame) -> Integers:
 
 
 def _dense(numbers: Integers) -> Integers:
+    """The numbers as 0, 1, 2 ... in their order."""
+    most = int(numbers.max(initial=0)) + 1
+    if most <= SMALL:  # no larger than a few columns of a million rows: to count is several times as fast as to sort
+        present = np.zeros(most, dtype=bool)
+        present[numbers] = True
+        return (np.cumsum(present, dtype=np.int64) - 1)[numbers]
     order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
-    first = np.append(False, ordered[1:] != ordered[:-1]) if len(ordered) else np.zeros(0, dtype=bool)
+    first = np.append(False, ordered[1:] != ordered[:-1])
     dense = np.empty(len(numbers), dtype=np.int64)
     dense[order] = np.cumsum(first)
     return dense
@@ -100,7 +109,6 @@ def people_with(flags: Bools, people: Integers) -> int:
 
 def people_per_value(codes: Sequence[int] | Integers, people: Integers) -> Integers:
     """The number of different people with each code (from 0)."""
-    keys = np.asarray(codes, dtype=np.int64) * (int(people.max(initial=0)) + 1) + people
-    order = np.sort(keys, kind="stable")
-    distinct = order[np.append(True, order[1:] != order[:-1])] if len(order) else order
-    return np.bincount(distinct // (int(people.max(initial=0)) + 1))
+    most = int(people.max(initial=0)) + 1
+    distinct = distinct_numbers(np.asarray(codes, dtype=np.int64) * most + people)
+    return np.bincount(distinct // most)

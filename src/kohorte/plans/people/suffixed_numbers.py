@@ -64,13 +64,18 @@ def suffixed_numbers(source: TableSource, columns: Sequence[str]) -> Suffixed | 
     if not columns:
         return None
     column = next((name for name in columns if numbering(name) is not None), columns[-1])
-    tried = (_grouped(source, columns, column, patterns) for patterns in (SHORT, *ANY))
+    shown = present(source, columns)
+    tried = (_grouped(source, shown, columns, column, patterns) for patterns in (SHORT, *ANY))
     return next((found for found in tried if found is not None), None)
 
 
-def _grouped(source: TableSource, columns: Sequence[str], column: str, patterns: Sequence[str]) -> Suffixed | None:
+def _grouped(
+    source: TableSource, shown: pl.DataFrame, columns: Sequence[str], column: str, patterns: Sequence[str]
+) -> Suffixed | None:
     """The groups of identifiers with the same stem by some patterns, if they seem to be one person each."""
-    people = _stems(present(source, columns), columns, column, patterns)
+    people = _stems(shown, columns, column, patterns)
+    if people[SUFFIX].null_count() == people.height:
+        return None
     each = people.group_by(STEM).agg(pl.len().alias(WHOLE), pl.col(SUFFIX))
     groups = each.filter(pl.col(WHOLE) > 1)
     if groups.is_empty() or people.height > MOST_EACH * each.height:

@@ -23,7 +23,7 @@ from kohorte.exchange.checking.steps import NAMES, CheckRecord
 from kohorte.exchange.holding import Holding
 from kohorte.exchange.statistics import Entry, Origin, Statistics, StatisticsTable, shipped_statistics
 from kohorte.plans import Plan
-from kohorte.release import write_release
+from kohorte.release import Candidate, find_candidate, write_release
 from testbed.hospital import PLAN, holding, patients, request
 
 Checked = Callable[..., Check]
@@ -294,3 +294,39 @@ def test_a_wrong_description_of_the_table_is_refused(wrong: dict[str, Any]) -> N
     with pytest.raises(InputError) as caught:
         replace(holding(), **wrong)
     assert caught.value.code == "exchange-holding"
+
+
+def test_counting_and_sorting_number_classes_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = np.random.default_rng(5)
+    rows = pl.DataFrame({name: [str(one) for one in dice.integers(0, 9, 500)] for name in "abc"})
+    counted = numbered_classes(rows)
+    assert sorted(set(counted.tolist())) == list(range(rows.n_unique()))
+    monkeypatch.setattr("kohorte.exchange.checking.shown_labels.SMALL", 0)
+    assert (numbered_classes(rows) == counted).all()
+
+
+def test_notes_about_people_are_searched_once_and_stay_with_the_draft(
+    check: Checked, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = check(request(), TABLE).draft
+    assert first is not None
+    ledger.record(first.disclosure)
+    ledger.withdraw(first.rows.frame["patient"][:1])  # has to be left out with others, in a second round
+    searched, rounds = [], []
+
+    def counted(source: object, plan: Plan, **_: object) -> tuple[str, ...]:
+        searched.append(plan)
+        return ("a note",)
+
+    def candidate(*given: Any, **options: Any) -> Candidate:
+        rounds.append(given)
+        return find_candidate(*given, **options)
+
+    for module in ("kohorte.exchange.checking.drafting", "kohorte.release.anonymization"):
+        monkeypatch.setattr(f"{module}.person_notes", counted, raising=False)
+    monkeypatch.setattr("kohorte.exchange.checking.drafting.find_candidate", candidate)
+    draft = check(request(), TABLE).draft
+    assert draft is not None
+    assert draft.found.person_notes == ("a note",)
+    assert len(rounds) > 1
+    assert len(searched) == 1
