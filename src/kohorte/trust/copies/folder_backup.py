@@ -14,6 +14,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
+from kohorte.data import sha256_of
 from kohorte.errors import InputError, KohorteError
 from kohorte.trust.copies.copying import copy_file, copy_sqlite, flush, is_damaged, new_folder, run_postgresql
 from kohorte.trust.folder import LOG, OWN_KEY, TrustFolder
@@ -23,7 +27,9 @@ from kohorte.trust.store import ENVIRONMENT, address_of
 
 FORMAT = 1
 MANIFEST, CONTENT, DUMP = "folder-backup.json", "content", "database.dump"
-LEFT_OUT = (".key", ".tmp", ".db-wal", ".db-shm", ".db-journal")
+KEYS = (".key", "key.pem")
+"""How the names of key files end; key.pem is the key of the house for connections and signatures."""
+LEFT_OUT = (*KEYS, ".tmp", ".db-wal", ".db-shm", ".db-journal")
 HEAD_FILE = Path(LOG).with_suffix(".head").name
 TABLES = ("patients_*", "pseudonyms_*", "disclosures_*", "trust_*")
 
@@ -101,8 +107,8 @@ def restore_folder(path: Path, source: Path) -> tuple[FolderBackup, tuple[str, .
 
 def needs_content(path: Path) -> bool:
     """Whether a folder has nothing but keys and a log."""
-    allowed = {LOG, HEAD_FILE}
-    return all(one.name in allowed or one.name.endswith((".key", ".tmp")) for one in path.iterdir())
+    files = (one for one in path.rglob("*") if not one.is_dir())
+    return all(one.name in (LOG, HEAD_FILE) or one.name.endswith((*KEYS, ".tmp")) for one in files)
 
 
 def read_folder_backup(source: Path) -> FolderBackup:
@@ -134,7 +140,17 @@ def _fingerprints(path: Path) -> dict[str, str]:
     """The fingerprint of the current version of each key of a folder."""
     if not (path / OWN_KEY).is_file():
         return {}
-    return {file.name: KeyFile(file, file.name).read().current.fingerprint for file in sorted(path.glob("*.key"))}
+    own = {file.name: KeyFile(file, file.name).read().current.fingerprint for file in sorted(path.glob("*.key"))}
+    return own | {file.relative_to(path).as_posix(): _of_private(file) for file in sorted(path.rglob("key.pem"))}
+
+
+def _of_private(file: Path) -> str:
+    """The fingerprint of the public part of a private key; empty for what is none."""
+    try:
+        public = load_pem_private_key(file.read_bytes(), None).public_key()
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
+        return ""
+    return sha256_of(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from kohorte.errors import EngineError, InputError
+from kohorte.exchange.peers.identity import Identity
 from kohorte.pseudonyms.domains import Domains, definition_of
 from kohorte.trust.copies.folder_backup import back_up_folder, restore_folder
 from kohorte.trust.folder import TrustFolder
@@ -117,3 +118,26 @@ def test_nothing_is_overwritten_and_half_a_backup_is_refused(domains: Domains, t
         with pytest.raises(InputError) as caught:
             restore_folder(domains.folder.path, source)
         assert caught.value.code == "folder-backup"
+
+
+def test_the_key_with_which_a_house_signs_is_in_no_backup_and_is_needed_to_restore_it(tmp_path: Path) -> None:
+    house = TrustFolder.opened(tmp_path / "house", create=True)
+    own = Identity.create(house, "Hospital B", actor="anna")
+    waiting = house.path / "waiting" / "7.npz"
+    waiting.parent.mkdir()
+    waiting.write_bytes(b"who is in a release that was not given out yet")
+    back_up_folder(house, tmp_path / "backup")
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "backup").rglob("*") if path.is_file())
+    assert b"PRIVATE KEY" not in stored
+    place = tmp_path / "place"
+    place.mkdir(mode=0o700)
+    for file in (*house.path.glob("*.key"), *house.path.glob("log.*")):
+        shutil.copy(file, place / file.name)
+    with pytest.raises(InputError, match="identity/key.pem"):
+        restore_folder(place, tmp_path / "backup")
+    (place / "identity").mkdir(mode=0o700)
+    shutil.copy(own.key_file, place / "identity" / "key.pem")
+    assert restore_folder(place, tmp_path / "backup")[1] == ()
+    restored = TrustFolder.opened(place)
+    assert Identity.of(restored).fingerprint == own.fingerprint
+    assert (place / "waiting" / "7.npz").read_bytes() == waiting.read_bytes()
