@@ -101,7 +101,7 @@ def delivered(options: argparse.Namespace, folder: TrustFolder, item: Item, **fa
 def _requests(folder: RequestFolder) -> list[dict[str, Any]]:
     from kohorte.exchange.deciding.decisions import state_of
 
-    rows = []
+    rows, folder = [], folder.at_once()
     for number in folder.numbers():
         request = folder.request(number)
         rows.append(
@@ -120,7 +120,7 @@ def _requests(folder: RequestFolder) -> list[dict[str, Any]]:
 def _answers(folder: TrustFolder) -> Sequence[dict[str, Any]]:
     from kohorte.exchange.peers.answers import ReceivedAnswers
 
-    answers = ReceivedAnswers(folder)
+    answers = ReceivedAnswers(folder).at_once()
     rows: list[dict[str, Any]] = []
     for number in answers.numbers():
         try:

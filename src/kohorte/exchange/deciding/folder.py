@@ -10,9 +10,9 @@ requests/NNNN/people.npz     who is in the draft, as numbers of the disclosure l
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -47,6 +47,8 @@ class RequestFolder:
     """A folder with the requests of other institutions, which only its owner can enter."""
 
     trust: TrustFolder
+    seen: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+    """The entries of the log by what they are about, if they were read at once."""
 
     @classmethod
     def opened(cls, path: str | Path, *, create: bool = False) -> Self:
@@ -98,10 +100,16 @@ class RequestFolder:
         with locked(self._folder(number)):
             yield
 
+    def at_once(self) -> Self:
+        """The folder with the log as it is now, read and verified once: to list many requests."""
+        seen: dict[str, list[Mapping[str, Any]]] = {}
+        for entry in self.trust.log.verified_entries():
+            seen.setdefault(entry["about"], []).append(entry)
+        return replace(self, seen=seen)
+
     def numbers(self) -> list[int]:
         """The numbers of all requests."""
-        received = (entry for entry in self.trust.log.verified_entries() if entry["action"] == RECEIVED)
-        return sorted({int(entry["about"].split()[1]) for entry in received})
+        return sorted({int(entry["about"].split()[1]) for entry in self._entries() if entry["action"] == RECEIVED})
 
     def request(self, number: int) -> Request:
         """Read a request; one that was changed since it was received is refused."""
@@ -175,7 +183,14 @@ class RequestFolder:
     def entries(self, number: int) -> Iterator[Mapping[str, Any]]:
         """What happened to a request, from the log; a log that was changed is refused."""
         about = f"request {number}"
-        return (entry for entry in self.trust.log.verified_entries() if entry["about"] == about)
+        if self.seen is not None:
+            return iter(self.seen.get(about, ()))
+        return (entry for entry in self._entries() if entry["about"] == about)
+
+    def _entries(self) -> Iterator[Mapping[str, Any]]:
+        if self.seen is not None:
+            return (entry for entries in self.seen.values() for entry in entries)
+        return self.trust.log.verified_entries()
 
     def _folder(self, number: int) -> Path:
         folder = self.trust.path / "requests" / f"{number:04}"

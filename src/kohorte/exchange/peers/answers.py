@@ -53,9 +53,14 @@ class ReceivedAnswer:
 class ReceivedAnswers:
     """All answers that a house has got."""
 
-    def __init__(self, folder: TrustFolder) -> None:
+    def __init__(self, folder: TrustFolder, *, seen: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         self._folder = folder
+        self._seen = seen
         self.path = folder.path / FOLDER
+
+    def at_once(self) -> ReceivedAnswers:
+        """The answers of now: the log is read and verified once, to list many of them."""
+        return ReceivedAnswers(self._folder, seen=self._received())
 
     def numbers(self) -> list[str]:
         """The numbers of the requests that were answered, in the order of the answers."""
@@ -120,7 +125,9 @@ class ReceivedAnswers:
                 shutil.copyfile(path, temporary)
         return found
 
-    def _received(self) -> dict[str, Mapping[str, Any]]:
+    def _received(self) -> Mapping[str, Mapping[str, Any]]:
+        if self._seen is not None:
+            return self._seen
         entries = (entry for entry in self._folder.log.verified_entries() if entry["action"] == RECEIVED)
         return {entry["about"].split()[1]: entry["details"] for entry in entries}
 

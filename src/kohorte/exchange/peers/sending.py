@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -99,7 +99,7 @@ def deliver(folder: TrustFolder, item: Item, *, actor: str | None = None) -> Sen
     with item.held() as mine:
         parcel, standing = item.parcel, item.standing
         if not mine or standing.state is not State.WAITING:
-            return _sent(folder, item)
+            return _sent(item, _names(folder))
         own, book = Identity.of(folder), AddressBook(folder)
         try:
             peer = book.with_fingerprint(parcel.recipient)
@@ -115,7 +115,7 @@ def deliver(folder: TrustFolder, item: Item, *, actor: str | None = None) -> Sen
         else:
             item.note(replace(standing, state=State.DELIVERED, attempts=standing.attempts + 1, reason="", next_at=""))
             _log(folder, SENT, item, actor, sha256=parcel.sha256)
-        return _sent(folder, item)
+        return _sent(item, _names(folder))
 
 
 def deliver_all(folder: TrustFolder, *, only_due: bool = False, actor: str | None = None) -> list[Sent]:
@@ -127,7 +127,8 @@ def deliver_all(folder: TrustFolder, *, only_due: bool = False, actor: str | Non
 
 def all_sent(folder: TrustFolder, kinds: Iterable[Kind] = tuple(Kind)) -> list[Sent]:
     """Every parcel that this house has sent or sends, the oldest first."""
-    return [_sent(folder, item) for item in Outbox(folder).all() if item.parcel.kind in kinds]
+    names = _names(folder)
+    return [_sent(item, names) for item in Outbox(folder).all() if item.parcel.kind in kinds]
 
 
 def _handed_over(own: Identity, book: AddressBook, peer: Peer, item: Item) -> None:
@@ -139,9 +140,12 @@ def _handed_over(own: Identity, book: AddressBook, peer: Peer, item: Item) -> No
         raise EngineError("the other house did not confirm what it got", code="exchange-unconfirmed")
 
 
-def _sent(folder: TrustFolder, item: Item) -> Sent:
+def _names(folder: TrustFolder) -> dict[str, str]:
+    return {peer.fingerprint: peer.name for peer in AddressBook(folder).all()}
+
+
+def _sent(item: Item, names: Mapping[str, str]) -> Sent:
     parcel, standing = item.parcel, item.standing
-    names = {peer.fingerprint: peer.name for peer in AddressBook(folder).all()}
     return Sent(
         parcel.number, parcel.kind, names.get(parcel.recipient, parcel.recipient), standing.state, standing.reason
     )

@@ -83,7 +83,7 @@ def sent(service: Service, actor: Actor) -> list[dict[str, Any]]:
 def answers(service: Service, actor: Actor) -> list[dict[str, Any]]:
     """The answers to requests that the actor has sent, or all; each is verified."""
     with opened(service, Part.EXCHANGE) as folder:
-        own, received = _own(folder, actor), ReceivedAnswers(folder)
+        own, received = _own(folder, actor), ReceivedAnswers(folder).at_once()
         return [received.verified(number).to_dict() for number in received.numbers() if number in own]
 
 

@@ -60,7 +60,8 @@ def receive(service: Service, actor: Actor, data: Mapping[str, Any]) -> dict[str
 
 def listed(service: Service) -> list[dict[str, Any]]:
     """All requests and how far they are, the newest first."""
-    with requests_of(service) as folder:
+    with requests_of(service) as opened_folder:
+        folder = opened_folder.at_once()
         return [_shown(folder, number) for number in reversed(folder.numbers())]
 
 

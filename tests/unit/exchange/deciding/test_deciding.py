@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+from kohorte.cli.main import main
 from kohorte.data import sha256_of
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import AccessDenied, InputError, KohorteError, PrivacyViolation
@@ -22,6 +24,7 @@ from kohorte.exchange.deciding.left_identifiers import refuse_identifiers
 from kohorte.exchange.policies import CheckPolicy
 from kohorte.exchange.request import Request
 from kohorte.exchange.statistics import shipped_statistics
+from kohorte.trust.log import Log
 from testbed.hospital import holding, patients, request
 
 TODAY = date(2026, 11, 17)
@@ -259,3 +262,43 @@ def test_an_existing_output_is_not_touched(house: House) -> None:
     (house.path / "answer").mkdir()
     refused("output-exists", lambda: house.answer(number))
     assert house.ledger.releases() == []
+
+
+def test_a_list_of_many_requests_reads_the_log_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.checked()
+    house.decide(1, Choice.REFUSE, "Ben")
+    house.answer(1)
+    for _ in range(20):
+        house.folder.receive(ASKED)
+    read, verified = [], Log.verified_entries
+
+    def counted(log: Log) -> Iterator[Mapping[str, Any]]:
+        read.append(log)
+        return verified(log)
+
+    monkeypatch.setattr(Log, "verified_entries", counted)
+    folder = house.folder.at_once()
+    listed = {number: (folder.request(number), state_of(folder, number)) for number in folder.numbers()}
+    assert len(read) == 1
+    assert listed == {number: (house.folder.request(number), state_of(house.folder, number)) for number in range(1, 22)}
+    assert {state for _, state in listed.values()} == {State.ANSWERED, State.RECEIVED}
+
+
+def test_inbox_reads_the_log_no_more_often_for_more_requests(
+    house: House, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read, verified = [], Log.verified_entries
+
+    def counted(log: Log) -> Iterator[Mapping[str, Any]]:
+        read.append(log)
+        return verified(log)
+
+    monkeypatch.setattr(Log, "verified_entries", counted)
+    times = []
+    for _ in range(2):
+        house.folder.receive(ASKED)
+        read.clear()
+        assert main(["exchange", "inbox", "--folder", str(house.path / "house"), "--json"]) == 0
+        times.append(len(read))
+    assert capsys.readouterr().out.count('"received"') == 3
+    assert times[0] == times[1]
