@@ -133,7 +133,7 @@ def test_the_key_with_which_a_house_signs_is_in_no_backup_and_is_needed_to_resto
     place.mkdir(mode=0o700)
     for file in (*house.path.glob("*.key"), *house.path.glob("log.*")):
         shutil.copy(file, place / file.name)
-    with pytest.raises(InputError, match="identity/key.pem"):
+    with pytest.raises(InputError, match=r"identity/key\.pem"):
         restore_folder(place, tmp_path / "backup")
     (place / "identity").mkdir(mode=0o700)
     shutil.copy(own.key_file, place / "identity" / "key.pem")
