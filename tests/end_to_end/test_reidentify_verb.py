@@ -275,6 +275,9 @@ def test_options_that_do_not_fit_do_not_use_the_one_time_up(act: Run, finding: l
         ("--with", "taken.csv", "--column", "pid", "--output", "x"),
     ):
         assert act("show", 1, "--as", "Ada", *options).code == 2
+    Path("weak.pub").write_text(f"kohorte envelope public key 1\n{'0' * 64}\n66687aadf862bd77\n")
+    refused = act("show", 1, "--as", "Ada", "--for", "weak.pub", "--output", "x")
+    assert (refused.code, "[envelope-key]" in refused.err, Path("x").exists()) == (2, True, False)
     assert act("show", 1, "--as", "Ada").code == 0
     wrong = ask_for_people(act, [finding[0], "12345678"])
     assert (wrong.code, "--pseudonym 2: " in wrong.err, "12345678" in wrong.err) == (2, True, False)

@@ -65,6 +65,22 @@ class ResultOptions:
             self.folder.log.append(REFUSED, f"request {number}", actor=actor, reason=error.code)
             raise
 
+    def show(self, number: int, output: Path | None, *, actor: str) -> Result:
+        """Use the one time of a request up; a file is whole, sealed and on disk before."""
+        from kohorte.data import atomic_write
+        from kohorte.trust.way_back import WayBack
+
+        if output is None:
+            return WayBack(self.folder).show(number, self.reveal, actor=actor)
+        with atomic_write(output, force=False, private=True) as temporary:
+
+            def written(source: str, pseudonyms: Sequence[str]) -> Result:
+                result = self.reveal(source, pseudonyms)
+                temporary.write_bytes(self._content(result))
+                return result
+
+            return WayBack(self.folder).show(number, written, actor=actor)
+
     def reveal(self, source: str, pseudonyms: Sequence[str]) -> Result:
         """Look up what the pseudonyms of a request stand for."""
         if source == PATIENTS:
@@ -87,17 +103,12 @@ class ResultOptions:
             result.refuse_taken(self.table, self.column or "")
         return result
 
-    def write(self, result: Result, output: Path) -> None:
-        """Write the result: into a file that only its owner can read, or into an envelope."""
-        from kohorte.data import atomic_write
-
+    def _content(self, result: Result) -> bytes:
+        """The result as a table, or in an envelope."""
         column = self.column or ""
         if self.recipient is None:
-            content = result.content(self.table, column)
-        else:
-            content = result.sealed(self.table, column, self.recipient)
-        with atomic_write(output, force=False, private=True) as temporary:
-            temporary.write_bytes(content)
+            return result.content(self.table, column)
+        return result.sealed(self.table, column, self.recipient)
 
     def _people(self, pids: Sequence[str]) -> Result:
         from kohorte.envelopes.results import PID, Result
@@ -122,13 +133,10 @@ class ResultOptions:
 
 def purpose_of(options: argparse.Namespace) -> str:
     """The purpose of a request, which also says to whom alone the result goes."""
-    purpose: str = options.purpose
-    if options.recipient is None:
-        return purpose
     from kohorte.envelopes.keys import read_public
-    from kohorte.envelopes.results import only_for
+    from kohorte.envelopes.results import purpose_for
 
-    return only_for(purpose, read_public(Path(options.recipient)))
+    return purpose_for(options.purpose, None if options.recipient is None else read_public(Path(options.recipient)))
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:

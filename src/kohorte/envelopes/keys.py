@@ -15,9 +15,10 @@ from kohorte.errors import InputError
 from kohorte.trust.private_files import refuse_open_to_others
 
 KEY_BYTES = bindings.crypto_box_PUBLICKEYBYTES
-FINGERPRINT_BYTES = 8
+FINGERPRINT_BYTES = 16
+"""As many that nobody makes a key with a given fingerprint; files of earlier versions have half of it."""
 PRIVATE, PUBLIC = "kohorte envelope private key 1", "kohorte envelope public key 1"
-_FILE = re.compile(rf"([^\n]+)\n([0-9a-f]{{{2 * KEY_BYTES}}})\n([0-9a-f]{{{2 * FINGERPRINT_BYTES}}})\n?")
+_FILE = re.compile(rf"([^\n]+)\n([0-9a-f]{{{2 * KEY_BYTES}}})\n((?:[0-9a-f]{{{FINGERPRINT_BYTES}}}){{1,2}})\n?")
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def public_of(text: str, where: str) -> PublicKey:
     """The public key in the text of a file; `where` names the file or the field in messages."""
     raw, fingerprint = _parsed(text, PUBLIC, where)
     key = PublicKey(raw)
-    if key.fingerprint != fingerprint:
+    if not key.fingerprint.startswith(fingerprint):
         raise wrong_key(where)
     return key
 
@@ -89,7 +90,7 @@ def read_private(path: Path) -> PrivateKey:
         raise unreadable(path, error) from None
     raw, fingerprint = _parsed(_text(path), PRIVATE, str(path))
     key = PrivateKey(raw)
-    if key.public.fingerprint != fingerprint:
+    if not key.public.fingerprint.startswith(fingerprint):
         raise wrong_key(str(path))
     return key
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -22,12 +23,24 @@ from kohorte.envelopes.keys import PublicKey
 from kohorte.errors import AccessDenied, InputError
 
 PSEUDONYM, ORIGINAL, PID = "pseudonym", "original", "pid"
-_ONLY_FOR = re.compile(r"\[only for the key ([0-9a-f]{16})\]$")
+BRACKETS = ("Ps", "Pe")
+ALLOWED = "(){}\u201a\u201e"
+"""Parentheses, braces and the German quotation marks, which Unicode counts as brackets."""
+_ONLY_FOR = re.compile(r"\[only for the key ([0-9a-f]+)\]$")
 
 
-def only_for(purpose: str, recipient: PublicKey) -> str:
-    """A purpose that also says to whom alone the result goes."""
-    return f"{purpose} [only for the key {recipient.fingerprint}]"
+def purpose_for(purpose: str, recipient: PublicKey | None) -> str:
+    """A purpose that also says, in square brackets, to whom alone the result goes, if there is such a recipient.
+
+    Those who approve trust what the brackets say. Therefore nobody can type any, or something that looks like them.
+    """
+    if any(unicodedata.category(one) in BRACKETS and one not in ALLOWED for one in purpose):
+        raise InputError(
+            "a purpose has no square brackets or other unusual ones: those who approve read in them for which key "
+            "alone the result is; give this key as the recipient",
+            code="way-back-purpose",
+        )
+    return purpose if recipient is None else f"{purpose} [only for the key {recipient.fingerprint}]"
 
 
 def refuse_other_recipient(purpose: str, recipient: PublicKey | None) -> None:
@@ -35,7 +48,8 @@ def refuse_other_recipient(purpose: str, recipient: PublicKey | None) -> None:
     promised = _ONLY_FOR.search(purpose)
     if promised is not None and (recipient is None or recipient.fingerprint != promised[1]):
         raise AccessDenied(
-            f"the result is only for the key {promised[1]}; give this key as the recipient", code="way-back-recipient"
+            f"the result is only for the key {promised[1]}; give this key as the recipient, or ask again",
+            code="way-back-recipient",
         )
 
 

@@ -124,14 +124,17 @@ def test_approvers_see_the_recipient_and_nobody_else_gets_the_result(
     assert naming.post("trustee", show, {"recipient": public["physician"]}, status=403)["code"] == "way-back-shown"
 
 
-def test_a_promise_that_is_typed_into_the_purpose_holds(houses: tuple[House, House], tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["[{}]", "[{}].", "\uff3b{}\uff3d", "\u3010{}\u3011"])
+def test_a_promise_that_is_typed_into_the_purpose_is_refused(
+    houses: tuple[House, House], tmp_path: Path, form: str
+) -> None:
     """Otherwise approvers would read that only the physician gets it, and the person who asked would."""
     _, naming = houses
     fingerprint = keys(tmp_path, "physician")["physician"].split("\n")[2]
     psns = naming.post("source", "/domains/study/pseudonyms", {"originals": ["A1C2D3E4"]})["pseudonyms"]
-    purpose = f"{PURPOSE} [only for the key {fingerprint}] "
-    show = approved(naming, "/way-back", {"domain": "study", "pseudonyms": psns, "purpose": purpose})
-    assert naming.post("trustee", show, status=403)["code"] == "way-back-recipient"
+    purpose = f"{PURPOSE} {form.format(f'only for the key {fingerprint}')}"
+    wish = {"domain": "study", "pseudonyms": psns, "purpose": purpose, "until": UNTIL}
+    assert naming.post("trustee", "/way-back", wish, status=400)["code"] == "way-back-purpose"
 
 
 def test_what_cannot_be_sealed_does_not_use_up_the_one_time(houses: tuple[House, House], tmp_path: Path) -> None:

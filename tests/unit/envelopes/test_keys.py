@@ -18,7 +18,23 @@ def test_the_public_key_is_that_of_the_private_one_by_another_library(tmp_path: 
     expected = X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
     assert public.raw == expected
     assert read_public(tmp_path / "house.pub").raw == expected
-    assert public.fingerprint == hashlib.sha256(expected).hexdigest()[:16]
+    assert public.fingerprint == hashlib.sha256(expected).hexdigest()[:32]
+
+
+def test_a_fingerprint_is_so_long_that_nobody_makes_another_key_with_it_and_older_files_are_read(
+    tmp_path: Path,
+) -> None:
+    public = make_keys(tmp_path / "house")
+    assert len(bytes.fromhex(public.fingerprint)) * 8 >= 128
+    for name in ("house.pub", "house.key"):
+        path = tmp_path / name
+        path.write_text(path.read_text()[:-17] + "\n")
+        assert path.read_text().endswith(f"\n{public.fingerprint[:16]}\n")
+    assert read_public(tmp_path / "house.pub") == public
+    assert read_private(tmp_path / "house.key").public == public
+    (tmp_path / "house.pub").write_text((tmp_path / "house.pub").read_text()[:-2] + "\n")
+    with pytest.raises(InputError):
+        read_public(tmp_path / "house.pub")
 
 
 def test_only_the_owner_can_read_the_private_key_and_no_repr_shows_it(tmp_path: Path) -> None:

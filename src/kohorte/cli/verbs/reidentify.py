@@ -133,9 +133,7 @@ def run_show(options: argparse.Namespace) -> int:
     folder, person = _signed_in(options, "requester")
     result = ResultOptions.of(options, folder)  # reads keys and tables before the one time is used up
     result.refuse_other_recipient(options.number, actor=person.name)
-    found = _way_back(folder).show(options.number, result.reveal, actor=person.name)
-    if output is not None:
-        result.write(found, output)
+    found = result.show(options.number, output, actor=person.name)
     if options.json:
         shown = {"found": found.to_dicts()} if output is None else {}
         print_json({"request": options.number, "pseudonyms": found.asked, "unknown": found.unknown, **shown})

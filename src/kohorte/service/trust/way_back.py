@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from kohorte.envelopes.keys import PublicKey
-from kohorte.envelopes.results import ORIGINAL, PID, PSEUDONYM, Result, only_for, refuse_other_recipient
+from kohorte.envelopes.results import ORIGINAL, PID, PSEUDONYM, Result, purpose_for, refuse_other_recipient
 from kohorte.errors import AccessDenied, InputError
 from kohorte.patients.consents.register import Consents
 from kohorte.patients.identity import FIELDS
@@ -46,8 +46,7 @@ class Wish:
     @property
     def terms(self) -> dict[str, Any]:
         """What those who approve are told."""
-        purpose = self.purpose if self.recipient is None else only_for(self.purpose, self.recipient)
-        return {"purpose": purpose, "until": self.until}
+        return {"purpose": purpose_for(self.purpose, self.recipient), "until": self.until}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from kohorte.service.web.models.requests import Body
 from kohorte.trust.way_back import MOST_ITEMS
 
 MOST_COLUMNS = 100
-KEY = "kohorte envelope public key 1\n<64 hexadecimal digits>\n<16 hexadecimal digits>\n"
+KEY = "kohorte envelope public key 1\n<64 hexadecimal digits>\n<32 hexadecimal digits>\n"
 PublicKeyText = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Cell = Annotated[str, StringConstraints(max_length=100_000)]
