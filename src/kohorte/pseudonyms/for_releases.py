@@ -16,11 +16,12 @@ from kohorte.pseudonyms.texts import made, plain_texts
 class ReleasePseudonyms:
     """Makes pseudonyms of different texts; without `remembered`, lists get no entry and give stand-ins, for a dry run.
 
-    It is the function that `kohorte.release.find_candidate` asks for.
+    It is the function that `kohorte.release.find_candidate` asks for. `discreet` is for people who must not learn who
+    is in a list: a list that would tell is refused, and known texts make as much work as new ones.
     """
 
-    def __init__(self, domains: Domains, *, actor: str, remembered: bool = True) -> None:
-        self._domains, self._actor, self._remembered = domains, actor, remembered
+    def __init__(self, domains: Domains, *, actor: str, remembered: bool = True, discreet: bool = False) -> None:
+        self._domains, self._actor, self._remembered, self._discreet = domains, actor, remembered, discreet
         self._opened: dict[str, Domain] = {}
 
     def domain(self, name: str) -> Domain:
@@ -46,12 +47,16 @@ class ReleasePseudonyms:
 
     def _made(self, domain: Domain, originals: list[str]) -> list[str]:
         key = domain.key(None)
+        if self._discreet:
+            domain.kind.refuse_telling(len(originals))
         try:
             found = made(domain, originals, key)
         except TextError as error:
             raise InputError(
                 f"a value has no pseudonym in the domain {domain.definition.name!r}: {error.message}", code=error.code
             ) from None
+        if self._discreet:
+            domain.kind.even_out(originals, new=found.new)
         if self._remembered:
             domain.kind.folder.log.append(
                 "pseudonymize for a release",

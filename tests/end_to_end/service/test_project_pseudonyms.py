@@ -13,9 +13,17 @@ import polars as pl
 import pytest
 
 from kohorte.cli.main import main
+from kohorte.errors import AccessDenied
 from kohorte.parties.transport.certificates import create_certificate
+from kohorte.plans import Plan
+from kohorte.pseudonyms.domains import Domains
+from kohorte.service.parts import Part
 from kohorte.service.storage.schema import daily_use, projects
+from kohorte.service.trust import heads
+from kohorte.service.trust.leaving.releases import Places, pseudonymizer
+from kohorte.trust.folder import TrustFolder
 from kohorte.trust.store import ENVIRONMENT
+from support.jobs import working as with_workers
 from support.projects import store_dataset, working
 from support.serving import serving
 from support.trusting import House, house_in
@@ -44,9 +52,10 @@ def plan(domain: str = "p7") -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("project-pseudonyms") / "service"
-    with house_in(folder, project_domains=("p7", "nowhere", "short")) as opened, working(opened.service):
+    with house_in(folder, project_domains=("p7", "nowhere", "short", "counted")) as opened, working(opened.service):
         for name, kind in (("p7", "list"), ("database", "reversible"), ("short", "one-way")):
             opened.post("trustee", "/domains", {"name": name, "kind": kind}, status=201)
+        opened.post("trustee", "/domains", {"name": "counted", "kind": "list", "numbered": True}, status=201)
         yield opened
 
 
@@ -132,6 +141,18 @@ def test_a_domain_that_is_not_for_projects_or_not_there_is_refused_and_noted(
     last = (house.folder / "pseudonyms" / "log.jsonl").read_text().splitlines()[-1]
     assert '"project-pseudonym"' in last
     assert f"user {house.person('steward').user_id}" in last
+
+
+def test_a_list_that_counts_does_not_tell_a_steward_who_is_new(house: House, dataset: int, pids: list[str]) -> None:
+    """The steward has the table and could see whose number is higher than those of an earlier release."""
+    house.post("trustee", "/domains/counted/pseudonyms", {"originals": pids[:2]})
+    assert create(house, dataset, status=403, plan=plan("counted"))["code"] == "pseudonym-numbered"
+    folder = TrustFolder.opened(house.folder / "pseudonyms")
+    made = pseudonymizer(Places.of(house.service.settings), Plan.from_dict({"kohorte": 1} | plan("counted")), "user 1")
+    assert made is not None
+    with pytest.raises(AccessDenied):  # also if the list has become such a list while the job waited
+        made("counted", pl.Series(pids))
+    assert Domains(folder).open("counted").kind.known(pids, Domains(folder).open("counted").key(None))[2:] == [None] * 3
 
 
 def test_the_people_of_a_project_count_towards_the_texts_of_the_day(house: House, dataset: int) -> None:
@@ -256,6 +277,27 @@ def test_pseudonyms_come_from_another_house_over_certificates_and_no_key_is_here
     files = ["--output", str(tmp_path / "out.csv"), "--folder", str(tmp_path / "naming" / "pseudonyms")]
     assert main([*words, *files]) == 0
     assert set((tmp_path / "out.csv").read_text().split()[1:]) == {row["pid"] for row in rows}
+
+
+@pytest.mark.slow
+def test_a_worker_makes_them_in_its_process_and_the_service_knows_at_once_how_far_the_logs_are(tmp_path: Path) -> None:
+    """Otherwise a folder from before the release could be put back, and nobody would list the export."""
+    parts = (Part.PATIENTS, Part.PSEUDONYMS)
+    with house_in(tmp_path / "service", project_domains=("p7",)) as house, with_workers(house.service):
+        house.post("trustee", "/domains", {"name": "p7", "kind": "list"}, status=201)
+        found = house.post("trustee", "/patients/registrations", {"people": PEOPLE})["registrations"]
+        pids = [one["pid"] for one in found]
+        house.post("trustee", "/patients/consents", {"pids": pids[:3], "purposes": ["asthma-research"]})
+        number = stays(house, pids)
+        before = [heads.known(house.service, part) for part in parts]
+        project = create(house, number, consent={"purpose": "asthma-research"})
+        for part, earlier in zip(parts, before, strict=True):
+            head = TrustFolder.opened(house.folder / str(part)).log.verify().head
+            assert heads.known(house.service, part) == head
+            assert head.number > earlier.number
+        rows = released(house, project)
+        assert len({row["pid"] for row in rows}) == 3
+        assert not {row["pid"] for row in rows} & set(pids)
 
 
 def test_the_database_of_the_service_has_no_pid_in_any_job(house: House, dataset: int, pids: list[str]) -> None:

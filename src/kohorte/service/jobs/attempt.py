@@ -23,7 +23,7 @@ from kohorte.service.jobs.process import Child, ChildDied
 from kohorte.service.jobs.queue import MOST_ATTEMPTS, Claim, Kind, State
 from kohorte.service.jobs.settlement import Outcome, lost, settle
 from kohorte.service.storage.schema import datasets
-from kohorte.service.trust.leaving.releases import Places
+from kohorte.service.trust.leaving.releases import Places, remember_parts
 
 TICK = 0.05
 LOOK_SECONDS = 0.2
@@ -71,6 +71,7 @@ class Attempt:
     def perform(self) -> None:
         """Run the job, and record how it ended."""
         end = self._refused() or self._watched()
+        remember_parts(self._service, self._claim.request)
         settled = self._settle(end) if isinstance(end, Outcome) else self._put_back(end)
         if not (settled and isinstance(end, Outcome) and end.state is State.DONE):
             discard(self._service, self._files)

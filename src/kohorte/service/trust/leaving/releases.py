@@ -10,7 +10,7 @@ it is still covered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import SystemRandom
@@ -104,7 +104,7 @@ def check(
     if not plan.pseudonyms:
         return ()
     try:
-        _refuse(service, plan, places)
+        _refuse(service, plan, places, distinct)
         limits.count(service, actor, sum(distinct[name] for name in plan.pseudonyms))
     except KohorteError as error:
         if Part.PSEUDONYMS in service.settings.parts:
@@ -113,8 +113,8 @@ def check(
     return () if consent is not None or places.patients is None else (NO_CONSENT,)
 
 
-def _refuse(service: Service, plan: Plan, places: Places) -> None:
-    for domain in plan.pseudonyms.values():
+def _refuse(service: Service, plan: Plan, places: Places, distinct: Mapping[str, int]) -> None:
+    for name, domain in plan.pseudonyms.items():
         _refuse_others(domain, places)
         if (house := places.other_house) is not None:
             house.call("GET", f"/domains/{domain}")
@@ -125,14 +125,14 @@ def _refuse(service: Service, plan: Plan, places: Places) -> None:
                 code="project-pseudonym",
             )
         else:
-            _open(service, domain)
+            _open(service, domain, distinct[name])
 
 
-def _open(service: Service, domain: str) -> None:
-    """Open a domain once, to see that it can be used; the names of others are not told."""
+def _open(service: Service, domain: str, texts: int) -> None:
+    """Open a domain once, to see that it can be used and tells nobody who is new; the names of others are not told."""
     try:
         with opened(service, Part.PSEUDONYMS) as folder:
-            Domains(folder).open(domain)
+            Domains(folder).open(domain).kind.refuse_telling(texts)
     except InputError as error:
         if error.code != "pseudonym-domain-unknown":
             raise
@@ -168,7 +168,7 @@ def pseudonymizer(places: Places, plan: Plan, actor: str) -> Pseudonymize | None
         if folder is None:
             raise _no_list()
         with opened_at(Path(folder), Part.PSEUDONYMS) as trust:
-            return ReleasePseudonyms(Domains(trust), actor=actor)(domain, texts)
+            return ReleasePseudonyms(Domains(trust), actor=actor, discreet=True)(domain, texts)
 
     return made
 
@@ -181,6 +181,17 @@ def _made_elsewhere(house: OtherHouse, domain: str, texts: pl.Series) -> pl.Seri
         raise EngineError("the other house answered with something else than pseudonyms", code="trust-house-failed")
     by_text = dict(zip(originals, found, strict=True))
     return pl.Series([by_text[one] for one in texts], dtype=pl.String)
+
+
+def remember_parts(service: Service, request: Mapping[str, Any]) -> None:
+    """Note, after the process of a release, how far it brought the logs of the parts.
+
+    Otherwise a folder that is put back before the next request would lack the note of the export, unnoticed.
+    """
+    for part in (Part.PATIENTS, Part.PSEUDONYMS) if "actor" in request else ():
+        if part in service.settings.parts:
+            with suppress(KohorteError), opened(service, part):
+                pass
 
 
 def consented(
