@@ -223,7 +223,7 @@ def encode(
         columns.append(column.from_level(finest.get(name, 0)))
         codes.append(others)
     for name in sensitive:
-        _refuse_stars(name, parts[0])
+        _refuse_stars(name, _Part(source, tuples))
     counted = tuple(_encode_sensitive(name, builder, tuples, source) for name, builder in sensitive.items())
     tied = {key: own for key, own in of_people.items() if populations[key].includes_table}
     persons, of_population = (None, []) if person is None else person.numbered(source, tuples, list(tied.values()))

@@ -180,6 +180,25 @@ def test_a_star_in_a_sensitive_column_does_not_make_a_class_diverse(builder: obj
     assert caught.value.code == "value-is-star"
 
 
+def test_a_missing_sensitive_value_is_no_star_beside_suppressed_rows_and_a_population(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("q\n" + "a\n" * 5)
+    frame = pl.DataFrame({"q": ["a"] * 4 + [None], "d": ["flu", None, "cold", "flu", "flu"]})
+    plan = ko.Plan.from_dict(
+        {
+            "kohorte": 1,
+            "attributes": {"q": {"role": "quasi-identifying"}, "d": {"role": "sensitive"}},
+            "models": [
+                {"model": "l-diversity_distinct", "attribute": "d", "l": 2},
+                {"model": "k-map", "k": 2, "population": "people.csv"},
+            ],
+            "missing": "suppress",
+            "suppression_limit": 0.2,
+        },
+        folder=tmp_path,
+    )
+    assert sorted(ko.anonymize(frame, plan).data["q"]) == ["*", "a", "a", "a", "a"]
+
+
 def test_more_rows_in_a_class_than_in_the_table_are_refused(make_plan: MakePlan) -> None:
     with pytest.raises(InputError, match="4 rows, but the table has only 3") as caught:
         ko.anonymize(pl.DataFrame({"q": ["a", "b", "c"]}), make_plan("q", k=4))
