@@ -13,7 +13,7 @@ import pytest
 import kohorte as ko
 from kohorte.errors import InputError, ProtocolError
 from kohorte.parties.blind import anonymize_blindly
-from kohorte.parties.integration import append, join, permuted, refuse_lost
+from kohorte.parties.integration import append, join, permuted, refuse_lost, refuse_nobody
 from kohorte.parties.own_table import OwnTable, longest_values, own_table
 from kohorte.parties.sealed import SealedColumn, SealedTable, pack, unpack
 from kohorte.parties.sealed_release import SealedRelease
@@ -164,8 +164,17 @@ def test_a_study_of_the_same_people_is_refused_if_somebody_is_missing(tmp_path: 
 
 def test_parties_with_nobody_in_common_are_refused(tmp_path: Path) -> None:
     _, tables = vertical(tmp_path, ["p1"], ["p2"])
-    with pytest.raises(InputError, match="no person is at all parties"):
-        join(tables)
+    joined, lost = join(tables)
+    assert lost == {"clinic-a": 1, "clinic-b": 1}
+    with pytest.raises(InputError, match="no person is at all parties: the identifiers do not match"):
+        refuse_nobody([joined])
+
+
+def test_a_group_may_have_nobody_in_common_if_another_has_somebody(tmp_path: Path) -> None:
+    nobody, somebody = (join(vertical(tmp_path / right, ["p1"], [right])[1])[0] for right in ("p2", "p1"))
+    refuse_nobody([nobody, somebody])
+    with pytest.raises(InputError, match="no person is at all parties of any group"):
+        refuse_nobody([nobody, nobody])
 
 
 @pytest.mark.parametrize(

@@ -124,8 +124,9 @@ def test_a_release_of_a_series_whose_rows_do_not_hold_does_not_become_part_of_it
 
 
 def test_only_the_pipeline_hands_releases_over() -> None:
+    """A joint release is the exception: every party verified its bytes before it signed their hash."""
     source = Path(ko.__file__).parent
     callers = [
         path.relative_to(source).as_posix() for path in source.rglob("*.py") if ".hand_over(" in path.read_text()
     ]
-    assert callers == ["release/write.py"]
+    assert sorted(callers) == ["parties/joint.py", "release/write.py"]
