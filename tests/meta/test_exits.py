@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import kohorte
+from support.parsed import nodes_of
 
 PACKAGE = Path(kohorte.__file__).parent
 WAYS_OUT = {"write_release", "certified_bytes", "publish", "publish_release", "StagedFiles", "query", "csv_chunks"}
@@ -36,13 +38,13 @@ NO_EXIT = {
 
 def calls_of(path: Path) -> set[str]:
     """The names of all functions that a module calls."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = [node.func for node in nodes_of(path) if isinstance(node, ast.Call)]
     return {
         one.id if isinstance(one, ast.Name) else one.attr for one in called if isinstance(one, ast.Name | ast.Attribute)
     }
 
 
+@cache
 def exits() -> dict[str, str]:
     """The modules through which something can leave, and their source."""
     found = {}

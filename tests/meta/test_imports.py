@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from support.parsed import nodes_of
+
 ROOT = Path(__file__).parents[2]
 MAY_IMPORT = {
     "src": set(),
@@ -22,7 +24,7 @@ PARTS = {"benchmarks", "support", "testbed", "tests"}
 
 def imported(path: Path) -> Iterator[str]:
     """The first name of everything that a module imports."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:

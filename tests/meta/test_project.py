@@ -13,6 +13,7 @@ import pytest
 
 from kohorte.data import Role
 from kohorte.sources import Missing
+from support.parsed import nodes_of
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "kohorte"
@@ -29,7 +30,7 @@ def name_of(path: Path) -> str:
 def codes_in_source() -> Iterator[tuple[str, str]]:
     """All codes of errors with the module that uses them: the keyword `code` of every call."""
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call):
                 for keyword in node.keywords:
                     if keyword.arg in ("code", "duplicate_key_code", "too_deep_code"):
@@ -140,9 +141,7 @@ def test_the_architecture_names_every_part_of_the_package() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    assert [
-        name_of(path) for path in MODULES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    ] == []
+    assert [name_of(path) for path in MODULES if not ast.get_docstring(nodes_of(path)[0])] == []
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

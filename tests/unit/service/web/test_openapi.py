@@ -9,7 +9,9 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from kohorte.service.permissions import RULES, Permission
+from kohorte.service.settings import Settings
 from kohorte.service.web.app import create_app
+from support.service import new_service
 
 from .conftest import Open
 
@@ -17,12 +19,11 @@ FHIR = "application/fhir+json"
 OPEN = {name for name, permission in RULES.items() if permission is Permission.ANYONE}
 
 
-@pytest.fixture
-def description(open_client: Open) -> dict[str, Any]:
-    """The description of the service alone, without the routes of these tests."""
-    client = open_client()
-    app = create_app(client.app.state.service)  # type: ignore[attr-defined]
-    answer = TestClient(app).get("/openapi.json")
+@pytest.fixture(scope="module")
+def description(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The description of the service alone, without the routes of these tests; no test changes it."""
+    with new_service(Settings.load(tmp_path_factory.mktemp("described") / "service", {})) as service:
+        answer = TestClient(create_app(service)).get("/openapi.json")
     assert answer.status_code == 200
     found: dict[str, Any] = answer.json()
     return found
