@@ -40,7 +40,7 @@ def paid(service: Service) -> int:
 def test_an_estimate_is_free_and_an_answer_is_paid_once(service: Service, client: TestClient) -> None:
     assert "epsilon 2 of 2 remains" in words(client.get(ASK))
     told = words(send(client, f"{ASK}/estimate", query=SQL))
-    assert "would cost epsilon 0.2" in told
+    assert "would cost epsilon 0.2 of the 2 that you have" in told
     assert paid(service) == 0
     answer = send(client, ASK, query=SQL)
     assert "Paid: epsilon 0.2." in words(answer)
