@@ -34,11 +34,14 @@ from kohorte.service.jobs.queue import request_label
 from kohorte.service.keyring import ID_BYTES, KeyRing, MasterKey
 from kohorte.service.projects.ledger import answer_label, sql_label
 from kohorte.service.projects.store import config_label, summary_label
+from kohorte.service.reviews import rows as reviews
 from kohorte.service.spent_log import Head
 from kohorte.service.storage.schema import (
     answered,
     approvals,
     audit_head,
+    draft_steps,
+    drafts,
     hierarchies,
     jobs,
     master_key,
@@ -83,6 +86,10 @@ SEALED = (
     SealedColumn(answered.c.sealed_release, lambda _, row: answer_label(row.spent_id)),
     SealedColumn(jobs.c.sealed_request, request_label),
     SealedColumn(approvals.c.sealed_values, lambda _, row: values_label(row._asdict())),
+    SealedColumn(drafts.c.sealed_plan, lambda _, row: reviews.plan_label(row.id, row.revision)),
+    SealedColumn(drafts.c.sealed_reviewed, lambda _, row: reviews.plan_label(row.id, row.reviewed_revision)),
+    SealedColumn(drafts.c.sealed_figures, lambda _, row: reviews.figures_label(row.id, row.revision)),
+    SealedColumn(draft_steps.c.sealed_comment, lambda _, row: reviews.comment_label(row._asdict())),
 )
 
 

@@ -45,6 +45,8 @@ class Permission(StrEnum):
     SEE_PROJECTS = "see projects"
     SEE_ALL_PROJECTS = "see all projects"
     MANAGE_PROJECTS = "manage projects"
+    SEE_DRAFTS = "see drafts"
+    REVIEW_DRAFTS = "review drafts"
     READ_RELEASES = "read releases"
     READ_EVIDENCE = "read evidence"
     QUERY = "query"
@@ -86,6 +88,8 @@ ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
         Permission.SEE_PROJECTS: (_STEWARD, _RESEARCHER, _OFFICER, _APPROVER),
         Permission.SEE_ALL_PROJECTS: (_STEWARD, _OFFICER, _APPROVER),
         Permission.MANAGE_PROJECTS: (_STEWARD,),
+        Permission.SEE_DRAFTS: (_STEWARD, _OFFICER, _APPROVER),
+        Permission.REVIEW_DRAFTS: (_OFFICER, _APPROVER),
         Permission.READ_RELEASES: (_STEWARD, _RESEARCHER),
         Permission.READ_EVIDENCE: (_STEWARD, _RESEARCHER, _OFFICER, _APPROVER),
         Permission.QUERY: (_STEWARD, _RESEARCHER),
@@ -144,6 +148,15 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "show_project": Permission.SEE_PROJECTS,
         "change_project": Permission.MANAGE_PROJECTS,
         "delete_project": Permission.MANAGE_PROJECTS,
+        "withdraw_project": Permission.MANAGE_PROJECTS,
+        "create_draft": Permission.MANAGE_PROJECTS,
+        "list_drafts": Permission.SEE_DRAFTS,
+        "show_draft": Permission.SEE_DRAFTS,
+        "change_draft": Permission.MANAGE_PROJECTS,
+        "submit_draft": Permission.MANAGE_PROJECTS,
+        "sign_draft": Permission.REVIEW_DRAFTS,
+        "return_draft": Permission.REVIEW_DRAFTS,
+        "release_draft": Permission.MANAGE_PROJECTS,
         "download_csv": Permission.READ_RELEASES,
         "preview_release": Permission.READ_RELEASES,
         "show_certificate": Permission.READ_EVIDENCE,

@@ -34,6 +34,7 @@ SEEING_REQUESTS = {
     "list_statistics", "check_statistics", "show_identity", "list_peers", "list_requests", "show_request", "show_check",
     "show_check_page",
 }  # fmt: skip
+REVIEWING = {"list_drafts", "show_draft", "sign_draft", "return_draft"}
 FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_create", "vfps_create_pseudonym"}
 OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
@@ -44,7 +45,7 @@ OF_TRUSTEES = OF_SOURCES | {
     "show_consents", "list_released", "export_patients", "confirm_export", "issue_temp_ids",
 }  # fmt: skip
 OF_RECIPIENTS = OF_SOURCES - {"register_patients"} | {"resolve_temp_ids"}
-NOT_FOR_STEWARDS = OF_TRUSTEES | OF_RECIPIENTS | APPROVING | NOTICES
+NOT_FOR_STEWARDS = OF_TRUSTEES | OF_RECIPIENTS | APPROVING | NOTICES | {"sign_draft", "return_draft"}
 ALONE = {
     Role.RESEARCHER: {
         "list_projects", "show_project", "download_csv", "preview_release", "show_certificate", "show_report",
@@ -54,11 +55,11 @@ ALONE = {
     Role.DATA_PROTECTION_OFFICER: {
         "list_users", "list_datasets", "show_dataset", "analyze_risk", "calculate_weighted_risk",
         "show_dataset_budget", "list_projects", "show_project", "show_certificate", "show_report", "show_budget",
-        "list_jobs", "show_job", "list_audit", "verify_audit", *NOTICES, *SEEING_REQUESTS,
+        "list_jobs", "show_job", "list_audit", "verify_audit", *NOTICES, *SEEING_REQUESTS, *REVIEWING,
     },
     Role.APPROVER: {
         "list_datasets", "show_dataset", "list_projects", "show_project", "show_certificate", "show_report",
-        "confirm_approval", *APPROVING, *SEEING_REQUESTS,
+        "confirm_approval", *APPROVING, *SEEING_REQUESTS, *REVIEWING,
     },
     Role.OPERATOR: {"list_jobs", "show_job", "cancel_job", "show_metrics"},
     Role.TRUSTEE: OF_TRUSTEES | ASKING,

@@ -24,6 +24,7 @@ from kohorte.service.approvals.actions import Call, Outcome
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import APPROVAL, PROJECT, USER, USERS
 from kohorte.service.permissions import Permission
+from kohorte.service.reviews import signatures
 from kohorte.service.storage.schema import approvals, now, users
 
 OPENING = "download_csv"
@@ -290,6 +291,8 @@ def _is_open(service: Service, operation: str, subject_id: int) -> bool:
     with service.database.reading() as connection:
         found: Sequence[Row[Any]] = connection.execute(select(approvals).where(confirmed)).all()
         rows = [service.guard.checked(connection, APPROVAL, row) for row in found]
+        if operation == OPENING and signatures.open_release(service, connection, subject_id):
+            return True
         involved = _involved(service, connection, operation, subject_id) if rows else frozenset()
     return any(row.decider_id not in involved for row in rows)
 

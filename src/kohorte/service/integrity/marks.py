@@ -25,6 +25,8 @@ from kohorte.service.storage.schema import (
     approvals,
     daily_use,
     datasets,
+    draft_steps,
+    drafts,
     part_heads,
     projects,
     spent,
@@ -108,8 +110,10 @@ USER = Marked(users, USERS)
 DATASET = Marked(datasets, select(datasets))
 PROJECT = Marked(projects, select(projects))
 APPROVAL = Marked(approvals, select(approvals))
+DRAFT = Marked(drafts, select(drafts))
+DRAFT_STEP = Marked(draft_steps, select(draft_steps))
 ACCOUNT = Marked(accounts, select(accounts))
 SPENDING = Marked(spent, select(spent), in_state_log=False)
 DAILY_USE = Marked(daily_use, select(daily_use))
 PART_HEAD = Marked(part_heads, select(part_heads))
-MARKED = (USER, DATASET, PROJECT, APPROVAL, ACCOUNT, SPENDING, DAILY_USE, PART_HEAD)
+MARKED = (USER, DATASET, PROJECT, APPROVAL, DRAFT, DRAFT_STEP, ACCOUNT, SPENDING, DAILY_USE, PART_HEAD)

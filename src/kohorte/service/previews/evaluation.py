@@ -34,6 +34,23 @@ SHOWN_ROWS = 5
 
 def evaluate(service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a config would release; refuse what a project with it would be refused for, too."""
+    release, told = _evaluated(service, actor, dataset_id, config)
+    log_reading(service, actor, dataset_id, "evaluate-plan", rows=SHOWN_ROWS)
+    shown = pl.DataFrame(release.data).head(SHOWN_ROWS)
+    texts = [as_text(column).fill_null("").to_list() for column in shown.get_columns()]
+    return {**told, "sample": {"columns": shown.columns, "rows": [list(row) for row in zip(*texts, strict=True)]}}
+
+
+def figures(service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a config would release as `evaluate` does, without rows: for people who must not see values."""
+    _, told = _evaluated(service, actor, dataset_id, config)
+    log_reading(service, actor, dataset_id, "evaluate-plan", rows=0)
+    return told
+
+
+def _evaluated(
+    service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]
+) -> tuple[Release, dict[str, Any]]:
     actor.refuse_without(Permission.SEE_VALUES)
     with service.database.reading() as connection:
         dataset = dataset_for(service, connection, actor, dataset_id)
@@ -42,14 +59,11 @@ def evaluate(service: Service, actor: Actor, dataset_id: int, config: Mapping[st
     service.settings.rules.refuse(ReleaseTerms.of(plan))
     began = time.perf_counter()
     release = anonymize(kept_tables.frame(service, dataset), plan, progress=_Patience(SECONDS))
-    log_reading(service, actor, dataset_id, "evaluate-plan", rows=SHOWN_ROWS)
-    return _told(release, plan, time.perf_counter() - began)
+    return release, _told(release, plan, time.perf_counter() - began)
 
 
 def _told(release: Release, plan: Plan, seconds: float) -> dict[str, Any]:
     facts = release.to_dict()
-    shown = pl.DataFrame(release.data).head(SHOWN_ROWS)
-    texts = [as_text(column).fill_null("").to_list() for column in shown.get_columns()]
     smallest = release.smallest_class
     return {
         "plan_sha256": plan.fingerprint(),
@@ -61,7 +75,6 @@ def _told(release: Release, plan: Plan, seconds: float) -> dict[str, Any]:
         "levels_in_words": levels_in_words(release),
         "lost_values": facts["lost_values"],
         "verdict": certify(release).facts["verdict"],
-        "sample": {"columns": shown.columns, "rows": [list(row) for row in zip(*texts, strict=True)]},
         "seconds": round(seconds, 3),
     }
 

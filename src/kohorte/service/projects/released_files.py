@@ -18,7 +18,7 @@ from kohorte.service.disclosures.given import record_given
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import queries
 from kohorte.service.projects.ruled_projects import refuse_broken
-from kohorte.service.projects.store import READY
+from kohorte.service.projects.store import READY, WITHDRAWN
 from kohorte.service.trust.leaving import releases
 from kohorte.service.vault import Content
 
@@ -90,6 +90,10 @@ def releasing_project(
     project = project_for(service, connection, actor, project_id, everything)
     if project.interactive:
         raise InputError("this project answers queries; it has no released table", code="project-interactive")
+    if project.state == WITHDRAWN and evidence_only and actor.may(Permission.SEE_ALL_PROJECTS):
+        return project
+    if project.state == WITHDRAWN:
+        raise InputError("the release was withdrawn; it is no longer handed out", code="project-withdrawn-conflict")
     if project.state != READY:
         raise InputError(f"the project is not ready; its state is {project.state}", code="project-conflict")
     return project

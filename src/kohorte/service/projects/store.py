@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Row, and_, func, insert, select, update
 
@@ -31,7 +31,9 @@ from kohorte.service.storage.schema import datasets, jobs, now, projects, users
 from kohorte.service.trust.leaving import releases
 from kohorte.sources import FrameSource
 
-PREPARING, READY, FAILED = "preparing", "ready", "failed"
+PREPARING, READY, FAILED, WITHDRAWN = "preparing", "ready", "failed", "withdrawn"
+Within: TypeAlias = Callable[[Connection, Row[Any], Plan | QueryTerms, int], None]
+"""Called in the transaction that creates a project, with its dataset, its terms and its number."""
 LISTED = [column for column in projects.c if column.name != "sealed_config"]
 """The columns that a list needs; the config may be large."""
 
@@ -57,18 +59,21 @@ class Created:
     warnings: tuple[str, ...] = ()
 
 
-def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
-    """Create a project; one that releases a table starts a job, one that answers queries is ready at once."""
+def create(service: Service, actor: Actor, wanted: NewProject, *, within: Within | None = None) -> Created:
+    """Create a project; one that releases a table starts a job, one that answers queries is ready at once.
+
+    If `within` refuses, nothing is created.
+    """
     with service.database.reading() as connection:
-        dataset = _ready_dataset(service, connection, wanted.dataset_id)
-        _refuse_inactive(service, connection, wanted.researcher_id)
+        dataset = ready_dataset(service, connection, wanted.dataset_id)
+        refuse_inactive(service, connection, wanted.researcher_id)
         stored = hierarchies.stored(service, connection, wanted.dataset_id)
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
     service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
     warnings: tuple[str, ...] = ()
     consent = releases.stated_consent(wanted.config, names_of(dataset))
     if isinstance(terms, Plan):
-        _refuse_unclear_people(service, dataset, terms, person_because(wanted.config))
+        refuse_unclear_people(service, dataset, terms, person_because(wanted.config))
         distinct = {column["name"]: int(column["distinct"]) for column in dataset.columns}
         warnings = releases.check(service, actor, terms, consent, distinct)
     if isinstance(terms, QueryTerms):
@@ -76,7 +81,7 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
         table = tables.typed(service, dataset, terms.metadata)
         warnings = (*terms.refuse_doubted(table.doubts), *unreadable_cells(table, dataset))
     with service.database.writing() as connection:
-        _ready_dataset(service, connection, wanted.dataset_id, stays=True)
+        dataset = ready_dataset(service, connection, wanted.dataset_id, stays=True)
         project_id = _inserted(service, connection, actor, wanted, terms)
         job_id = None
         if isinstance(terms, Plan):
@@ -97,10 +102,12 @@ def create(service: Service, actor: Actor, wanted: NewProject) -> Created:
             researcher=wanted.researcher_id,
             interactive=int(isinstance(terms, QueryTerms)),
         )
+        if within is not None:
+            within(connection, dataset, terms, project_id)
     return Created(project_id, job_id, int(dataset.rows), warnings)
 
 
-def _refuse_unclear_people(service: Service, dataset: Row[Any], plan: Plan, because: str) -> None:
+def refuse_unclear_people(service: Service, dataset: Row[Any], plan: Plan, because: str) -> None:
     """Refuse a plan that does not say whom a row is about, on a table with repeated identifiers, and one whose person
     the table contradicts, unless the config says why it is right.
 
@@ -246,7 +253,7 @@ def names_of(dataset: Row[Any]) -> list[str]:
     return [column["name"] for column in dataset.columns]
 
 
-def _ready_dataset(service: Service, connection: Connection, dataset_id: int, *, stays: bool = False) -> Row[Any]:
+def ready_dataset(service: Service, connection: Connection, dataset_id: int, *, stays: bool = False) -> Row[Any]:
     """Return a dataset that is ready; with `stays` it cannot be deleted before this transaction ends."""
     statement = select(datasets).where(datasets.c.id == dataset_id, datasets.c.deleted_at.is_(None))
     if stays:
@@ -265,7 +272,8 @@ def refuse_unready(dataset: Row[Any]) -> Row[Any]:
     return dataset
 
 
-def _refuse_inactive(service: Service, connection: Connection, user_id: int) -> None:
+def refuse_inactive(service: Service, connection: Connection, user_id: int) -> None:
+    """Refuse a researcher who does not exist or cannot sign in."""
     active = (users.c.id == user_id) & users.c.deleted_at.is_(None) & users.c.disabled_at.is_(None)
     found = connection.execute(marks.USERS.where(active)).one_or_none()
     if found is None:

@@ -245,6 +245,50 @@ approvals = _table(
     Index("ix_approvals_subject", "operation", "subject_kind", "subject_id"),
 )
 
+drafts = _table(
+    "drafts",
+    Column("id", Integer, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("dataset_id", ForeignKey("datasets.id"), nullable=False),
+    Column("researcher_id", ForeignKey("users.id"), nullable=False),
+    Column("author_id", ForeignKey("users.id"), nullable=False),
+    Column("editor_id", ForeignKey("users.id"), nullable=False),
+    Column("editors", JSON, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("changed_at", Moment, nullable=False),
+    Column("submitted_at", Moment),
+    Column("revision", Integer, nullable=False),
+    Column("reviewed_revision", Integer),
+    Column("state", String(16), nullable=False, index=True),
+    Column("plan_sha256", String(64), nullable=False),
+    Column("shown_sha256", String(64), nullable=False),
+    Column("table_sha256", String(64)),
+    Column("steps", Integer, nullable=False),
+    Column("project_id", ForeignKey("projects.id"), index=True),
+    Column("sealed_plan", LargeBinary, nullable=False),
+    Column("sealed_reviewed", LargeBinary, nullable=False),
+    Column("sealed_figures", LargeBinary, nullable=False),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
+)
+
+draft_steps = _table(
+    "draft_steps",
+    Column("id", Integer, primary_key=True),
+    Column("draft_id", ForeignKey("drafts.id"), nullable=False, index=True),
+    Column("revision", Integer, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("user_id", ForeignKey("users.id"), nullable=False),
+    Column("user_name", String(200), nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("plan_sha256", String(64), nullable=False),
+    Column("shown_sha256", String(64), nullable=False),
+    Column("table_sha256", String(64)),
+    Column("sealed_comment", LargeBinary, nullable=False),
+    Column("version", BigInteger),
+    Column("mark", String(64)),
+)
+
 daily_use = _table(
     "daily_use",
     Column("user_id", ForeignKey("users.id"), primary_key=True),

@@ -29,6 +29,7 @@ TAGS = (
     ("datasets", "Tables, and the hierarchies of their attributes"),
     ("risk", "The risk of re-identification in a table"),
     ("projects", "A table for a researcher: anonymized, or queried in SQL"),
+    ("drafts", "Drafts of releases: review and sign-off"),
     ("rules", "The rules of the house"),
     ("jobs", "Work in the background"),
     ("approvals", "Requests for the approval of a second person"),

@@ -228,7 +228,7 @@ class ProjectAnswer(BaseModel):
     problem: dict[str, Any] | None = None
     project_id: int
     researcher: UserAnswer
-    state: Literal["preparing", "ready", "failed"]
+    state: Literal["preparing", "ready", "failed", "withdrawn"]
     suppression_limit: float | None
     table_name: str | None = None
     person: str | list[str] | dict[str, Any] | None = None

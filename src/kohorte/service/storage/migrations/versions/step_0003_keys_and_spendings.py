@@ -44,7 +44,7 @@ def upgrade() -> None:
     for table, columns in FIXED.items():
         (_sqlite_fixed if is_sqlite else _postgresql_fixed)(table, columns)
     for table, column in SEALED:
-        (_sqlite_sealed if is_sqlite else _postgresql_sealed)(table, column)
+        (sqlite_sealed if is_sqlite else postgresql_sealed)(table, column)
 
 
 def _sqlite_fixed(table: str, columns: str) -> None:
@@ -63,7 +63,8 @@ def _postgresql_fixed(table: str, columns: str) -> None:
     )
 
 
-def _sqlite_sealed(table: str, column: str) -> None:
+def sqlite_sealed(table: str, column: str) -> None:
+    """Let a column of SQLite accept known keys only."""
     for when in ("INSERT", f"UPDATE OF {column}"):
         op.execute(
             f"CREATE TRIGGER {table}_{column}_{when[:6].lower()} BEFORE {when} ON {table} "
@@ -73,7 +74,7 @@ def _sqlite_sealed(table: str, column: str) -> None:
         )
 
 
-def _postgresql_sealed(table: str, column: str) -> None:
+def postgresql_sealed(table: str, column: str) -> None:
     """The error code is that of a serialization failure: another transaction replaced the key, so try again."""
     op.execute(
         f"CREATE FUNCTION {table}_{column}_key() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "

@@ -1,0 +1,1 @@
+"""The routes of review and sign-off."""
