@@ -51,6 +51,11 @@ class Builder:
         """Whether the hierarchy does not depend on the data, so that its hash reveals nothing about them."""
         return False
 
+    @property
+    def needs_all_values(self) -> bool:
+        """Whether the label of a value depends on which other values the data have."""
+        return False
+
     def meaning(self, level: int, top: int) -> str:
         """What a level between the value and `*` shows, in words: `decade`; empty if only its labels tell."""
         del level, top

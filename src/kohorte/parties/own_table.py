@@ -65,7 +65,7 @@ class OwnTable:
 def longest_values(frame: pl.DataFrame, study: Study, name: str) -> dict[str, int]:
     """The length of the longest value of each column whose redaction has no length in the plan.
 
-    The parties of a horizontal study agree on the longest of all, as if the rows were in one table.
+    The parties agree on the longest of all, as if the rows were in one table.
     """
     found = {}
     for column in study.columns_of(name):
@@ -105,7 +105,7 @@ def own_table(frame: pl.DataFrame, study: Study, name: str, *, lengths: Mapping[
         elif plan.subset is not None and column == plan.subset.name:
             columns[column] = _flag(frame[column])
         else:
-            columns[column] = _other_column(frame, plan, column)
+            columns[column] = _other_column(frame, plan, column, lengths)
     for column, labelled in columns.items():
         _refuse_long(column, labelled.longest)
     identifiers = _identifiers(frame, study)
@@ -173,14 +173,12 @@ def _labelled(column: EncodedColumn, finest: int, *, with_shares: bool) -> Label
     return numbered(renumber[column.codes], list(first), shares[list(first.values())] if with_shares else None)
 
 
-def _other_column(frame: pl.DataFrame, plan: Plan, name: str) -> LabelledColumn:
+def _other_column(frame: pl.DataFrame, plan: Plan, name: str, lengths: Mapping[str, int]) -> LabelledColumn:
     """A column that is released as it is; if models count it, with its hierarchy or its numbers as one value."""
     builder = plan.attributes[name].hierarchy if name in plan.counted_attributes else None
     if builder is not None:
         _refuse_spellings(as_text(frame[name]), name)
-        source = FrameSource(frame.select(name), merged=False)
-        column = encode(source, source.distinct([name]), {name: builder}, missing=plan.missing).columns[0]
-        return _labelled(column, 0, with_shares=False)
+        return _labelled(_encoded(frame, plan, [name], lengths)[name], 0, with_shares=False)
     text = as_text(frame[name])
     distinct = text.unique(maintain_order=False).sort(nulls_last=True)
     codes = text.rank("dense").cast(pl.UInt32) - 1

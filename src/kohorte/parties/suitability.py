@@ -10,7 +10,7 @@ import numpy as np
 from kohorte.data import Role
 from kohorte.errors import InputError, InternalError
 from kohorte.groups import Column, Marginals
-from kohorte.hierarchies import Builder, Ordering
+from kohorte.hierarchies import Redaction
 from kohorte.in_words import listed
 from kohorte.lattice import Lattice, Node
 from kohorte.metrics import (
@@ -184,14 +184,23 @@ def _refuse_minimum_levels(study: Study) -> None:
 
 
 def _refuse_hierarchies(study: Study) -> None:
-    if study.distribution is Distribution.VERTICAL:
-        return
-    for name in study.plan.attributes:
-        builder = study.plan.attributes[name].hierarchy
-        if builder is not None and not divisible(builder):
+    """Refuse a hierarchy that depends on values of other parties, or of people whom another party may lack."""
+    plan = study.plan
+    for name in (*plan.quasi_identifiers, *plan.counted_attributes):
+        builder = plan.attributes[name].hierarchy
+        if builder is None or not builder.needs_all_values:
+            continue
+        add = "state its length, as in redaction: {length: 5}" if isinstance(builder, Redaction) else "list its values"
+        if study.distribution is not Distribution.VERTICAL and not isinstance(builder, Redaction):
             raise _refusal(
                 f"attributes: {name}: this hierarchy is made from the values of all parties together, which nobody "
-                "knows; list its values or bounds in the plan"
+                f"knows; {add} in the plan"
+            )
+        if study.joins and not study.all_people:
+            raise _refusal(
+                f"attributes: {name}: this hierarchy ({builder.name}) is made from all values of a party, also from "
+                f"those of people who are left out because another party does not have them; {add} in the plan, or, "
+                "if all parties have the same people, all_people: true in the study"
             )
 
 
@@ -199,15 +208,6 @@ def _refuse_mirrored(study: Study) -> None:
     """Refuse mirrored dummy rows that would be told, or would be copies."""
     if study.mirrored and (reason := against_mirroring(study)):
         raise _refusal(f"dummies: {reason}")
-
-
-def divisible(builder: Builder) -> bool:
-    """Whether each party can build its part of a hierarchy by itself, and all parts fit together.
-
-    The labels of an ordering with groups depend on all values, unless the plan lists them. A redaction without a
-    length is divisible, too: the parties agree on the length of the longest value.
-    """
-    return not isinstance(builder, Ordering) or builder.independent or not builder.fanouts
 
 
 def _refusal(reason: str) -> InputError:

@@ -25,7 +25,7 @@ PLAN: dict[str, Any] = {
             "role": "quasi-identifying",
             "hierarchy": {"intervals": {"lower": 0, "upper": 100, "widths": [10, 50]}},
         },
-        "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}},
+        "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5}}},
         "sex": {"role": "quasi-identifying"},
         "town": {
             "role": "quasi-identifying",
@@ -37,6 +37,7 @@ PLAN: dict[str, Any] = {
     "models": [{"model": "k-anonymity", "k": 3}],
     "suppression_limit": 0.1,
 }
+NAMES = ("age", "zip", "sex", "town", "diagnosis", "note")
 TREE = {"tree": {"lung": ["asthma", "COPD"], "heart": ["infarction", "angina"]}}
 
 
@@ -96,6 +97,46 @@ def assert_as_pooled(folder: Path, protocol: str, distribution: str, plan: dict[
 def test_the_joint_release_is_that_of_all_rows_in_one_table(protocol: str, distribution: str, tmp_path: Path) -> None:
     for seed in range(2):
         assert_as_pooled(tmp_path / str(seed), protocol, distribution, PLAN, seed)
+
+
+def without_length(plan: dict[str, Any] = PLAN) -> dict[str, Any]:
+    """The plan, in which the longest postal code decides how many levels there are."""
+    attributes = {**plan["attributes"], "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}}}
+    return {**plan, "attributes": attributes}
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_parties_agree_on_the_longest_value_that_any_of_them_has(protocol: str, tmp_path: Path) -> None:
+    frame = patients(60, 2).with_columns(zip=pl.Series(["81667"] * 20 + ["8167"] * 20 + ["816"] * 20))
+    study = study_of(tmp_path, protocol, "horizontal", without_length())
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, {name: frame[20 * n : 20 * n + 20] for n, name in enumerate(PARTIES)})["clinic-c"]
+    assert release is not None
+    assert release.figures["levels"] == pooled.levels
+    assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
+
+
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_parties_agree_on_the_longest_value_of_a_sensitive_attribute(protocol: str, tmp_path: Path) -> None:
+    """Each party took its own longest value, and the run ended because their hierarchies differed."""
+    diagnosis = {"role": "sensitive", "hierarchy": {"redaction": {}}}
+    closeness = {"model": "t-closeness_hierarchical", "attribute": "diagnosis", "t": 0.4}
+    plan = {**PLAN, "attributes": {**PLAN["attributes"], "diagnosis": diagnosis}, "suppression_limit": 0.2}
+    study = study_of(tmp_path, protocol, "horizontal", {**plan, "models": [*PLAN["models"], closeness]})
+    frame = patients(60, 2).with_columns(diagnosis=pl.Series(["J45.0", "I21.1", "J44", "I20", "J4", "I2"] * 10))
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, {name: frame[n::3] for n, name in enumerate(PARTIES)})["clinic-c"]
+    assert release is not None
+    assert release.figures["levels"] == pooled.levels
+    assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
+
+
+def test_the_longest_value_of_the_same_people_at_all_parties_decides(tmp_path: Path) -> None:
+    frame = patients(60, 4)
+    study = study_of(tmp_path, "B", "vertical", without_length(), all_people=True)
+    release = run_study(study, divided(frame, "vertical"))["clinic-a"]
+    assert release is not None
+    assert rows_of(release.frame, NAMES) == rows_of(ko.anonymize(frame, study.plan).data, NAMES)
 
 
 MODELS = [
@@ -239,9 +280,6 @@ def test_a_plan_that_nothing_satisfies_ends_the_run_at_all_parties(protocol: str
     assert found[:-1] == expected[:-1]  # the same hints
     assert "rows are suppressed because they lack a value" in found[-1]
     assert found[-1] == (expected[-1] if protocol != "C" else re.sub(", [0-9]* of them in .*most:", ":", expected[-1]))
-
-
-NAMES = ("age", "zip", "sex", "town", "diagnosis", "note")
 
 
 @pytest.mark.parametrize("protocol", ["A", "B", "C"])

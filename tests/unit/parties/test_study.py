@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -198,10 +199,32 @@ def test_a_plan_that_needs_values_is_refused_with_the_reason(
     assert refused.value.code == "study-unsuited"
 
 
+@pytest.mark.parametrize(
+    ("hierarchy", "words"),
+    [({"redaction": {}}, "state its length, as in redaction: {length: 5}"), ({"ordering": {"fanouts": [2]}}, "list")],
+)
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_a_hierarchy_that_values_of_people_who_are_left_out_would_change_is_refused(
+    protocol: str, hierarchy: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    """A postal code of somebody whom the other party lacks had six digits: the release was at level 6 instead of 1."""
+    zip_code = {"role": "quasi-identifying", "hierarchy": hierarchy}
+    plan = {**PLAN, "attributes": {**PLAN["attributes"], "age": zip_code}}
+    with pytest.raises(InputError, match=re.escape(words)) as refused:
+        refuse_unsuited(written_study(tmp_path, plan, protocol=protocol, **VERTICAL))
+    assert refused.value.code == "study-unsuited"
+    assert "age" in refused.value.message
+    assert "all_people: true" in refused.value.message
+    refuse_unsuited(written_study(tmp_path, plan, protocol=protocol, **VERTICAL, all_people=True))
+    fixed = {"redaction": {"length": 5}} if "redaction" in hierarchy else {"ordering": {"values": ["1", "2"]}}
+    plan["attributes"]["age"] = {**zip_code, "hierarchy": fixed}
+    refuse_unsuited(written_study(tmp_path, plan, protocol=protocol, **VERTICAL))
+
+
 def test_the_same_plan_is_accepted_where_it_can_be_computed(tmp_path: Path) -> None:
     ordering = {"role": "quasi-identifying", "hierarchy": {"ordering": {"fanouts": [2]}}}
     plan = {**PLAN, "attributes": {**PLAN["attributes"], "age": ordering}}
-    refuse_unsuited(written_study(tmp_path, plan, **VERTICAL))  # one party alone has all values
+    refuse_unsuited(written_study(tmp_path, plan, **VERTICAL, all_people=True))  # one party alone has all values
     closeness = {**PLAN, "models": [{"model": "n-t-closeness", "attribute": "diagnosis", "n": 3, "t": 0.2}]}
     refuse_unsuited(written_study(tmp_path, closeness))
 

@@ -46,7 +46,7 @@ PLAN: dict[str, Any] = {
             "role": "quasi-identifying",
             "hierarchy": {"intervals": {"lower": 0, "upper": 100_000, "widths": [10_000, 50_000]}},
         },
-        "postcode": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}},
+        "postcode": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 7}}},
         "sex": {"role": "quasi-identifying"},
         "town": {
             "role": "quasi-identifying",

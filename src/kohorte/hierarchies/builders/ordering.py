@@ -80,6 +80,11 @@ class Ordering(Builder):
         """Whether the plan lists the values."""
         return self.values is not None
 
+    @property
+    def needs_all_values(self) -> bool:
+        """Whether the values of the data are grouped."""
+        return self.values is None and bool(self.fanouts)
+
     def meaning(self, level: int, top: int) -> str:
         """The number of neighbours in a group."""
         del top

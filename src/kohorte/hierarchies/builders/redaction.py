@@ -57,6 +57,11 @@ class Redaction(Builder):
         columns = known.to_frame().with_columns(*masked, pl.lit(SUPPRESSED).alias(str(length)))
         return Labels(columns, notes=self._notes(length))
 
+    @property
+    def needs_all_values(self) -> bool:
+        """Whether the longest value decides how many levels there are."""
+        return self.length is None
+
     def meaning(self, level: int, top: int) -> str:
         """The characters that a level leaves."""
         left = top - level
