@@ -20,7 +20,7 @@ from kohorte.parties.transport.folder import PartyFolder
 from kohorte.parties.transport.https import Contact, Invitation, Limits, PartyServer, Patience, RunTerms
 from kohorte.parties.transport.https.answers import Answer, State
 from kohorte.parties.transport.https.run import Run
-from support.party_network import NAMES, QUICK, Network, folder_of, network, together, until
+from support.party_network import NAMES, QUICK, STUDY, Network, folder_of, network, together, until
 
 WAITERS = ("clinic-b", "helper")
 
@@ -242,6 +242,33 @@ def test_people_who_do_not_answer_end_the_start(parties: Network) -> None:
     )
     go_on.set()
     assert "helper" in str(error)
+
+
+def test_a_party_that_agreed_and_ended_is_lost_before_the_run_begins() -> None:
+    """Like a program that has not been started yet, it was asked for another minute."""
+    told: list[str] = []
+    with network(tell=told.append) as parties:
+        parties.wait_in_background("clinic-b")
+        parties.wait_in_background("helper", decide=lambda _: threading.Event().wait(15))
+        start = functools.partial(parties.servers["clinic-a"].start_run, parties.terms("clinic-a"))
+
+        def end() -> None:
+            until(lambda: "clinic-b agrees" in told)
+            parties.servers["clinic-b"]._port.close()
+
+        with pytest.raises(ProtocolError, match="clinic-b no longer answers in the phase agree") as lost:
+            together({"clinic-a": start, "clinic-b": end}, seconds=10)
+    assert lost.value.code == "party-lost"
+
+
+def test_a_party_that_agreed_notices_that_the_one_that_asked_has_ended() -> None:
+    """It waited for the next invitation as long as for one that is late."""
+    told: list[str] = []
+    with network(tell=told.append) as parties:
+        parties.wait_in_background("clinic-b")
+        parties.servers["clinic-a"]._port.close()
+        parties.servers["clinic-b"]._desk.invite(parties.contacts["clinic-a"].fingerprint, STUDY, "0" * 32)
+        until(lambda: any("called off before it began: clinic-a no longer answers" in text for text in told))
 
 
 def test_an_interrupt_while_others_are_asked_calls_the_run_off() -> None:

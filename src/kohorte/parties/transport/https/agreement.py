@@ -11,7 +11,7 @@ from kohorte.errors import ProtocolError
 from kohorte.parties.transport.https.answers import Answer, State
 from kohorte.parties.transport.https.client import PeerClient, Silence
 from kohorte.parties.transport.https.desk import BUSY, NOT_WAITING, OTHER_STUDY
-from kohorte.parties.transport.https.link import HttpsLink, certificate_error
+from kohorte.parties.transport.https.link import REFUSALS, HttpsLink, certificate_error
 from kohorte.parties.transport.https.run import Run
 from kohorte.parties.transport.https.tls import CertificateRefused
 
@@ -33,7 +33,8 @@ class Agreement:
 
     People have minutes to start their program (`reach`) and to agree (`agree`). A program that was started answers by
     itself, also while its person is asked. If the machine takes the connection and nothing answers (`silent`), the
-    program is frozen, and the party is lost, as it would be during a run.
+    program is frozen, and the party is lost, as it would be during a run. So is a party that has answered and can no
+    longer be reached: its program has ended, and with it what its person decided.
     """
 
     def __init__(self, run: Run, link: HttpsLink, tell: Callable[[str], None]) -> None:
@@ -73,6 +74,7 @@ class Agreement:
         patience = self._run.terms.patience
         began = reached = heard = time.monotonic()
         said, pause = "", min(SOON_SECONDS, patience.beat)
+        was_there, refused = False, 0
         while not self._over.is_set():
             rest = heard + patience.silent - time.monotonic()
             try:
@@ -80,13 +82,15 @@ class Agreement:
             except OSError as error:
                 said = self._say(said, f"{client.peer} cannot be reached yet")
                 now = time.monotonic()
-                heard = heard if isinstance(error, Silence) else now
-                if now - heard >= patience.silent:
+                refused = refused + 1 if isinstance(error, ConnectionRefusedError) else 0
+                heard = heard if was_there or isinstance(error, Silence) else now
+                if now - heard >= patience.silent or (was_there and refused >= REFUSALS):
                     self._run.lose(client.peer)
                     self._run.inbox.check()
                 self._refuse_unreachable(client.peer, error, seconds=now - reached)
             else:
                 reached = heard = time.monotonic()
+                was_there, refused = was_there or answer.state in (State.ASKED, State.AGREED), 0
                 if answer.code == NOT_WAITING and reached - began < min(GRACE_SECONDS, patience.reach):
                     said = self._say(said, f"{client.peer} does not wait for runs yet")
                 else:

@@ -65,6 +65,19 @@ class HttpsLink:
         """Tell a party that this one has done its part; otherwise it would be missed."""
         self._tell(to, lambda client: client.done(seconds=TELL_SECONDS), attempts=TELL_ATTEMPTS)
 
+    def has_ended(self, peer: str) -> bool:
+        """Whether nothing listens at the address of a party any more, several times in a row."""
+        for _ in range(REFUSALS):
+            try:
+                self.clients[peer].ping(seconds=ANSWER_SECONDS, kept=False)
+            except ConnectionRefusedError:
+                self._closed.wait(self._run.terms.patience.beat / 2)
+            except OSError:
+                return False
+            else:
+                return False
+        return True
+
     def close(self) -> None:
         """End the watch and close the connections."""
         self._closed.set()

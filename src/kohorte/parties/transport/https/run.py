@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kohorte.errors import ProtocolError
@@ -56,15 +56,20 @@ class Run:
                 self.inbox.phase = ""  # from now on the role says what it does
             self._changed.notify_all()
 
-    def wait_until_begun(self) -> bool:
-        """Wait until the party that asked begins the run; False if it stopped the run or is silent."""
-        with self._changed:
-            while self.state is State.AGREED:
-                rest = self.asked_at + self.terms.patience.silent - time.monotonic()
-                if rest <= 0:
-                    return False
-                self._changed.wait(rest)
-            return self.state is State.RUNNING
+    def wait_until_begun(self, has_ended: Callable[[], bool]) -> bool:
+        """Wait until the party that asked begins the run; False if it stopped the run, is silent or has ended.
+
+        It repeats its invitation again and again. When one is late, `has_ended` says whether its program is gone.
+        """
+        patience = self.terms.patience
+        while True:
+            with self._changed:
+                rest, state = self.asked_at + patience.silent - time.monotonic(), self.state
+                if state is not State.AGREED or rest <= 0:
+                    return state is State.RUNNING
+                self._changed.wait(min(rest, patience.beat))
+            if time.monotonic() - self.asked_at > 2 * patience.beat and has_ended():
+                return False
 
     @property
     def is_over(self) -> bool:

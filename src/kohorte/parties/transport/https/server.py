@@ -122,7 +122,7 @@ class PartyServer:
         link = HttpsLink(run, self._context)
         channel = self._channel = self._channel_of(run, link)
         try:
-            begun = run.wait_until_begun()
+            begun = run.wait_until_begun(lambda: link.has_ended(run.starter))
         except BaseException as error:
             channel.stop(code_of(error))
             raise
