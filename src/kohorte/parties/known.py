@@ -132,6 +132,19 @@ def study_facts(study: Study) -> dict[str, Any]:
     }
 
 
+def _shown(release: Mapping[str, Any], frame: pl.DataFrame, plan: Plan) -> list[tuple[str, object]]:
+    """The figures of the search, as those who have the release can count them.
+
+    If it shows nothing but `*`, rows that were suppressed because they lack a value look like all others.
+    """
+    shown = {name: release.get(name) for name in SHOWN}
+    numbers = [shown[name] or 0 for name in ("smallest_class", "suppressed")]
+    whole = all((frame[name] == SUPPRESSED).all() for name in plan.quasi_identifiers)
+    if whole and all(type(number) is int and number >= 0 for number in numbers):
+        shown |= {"smallest_class": sum(numbers), "suppressed": 0}
+    return list(shown.items())
+
+
 def refuse_other_release(
     facts: Mapping[str, Any], sha256: str, frame: pl.DataFrame, verified: Verification, plan: Plan
 ) -> None:
@@ -141,7 +154,7 @@ def refuse_other_release(
     counted, certified = verified.to_dict(), _part(facts, "verification")
     if other := [name for name in COUNTED if certified.get(name) != counted[name]]:
         raise _differs(f"the release that was received has other figures: {listed(other, 'and')}")
-    if other := [name for name in SHOWN if _part(facts, "release").get(name) != counted[name]]:
+    if other := [name for name, value in _shown(_part(facts, "release"), frame, plan) if value != counted[name]]:
         raise _differs(f"the release that was received has other figures: {listed(other, 'and')}")
     for name, level in _part(facts["release"], "levels").items():
         if not _is_at(frame[name], level, plan.attributes[name].hierarchy, name):

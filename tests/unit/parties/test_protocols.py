@@ -188,6 +188,21 @@ def test_missing_values_are_treated_as_in_one_table(protocol: str, missing: str,
     assert_as_pooled(tmp_path, protocol, "horizontal", {**PLAN, "missing": missing, "suppression_limit": 0.2}, 11)
 
 
+@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+def test_rows_that_lack_a_value_may_look_like_all_others(protocol: str, tmp_path: Path) -> None:
+    """If only `*` is shown, nobody can count which rows were suppressed; the others did not sign."""
+    attributes = {name: PLAN["attributes"][name] for name in ("sex", "note")}
+    plan = {**PLAN, "attributes": attributes, "missing": "suppress", "suppression_limit": 0.3}
+    frame = pl.DataFrame({"sex": ["m", "m", "f", "d", "x", "y", None, "z", "w"], "note": list("abcdefghi")})
+    study = study_of(tmp_path, protocol, "horizontal", plan)
+    pooled = ko.anonymize(frame, study.plan)
+    assert (pooled.levels, pooled.suppressed) == ({"sex": 1}, 1)
+    release = run_study(study, {name: frame[n::3] for n, name in enumerate(PARTIES)})["clinic-b"]
+    assert release is not None
+    assert release.figures["suppressed"] == 1
+    assert rows_of(release.frame, ["sex", "note"]) == rows_of(pooled.data, ["sex", "note"])
+
+
 HYBRID = {
     "distribution": "hybrid",
     "identifier": "TID",
