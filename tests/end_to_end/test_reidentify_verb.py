@@ -164,6 +164,21 @@ def test_a_mistyped_pseudonym_is_refused_by_its_place_and_not_shown(act: Run, ps
     assert json.loads(act("list", "--as", "Ada", "--json").out) == {"requests": []}
 
 
+@pytest.mark.parametrize("output", [(), ("--output", "people.csv")])
+def test_the_approval_of_somebody_who_was_removed_does_not_count(
+    run: Run, act: Run, pseudonyms: list[str], output: tuple[str, ...]
+) -> None:
+    ask(act, "--pseudonym", pseudonyms[0])
+    for person in ("Ben", "Cleo"):
+        assert act("approve", 1, "--as", person).code == 0
+    assert run("reidentify", "remove-person", "Cleo", "--folder", "trust").code == 0
+    refused = act("show", 1, "--as", "Ada", *output)
+    assert (refused.code, "[way-back-approver]" in refused.err) == (1, True)
+    assert not any(patient in refused.out + refused.err for patient in PATIENTS)
+    assert not Path("people.csv").exists()
+    assert "way-back-approver" in act("notices", "--as", "Dora").out
+
+
 def test_the_list_shows_state_and_purpose(act: Run, pseudonyms: list[str]) -> None:
     ask(act, "--pseudonym", pseudonyms[0])
     act("decline", 1, "--as", "Ben")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kohorte.envelopes.keys import PublicKey
     from kohorte.envelopes.results import Result
     from kohorte.trust.folder import TrustFolder
+    from kohorte.trust.way_back import Request
 
 PATIENTS = "patients"
 """The source of a request for people of the patient list."""
@@ -71,7 +72,7 @@ class ResultOptions:
         from kohorte.trust.way_back import WayBack
 
         if output is None:
-            return WayBack(self.folder).show(number, self.reveal, actor=actor)
+            return WayBack(self.folder).show(number, self.reveal, actor=actor, check=self._refuse_removed)
         with atomic_write(output, force=False, private=True) as temporary:
 
             def written(source: str, pseudonyms: Sequence[str]) -> Result:
@@ -79,7 +80,15 @@ class ResultOptions:
                 temporary.write_bytes(self._content(result))
                 return result
 
-            return WayBack(self.folder).show(number, written, actor=actor)
+            return WayBack(self.folder).show(number, written, actor=actor, check=self._refuse_removed)
+
+    def _refuse_removed(self, request: Request) -> None:
+        """Refuse a request if somebody who approved it has been removed since, or is no approver any more."""
+        from kohorte.trust.people import People, Task
+
+        approvers = {person.name for person in People(self.folder).all() if Task.APPROVER in person.tasks}
+        if not approvers.issuperset(request.approved_by):
+            raise AccessDenied("somebody who approved may not approve any more; ask again", code="way-back-approver")
 
     def reveal(self, source: str, pseudonyms: Sequence[str]) -> Result:
         """Look up what the pseudonyms of a request stand for."""
