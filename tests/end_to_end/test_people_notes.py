@@ -79,9 +79,28 @@ def test_a_plan_that_states_that_rows_are_people_is_contradicted_on_every_exit(
     for text in exits:
         assert note in text
         assert stated in text
-    assert "verdict: green" in said(folder, capsys, "verify", *RELEASED)
+    alone = said(folder, capsys, "verify", *RELEASED)
+    assert "the certificate of the table says: rows are counted, not people: the plan states" in alone
+    assert note in alone
+    assert "verdict: amber; the table satisfies the plan, but 1 point is open" in alone
+    assert any(note in one for one in json.loads(said(folder, capsys, "verify", *RELEASED, "--json"))["warnings"])
     for verb in ("risk", "attack"):
         assert note in said(folder, capsys, verb, *RELEASED, "--original", "{folder}/stays.csv")
+
+
+def test_a_certificate_of_another_file_or_another_plan_says_nothing_about_a_table(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "plan.yaml").write_text(f"{PLAN}person: none\n")
+    said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
+    stricter = f"{PLAN.replace('k: 2', 'k: 3')}person: none\n"
+    (folder / "plan.yaml").write_text(stricter)
+    assert "the certificate of the table says" not in said(folder, capsys, "verify", *RELEASED)
+    (folder / "plan.yaml").write_text(f"{PLAN}person: none\nmetric: {{metric: loss}}\n")
+    assert "the certificate of the table says" in said(folder, capsys, "verify", *RELEASED)
+    lines = (folder / "out.csv").read_text().splitlines()
+    (folder / "out.csv").write_text("\n".join([lines[0], *sorted(lines[1:])]) + "\n")
+    assert "the certificate of the table says" not in said(folder, capsys, "verify", *RELEASED)
 
 
 RELEASED = ("{folder}/out.csv", "--plan", "{folder}/plan.yaml")

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -194,6 +194,27 @@ def certified_input(file: TableFile) -> str | None:
     made_from = None if found is None else found[1].get("input")
     sha256 = made_from.get("sha256") if isinstance(made_from, dict) else None
     return sha256 if isinstance(sha256, str) else None
+
+
+def certified_points(file: TableFile, plan: Plan) -> list[str]:
+    """The open points that the certificate next to a table names, if it was made for the same plan.
+
+    Some are about columns that the release does not have. Search, metric and output of the plan decide about no point.
+    """
+    found = _beside(file)
+    facts = {} if found is None else found[1]
+    given = json.loads(json.dumps(plan.to_dict()))
+    certified, verdict = facts.get("plan"), facts.get("verdict")
+    if not isinstance(certified, dict) or not isinstance(verdict, dict):
+        return []
+    reasons = verdict.get("reasons")
+    if _about_points(certified) != _about_points(given) or not isinstance(reasons, list):
+        return []
+    return ["".join(filter(str.isprintable, reason)) for reason in reasons if isinstance(reason, str)]
+
+
+def _about_points(plan: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in plan.items() if key not in ("search", "metric", "output")}
 
 
 def _beside(file: TableFile) -> tuple[bytes, dict[str, Any]] | None:
