@@ -6,7 +6,10 @@ Source
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kohorte.data import Role
+from kohorte.in_words import PEOPLE
 from kohorte.report.facts import Facts
 
 
@@ -27,17 +30,25 @@ def _singling_out(facts: Facts) -> str:
         alone = facts.figures.of_all(profile.uniqueness.sample_uniques, facts.judged.kept)
         return f"Yes: {alone} {facts.words.unique}."
     smallest, nobody = facts.figures.size(profile.smallest_class), facts.words.none_unique
-    return f"Not by the quasi-identifiers: {nobody[0].lower()}{nobody[1:]}. The {facts.words.smallest} has {smallest}."
+    none = f"{nobody[0].lower()}{nobody[1:]}. The {facts.words.smallest} has {smallest}."
+    found = facts.one_person
+    if found is not None and found.alone:
+        alone = f"{_people(facts, found.alone)} share the classes of all their rows with nobody"
+        return f"Not by one row: {none} By all rows together, yes: {alone}."
+    return f"Not by the quasi-identifiers: {none}"
 
 
 def _linkability(facts: Facts) -> str:
     highest = facts.judged.profile.attackers.prosecutor.highest_risk
     if not highest:
         return "Not by the quasi-identifiers: every row is suppressed."
+    by, more, found = "", "", facts.one_person
+    if found is not None and found.fewer_than_k and not facts.plan.unit.judges_sets:
+        by, more = ", by one row,", f" By all rows together it is higher for {_people(facts, found.fewer_than_k)}."
     return (
-        f"The highest probability that a {facts.unit.one} is matched with the right entry of a list of people is "
-        f"{facts.figures.highest(highest)}. Two releases about the same people are not compared here; use kohorte "
-        "attack."
+        f"The highest probability that a {facts.unit.one} is matched{by} with the right entry of a list of people is "
+        f"{facts.figures.highest(highest)}.{more} Two releases about the same people are not compared here; use "
+        "kohorte attack."
     )
 
 
@@ -50,4 +61,24 @@ def _inference(facts: Facts) -> str:
         hurt = facts.figures.hurt(attack)
         return f"Yes: a sensitive value of {hurt} is known, because all {attack.unit} that look alike share it. {rest}"
     hidden = facts.not_suppressed or (", and neither do all suppressed rows" if facts.judged.profile.suppressed else "")
-    return f"No person's sensitive value is certain: in no class do all {attack.unit} share it{hidden}. {rest}"
+    none = f"in no class do all {attack.unit} share it{hidden}."
+    together = _by_all_rows(facts)
+    if together:
+        return f"Not by one class: {none} By all rows together, yes: {together}. {rest}"
+    return f"No person's sensitive value is certain: {none} {rest}"
+
+
+def _by_all_rows(facts: Facts) -> str:
+    """Of which attributes somebody learns the value who knows all rows of a person, and of how many people."""
+    values = () if facts.one_person is None else facts.one_person.values
+    return "; ".join(
+        f"only one value of {value.attribute} is left for {_people(facts, value.single_value)}"
+        for value in values
+        if value.single_value
+    )
+
+
+def _people(facts: Facts, some: int) -> str:
+    """So many of the people with a row that is not suppressed."""
+    assert facts.one_person is not None
+    return replace(facts.figures, unit=PEOPLE).of_all(some, facts.one_person.people)

@@ -209,3 +209,32 @@ def test_the_public_box_has_no_exact_number_of_few_people(make: Make, stays: pl.
     )
     assert f"{begin} {attack.people_hurt} of 128 people" in internal
     assert f"{begin} {attack.people_hurt} of" not in public
+
+
+@pytest.mark.parametrize("view", ["public", "internal"])
+def test_the_three_questions_are_not_denied_where_all_rows_of_a_person_answer_them(make: Make, view: str) -> None:
+    # Of the values in wards 33 and 44 only C is in both; only p0 was in three wards.
+    rows = [(f"p{n}", ward, "f", "A" if n % 2 else "B") for n in range(60) for ward in ("11", "22")]
+    rows += [(f"q{n}", "11", "f", "AB0"[n % 3]) for n in range(60)] + [(f"r{n}", "22", "f", "0") for n in range(60)]
+    rows += [(f"s{n}", ward, "f", "C") for n in range(20) for ward in ("33", "44")]
+    rows += [(f"t{n}", "33", "f", "A") for n in range(20)] + [(f"u{n}", "44", "f", "0") for n in range(20)]
+    rows += [("p0", "33", "f", "B")]
+    stays = pl.DataFrame(rows, schema=["patient", "ward", "sex", "blood"], orient="row")
+    plan = plan_for()
+    release = ko.anonymize(stays, plan)
+    found = release.rows_of_one_person
+    assert found is not None
+    assert found.alone == 1
+    assert found.values[0].single_value == 20
+    text = make(stays, plan, release=release, view=view)
+    answers = text.split("05/2014). The figures")[1].split("None of the answers")[0]
+    assert "Not by one row: no person has a row that nobody else has." in answers
+    assert "share the classes of all their rows with nobody" in answers
+    assert "By all rows together it is higher for" in answers
+    assert "Not by one class: in no class do all people share it" in answers
+    assert "By all rows together, yes: only one value of blood is left for" in answers
+    assert "No person's sensitive value is certain" not in text
+    protected = plan_for("all_rows")
+    hidden = make(stays, protected, release=ko.anonymize(stays, protected), view=view)
+    assert "By all rows together" not in hidden
+    assert "No person's sensitive value is certain" in hidden
