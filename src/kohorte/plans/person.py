@@ -17,7 +17,7 @@ NONE = "none"
 EXAMPLE = "patient, [clinic, patient] or {column: patient, attacker_knows: one_row}"
 SIMPLE = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|none|[yn])$)[A-Za-z_][A-Za-z_0-9 ]*(?<! )")
 """Names that YAML needs no quotes for."""
-KEYS = ("column", "attacker_knows", "stays_because")
+KEYS = ("column", "attacker_knows", "stays_because", "counted_because")
 
 
 class Knowledge(StrEnum):
@@ -32,12 +32,14 @@ class Person:
     """The columns whose values together say whom a row is about; without columns, every row is another person.
 
     The columns are identifying, and so removed, unless the plan gives all of them another role; then `stays_because`
-    states why the rows of a person may stay tied together.
+    states why the rows of a person may stay tied together. `counted_because` states why identifiers that differ in
+    little (spelling, leading zeros, punctuation, a suffix) count people rightly.
     """
 
     columns: tuple[str, ...] = ()
     attacker_knows: Knowledge = Knowledge.ONE_ROW
     stays_because: str = ""
+    counted_because: str = ""
 
     def __post_init__(self) -> None:
         given: object = self.columns  # a text is accepted, too
@@ -51,9 +53,14 @@ class Person:
                 f"attacker_knows is {' or '.join(known)}{nearest(str(self.attacker_knows), known)}", code="plan-person"
             )
         object.__setattr__(self, "attacker_knows", Knowledge(str(self.attacker_knows)))
-        reason: object = self.stays_because
-        if not isinstance(reason, str):
-            raise InputError("stays_because is a text: why the column may stay in the release", code="plan-person")
+        reasons: dict[str, tuple[object, str]] = {
+            "stays_because": (self.stays_because, "why the column may stay in the release"),
+            "counted_because": (self.counted_because, "why identifiers that differ in little count people rightly"),
+        }
+        for key, (reason, why) in reasons.items():
+            if not isinstance(reason, str):
+                raise InputError(f"{key} is a text: {why}", code="plan-person")
+            object.__setattr__(self, key, reason.strip())
 
     @property
     def rows_are_people(self) -> bool:
@@ -72,10 +79,11 @@ class Person:
         column: object = self.columns[0] if len(self.columns) == 1 else list(self.columns)
         if self.rows_are_people:
             return NONE
-        if self.attacker_knows is Knowledge.ONE_ROW and not self.stays_because:
+        given = {"stays_because": self.stays_because, "counted_because": self.counted_because}
+        reasons = {key: reason for key, reason in given.items() if reason}
+        if self.attacker_knows is Knowledge.ONE_ROW and not reasons:
             return column
-        reason = {"stays_because": self.stays_because} if self.stays_because else {}
-        return {"column": column, "attacker_knows": str(self.attacker_knows), **reason}
+        return {"column": column, "attacker_knows": str(self.attacker_knows), **reasons}
 
 
 def as_person(entry: Any) -> Person | None:

@@ -9,6 +9,7 @@ import polars as pl
 
 from kohorte.algorithm_names import RECODER_NAMES
 from kohorte.data import Role, loose_keys, one_text, spelling_keys
+from kohorte.data.missing_values import MARKS
 from kohorte.errors import InputError
 from kohorte.in_words import count, listed
 from kohorte.plans.people.candidates import Candidates
@@ -21,6 +22,7 @@ from kohorte.plans.plan import Plan
 from kohorte.sources import COUNT, TableSource
 
 LOOSE = "\0loose"
+ANSWER = ", or say in counted_because of person why people are counted rightly"
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class People:
     """The people of a table by columns that say whom a row is about.
 
     These have `spellings` different combinations of values, which are about `people`; `several` of them have several
-    rows. `alike` groups of people differ only in leading zeros, decimals or punctuation.
+    rows. `alike` groups of people differ only in leading zeros, decimals or punctuation. `unknown` columns have a word
+    for a missing value in several rows, which count as one person.
     """
 
     columns: tuple[str, ...]
@@ -36,13 +39,15 @@ class People:
     people: int
     several: int
     alike: int = 0
+    unknown: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: TableSource, columns: tuple[str, ...]) -> People:
         """Count the people of a table."""
         shown = with_people(present(source, columns), columns)
         rows = shown.group_by(PEOPLE).agg(pl.col(COUNT).sum())[COUNT]
-        return cls(columns, shown.height, len(rows), int((rows > 1).sum()), _alike(shown, columns))
+        unknown = tuple(name for name in columns if _stand_for_missing(shown, name))
+        return cls(columns, shown.height, len(rows), int((rows > 1).sum()), _alike(shown, columns), unknown)
 
 
 def _alike(shown: pl.DataFrame, columns: Sequence[str]) -> int:
@@ -52,6 +57,12 @@ def _alike(shown: pl.DataFrame, columns: Sequence[str]) -> int:
         return 0
     people = pl.DataFrame([loose, shown[PEOPLE]]).unique().group_by(LOOSE).len()
     return int((people["len"] > 1).sum())
+
+
+def _stand_for_missing(shown: pl.DataFrame, name: str) -> bool:
+    """Whether a word that usually stands for a missing value says in several rows whom they are about."""
+    words = spelling_keys(shown[name]).is_in(list(MARKS)).fill_null(value=False)
+    return int(shown[COUNT].filter(words).sum()) > 1
 
 
 def person_notes(
@@ -70,7 +81,8 @@ def person_notes(
     if not plan.unit.is_stated:
         return (table_note(whole, plan, wanted),)
     found = tuple(one.note for one in contradictions(whole, plan.unit))
-    return (*found, *(() if found else _suffixed(whole, plan)), *_tied(whole, plan, may_link))
+    answered = plan.person is not None and bool(plan.person.counted_because)
+    return (*found, *(() if found or answered else _suffixed(whole, plan)), *_tied(whole, plan, may_link))
 
 
 def identifiers(plan: Plan) -> tuple[str, ...]:
@@ -90,7 +102,7 @@ def _suffixed(source: TableSource, plan: Plan) -> Iterator[str]:
     elif not set(columns) <= set(source.columns):
         return
     if found := suffixed_numbers(source, columns):
-        yield found.note
+        yield f"{found.note}{ANSWER if unit.counts_people else ''}"
 
 
 def _tied(source: TableSource, plan: Plan, may_link: bool) -> Iterator[str]:
@@ -105,8 +117,10 @@ def _tied(source: TableSource, plan: Plan, may_link: bool) -> Iterator[str]:
         if name in columns and name != subset and name not in unit.links
     ]
     persons = People.of(source, unit.columns)
-    yield from _joined_spellings(persons)
-    yield from _nearly_alike(persons)
+    yield from _unknown(persons)
+    if plan.person is None or not plan.person.counted_because:
+        yield from _joined_spellings(persons)
+        yield from _nearly_alike(persons)
     for tying in tying_columns(source, unit.columns, staying, several=persons.several):
         may = may_link and not tying.is_shared and _links(plan, tying.column)
         link = f"add 'linked_by: {tying.column}' to the plan, or " if may else ""
@@ -127,6 +141,16 @@ def _links(plan: Plan, name: str) -> bool:
     return True
 
 
+def _unknown(persons: People) -> Iterator[str]:
+    """Say which columns do not say whom some rows are about, in words that are no identifiers."""
+    for name in persons.unknown:
+        yield (
+            f"{name!r} has words that usually stand for a missing value: rows with the same one count as one person, "
+            "so that a value which many of these people have seems to be rare; list the words under missing_values in the "
+            "plan, and fill in whom these rows are about or remove them"
+        )
+
+
 def _joined_spellings(persons: People) -> Iterator[str]:
     """Say how many spellings count as the same person as another one."""
     if joined := persons.spellings - persons.people:
@@ -135,7 +159,7 @@ def _joined_spellings(persons: People) -> Iterator[str]:
             f"{count(persons.spellings, 'value')} {'differs' if joined == 1 else 'differ'} from another one only in "
             "capital letters, blanks, invisible characters or the encoding of letters, and "
             f"{'counts' if joined == 1 else 'count'} as the same person; give different people identifiers that differ "
-            "in more than that"
+            f"in more than that{ANSWER}"
         )
 
 
@@ -146,5 +170,5 @@ def _nearly_alike(persons: People) -> Iterator[str]:
             f"people may be counted several times: {count(persons.alike, 'group')} of values of "
             f"{listed(list(map(repr, persons.columns)))} {'differs' if persons.alike == 1 else 'differ'} only in "
             "leading zeros, a decimal zero at the end, or punctuation, and the values of a group count as several "
-            "people; write them alike if each group is one person"
+            f"people; write them alike if each group is one person{ANSWER}"
         )

@@ -21,6 +21,11 @@ EVERY_ROW_A_PERSON = (
     "that every row is another person is stated by the author of the plan (person: none); the program did not prove it"
 )
 
+COUNTED_AS_WRITTEN = (
+    "that identifiers which differ in little (spelling, leading zeros, punctuation, a suffix) count people rightly is "
+    "stated by the author of the plan (counted_because); the program did not prove it"
+)
+
 
 def protects_against(plan: Plan) -> list[str]:
     """What the models of a plan guarantee, in their own words."""
@@ -52,6 +57,8 @@ def plan_notes(plan: Plan) -> list[str]:
     ]
     if plan.unit.is_stated and not plan.unit.counts_people:
         found.append(EVERY_ROW_A_PERSON)
+    if plan.person is not None and plan.person.counted_because:
+        found.append(COUNTED_AS_WRITTEN)
     if plan.decorrelate is not None:
         found.append(
             f"{', '.join(map(repr, plan.decorrelated_attributes))}: suppressed in most rows, chosen by chance, so that "

@@ -99,3 +99,69 @@ def test_missing_identifiers_are_to_be_filled_in_before_the_plan_names_them(pers
     [note] = notes(texts, person)
     assert "fill in the 2 missing values of 'patient' or remove these rows, then " in note
     assert "fill in" not in notes(["a", "a", "b"], person)[0]
+
+
+STATED = {"column": "patient", "counted_because": "the registry gives one number to each person"}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["007", "7", "8"],
+        ["aB3", "Ab3", "c4"],
+        [f"{number}/{part}" for number in range(4711, 4731) for part in (1, 2)],
+    ],
+)
+def test_the_author_of_a_plan_can_answer_that_identifiers_differ_in_little(texts: list[str | None]) -> None:
+    [note] = notes(texts)
+    assert note.endswith("or say in counted_because of person why people are counted rightly")
+    assert notes(texts, STATED) == ()
+
+
+def test_the_answer_about_identifiers_does_not_answer_what_contradicts_the_person() -> None:
+    frame = pl.DataFrame(
+        {
+            "case": [f"c{row}" for row in range(40)],
+            "patient_id": [f"p{row % 9}" for row in range(40)],
+            "ward": ["1"] * 40,
+        }
+    )
+    stated = {"column": "case", "counted_because": "a reason"}
+    [note] = person_notes(FrameSource(frame), plan(stated, ("case", "patient_id")))
+    assert "people may be counted several times" in note
+    assert "counted_because" not in note
+
+
+@pytest.mark.parametrize("word", ["k.A.", "unbekannt", "UNKNOWN", "-", "none"])
+@pytest.mark.parametrize("person", ["patient", STATED])
+def test_rows_whose_person_is_a_word_for_missing_are_an_open_point(word: str, person: object) -> None:
+    [note] = notes([word, word, "P1", "P2"], person)
+    assert note.startswith("'patient' has words that usually stand for a missing value: rows with the same one count")
+    assert word not in note
+    assert notes([word, "P1", "P2"], person) == ()  # one row is one person in any case
+
+
+def test_a_listed_word_for_a_missing_person_is_refused_and_no_note() -> None:
+    frame = pl.DataFrame({"patient": ["k.A.", "k.A.", "P1", "P2"], "ward": ["1"] * 4})
+    listed = ko.Plan.from_dict({**plan("patient").to_dict(), "missing_values": ["k.A."]})
+    assert person_notes(FrameSource(frame), listed) == ()
+    with pytest.raises(ko.InputError, match="without a value") as refused:
+        ko.anonymize(frame, listed)
+    assert refused.value.code == "person-missing"
+
+
+def test_an_answer_about_identifiers_is_written_kept_and_told_in_the_certificate() -> None:
+    stated = plan(STATED)
+    assert stated.to_dict()["person"] == {**STATED, "attacker_knows": "one_row"}
+    assert ko.Plan.from_dict(stated.to_dict()).fingerprint() == stated.fingerprint() != plan("patient").fingerprint()
+    frame = pl.DataFrame({"patient": ["007", "7", "8"], "ward": ["1"] * 3})
+    certificate = ko.certify(ko.anonymize(frame, stated)).to_text()
+    assert "stated by the author of the plan (counted_because)" in " ".join(certificate.split())
+    assert "people may be counted several times" not in certificate
+
+
+@pytest.mark.parametrize("reason", [7, None, ["a"]])
+def test_an_answer_about_identifiers_is_a_text(reason: object) -> None:
+    with pytest.raises(ko.InputError, match="counted_because is a text") as refused:
+        plan({"column": "patient", "counted_because": reason})
+    assert refused.value.code == "plan-person"
