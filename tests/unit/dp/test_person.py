@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from kohorte.dp import QueryMetadata, dummy_table, query, typed_table
+from kohorte.dp import QueryMetadata, dummy_table, estimate_query, query, typed_table
 from kohorte.errors import InputError
 from kohorte.plans.person import Person
 
@@ -174,3 +174,17 @@ def test_rows_of_a_person_can_be_bounded_if_only_the_plan_says_who_it_is() -> No
     for person in (None, Person()):
         with pytest.raises(InputError, match="needs a private_id, or a plan with person"):
             QueryMetadata.from_dict(given, person=person)
+
+
+def test_an_answer_by_rows_is_warned_of_until_somebody_says_that_rows_are_people() -> None:
+    frame = pl.DataFrame({"age": [50] * 60})
+    answer = query(frame, "SELECT COUNT(*) FROM T", metadata(), epsilon=50)
+    [warning] = answer.warnings
+    assert warning.startswith("rows are counted, not people: nobody has said that every row is another person")
+    assert not any(letter.isdigit() for letter in warning), "a figure would be an answer without noise"
+    assert "every row counts as a different person, which nobody has stated" in answer.notes
+    estimated = estimate_query("SELECT COUNT(*) FROM T", metadata(), epsilon=50)
+    assert "every row counts as a different person, which nobody has stated" in estimated.notes
+    stated = query(frame, "SELECT COUNT(*) FROM T", metadata(private_id="none"), epsilon=50)
+    assert stated.warnings == ()
+    assert "every row counts as a different person" in stated.notes

@@ -46,7 +46,7 @@ class QueryAnswer:
     from_record: bool
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What contradicts the private id: the noise may hide less than a person."""
+    """What contradicts the private id, or that there is none: the noise may hide less than a person."""
 
     @property
     def query_result(self) -> dict[str, dict[str, Cell]]:

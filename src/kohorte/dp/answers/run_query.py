@@ -58,7 +58,7 @@ def query(
         remaining=described.budget.limit - account.spent(),
         from_record=from_record,
         notes=_notes(ready),
-        warnings=typed.doubts,
+        warnings=(*described.unstated, *typed.doubts),
     )
 
 
@@ -233,7 +233,8 @@ def _notes(ready: Releaser) -> tuple[str, ...]:
             "they are about are left out"
         )
     else:
-        notes.append("every row counts as a different person")
+        stated = metadata.rows_are_people
+        notes.append(f"every row counts as a different person{'' if stated else ', which nobody has stated'}")
     notes += [
         f"groups with fewer than {mechanism.threshold:,} rows, after noise, are not shown"
         for mechanism in ready.mechanisms.values()

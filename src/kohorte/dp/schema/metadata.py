@@ -25,6 +25,10 @@ KEYS = (
     *("missing_values", "budget"),
 )
 MOST_CONTRIBUTIONS = 1_000_000
+UNSTATED = (
+    "rows are counted, not people: nobody has said that every row is another person, so that the noise may hide one of "
+    "many rows of a person; name the private_id, or state with private_id: none that every row is another person"
+)
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,11 @@ class QueryMetadata:
     def rows_are_people(self) -> bool:
         """Whether the metadata state that every row is another person."""
         return self.private_id == NONE
+
+    @property
+    def unstated(self) -> tuple[str, ...]:
+        """A warning if nobody has said whom a row is about; it does not depend on the table."""
+        return () if self.private_id is not None else (UNSTATED,)
 
     def about(self, person: Person | None) -> Self:
         """Return metadata with the person of a plan as the private id; metadata that say something else are refused."""

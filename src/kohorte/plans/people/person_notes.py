@@ -146,8 +146,8 @@ def _unknown(persons: People) -> Iterator[str]:
     for name in persons.unknown:
         yield (
             f"{name!r} has words that usually stand for a missing value: rows with the same one count as one person, "
-            "so that a value which many of these people have seems to be rare; list the words under missing_values in the "
-            "plan, and fill in whom these rows are about or remove them"
+            "so that a value which many of these people have seems to be rare; list the words under missing_values in "
+            "the plan, and fill in whom these rows are about or remove them"
         )
 
 

@@ -79,7 +79,8 @@ def create(service: Service, actor: Actor, wanted: NewProject, *, within: Within
     if isinstance(terms, QueryTerms):
         # Loading refuses wrong types, and the first query finds the table loaded.
         table = tables.typed(service, dataset, terms.metadata)
-        warnings = (*terms.refuse_doubted(table.doubts), *unreadable_cells(table, dataset))
+        doubts = (*terms.metadata.unstated, *terms.refuse_doubted(table.doubts))
+        warnings = (*doubts, *unreadable_cells(table, dataset))
     with service.database.writing() as connection:
         dataset = ready_dataset(service, connection, wanted.dataset_id, stays=True)
         project_id = _inserted(service, connection, actor, wanted, terms)

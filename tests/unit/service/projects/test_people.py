@@ -216,3 +216,17 @@ def test_a_release_that_counts_cases_instead_of_patients_is_refused_as_queries_a
 def test_why_a_person_is_right_is_a_text(config: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="person_because"):
         read_config(config, DATASET)
+
+
+def test_the_steward_is_warned_of_queries_by_rows_that_nobody_has_called_people(
+    service: Service, steward: Person, researcher: Person
+) -> None:
+    dataset = store_dataset(service, patients(), steward.user_id)
+    actor = Actor(steward.user_id, STEWARD, "")
+
+    def warnings(**changes: Any) -> tuple[str, ...]:
+        config = interactive() | changes
+        return store.create(service, actor, NewProject("p", "", dataset, researcher.user_id, config)).warnings
+
+    assert any("nobody has said that every row is another person" in one for one in warnings())
+    assert not any("nobody has said" in one for one in warnings(person="none"))
