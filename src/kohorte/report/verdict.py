@@ -17,6 +17,7 @@ from kohorte.report.facts import Facts
 
 MOST_NAMES = 8
 ROUNDING = 1e-9
+LEFT = "lower suppression_limit in the plan, or remove the suppressed rows before the table is passed on"
 WORDS = {
     Standing.GREEN: "\u2713 Meets the plan",
     Standing.AMBER: "! Meets the plan, but look closer",
@@ -253,14 +254,19 @@ def _against_known_values(facts: Facts, standing: Standing) -> Iterator[str]:
     assert isinstance(known, Sequence)
     hurt = [str(entry["attribute"]) for entry in known if entry["classes"]]
     has = [name for name in hurt if demand_diversity(facts.plan.judging_models, name)]
+    suppressed = (
+        facts.verification is not None
+        and bool(facts.homogeneity.facts["suppressed_rows_as_class"])
+        and standing is not Standing.RED
+    )
     if lacks := [name for name in hurt if name not in has]:
         names = listed([repr(name) for name in lacks])
         yield f"Against known sensitive values, add to the plan: l-diversity (l of at least 2) for {names}."
-    suppressed = facts.verification is not None and facts.homogeneity.facts["suppressed_rows_as_class"]
-    if has and suppressed and standing is not Standing.RED:
+        if suppressed:
+            yield f"No model judges suppressed rows, which look alike. If the values that are known are theirs: {LEFT}."
+    if has and suppressed:
         yield (
             f"The plan already has a model against known values of {listed([repr(name) for name in has])}, and all "
             "classes satisfy it. The values that are known are those of suppressed rows, which look alike and which no "
-            "model judges: lower suppression_limit in the plan, or remove the suppressed rows before the table is "
-            "passed on."
+            f"model judges: {LEFT}."
         )

@@ -84,3 +84,16 @@ def test_protection_of_all_rows_of_a_person_is_advised_unless_the_plan_has_it(
     text = page(tmp_path, frame, plan, release=ko.anonymize(frame, plan))
     assert "A value counts only for people who have the same known value in all their rows." in text
     assert ("Against this attack: attacker_knows: all_rows in the plan." in text) is advised
+
+
+def test_diversity_alone_is_not_advised_where_suppressed_rows_may_tell_the_value(tmp_path: Path) -> None:
+    frame = table().filter((pl.col("a") != "rare") | (pl.int_range(pl.len()) < 304))  # four rows: below k
+    plan = plan_with(DistinctLDiversity("drug", l=2), suppression_limit=0.1)
+    release = ko.anonymize(frame, plan)
+    assert release.suppressed == 4
+    text = page(tmp_path, frame, plan, release=release)
+    assert f"{LATER} (l of at least 2) for 'diagnosis'." in text
+    assert "No model judges suppressed rows, which look alike. If the values that are known are theirs: lower" in text
+    assert HAS not in text
+    kept = page(tmp_path, frame.head(300), plan, release=ko.anonymize(frame.head(300), plan))
+    assert "No model judges suppressed rows" not in kept
