@@ -70,8 +70,10 @@ class ColumnProfile:
 
 
 def why_stars(columns: Sequence[ColumnProfile]) -> str:
-    """Why no plan for these columns would run: quasi-identifiers with suppressed cells; empty if there are none."""
-    starred = [column for column in columns if column.stars and column.role is Role.QUASI_IDENTIFYING]
+    """Why no plan for these columns would run: quasi-identifiers or sensitive columns with suppressed cells; empty if
+    there are none."""
+    refused = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
+    starred = [column for column in columns if column.stars and column.role in refused]
     if not starred:
         return ""
     cells = count(sum(column.stars for column in starred), "cell")
