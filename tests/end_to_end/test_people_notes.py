@@ -88,6 +88,23 @@ def test_a_plan_that_states_that_rows_are_people_is_contradicted_on_every_exit(
         assert note in said(folder, capsys, verb, *RELEASED, "--original", "{folder}/stays.csv")
 
 
+def test_risk_attack_and_a_report_of_the_release_alone_say_what_its_certificate_says(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "plan.yaml").write_text(f"{PLAN}person: none\n")
+    said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
+    told = "the certificate of the table says: rows are counted, not people: the plan states"
+    report = ("--report", "{folder}/alone.html")
+    assert told in said(folder, capsys, "risk", *RELEASED, *report)
+    page = unescape((folder / "alone.html").read_text())
+    assert told in page
+    assert "look closer" in page
+    assert told in " ".join(json.loads(said(folder, capsys, "risk", *RELEASED, "--json"))["warnings"])
+    assert f"open: {told}" in said(folder, capsys, "attack", *RELEASED)
+    for verb in ("risk", "attack"):
+        assert told not in said(folder, capsys, verb, *RELEASED, "--original", "{folder}/stays.csv")
+
+
 def test_a_certificate_of_another_file_or_another_plan_says_nothing_about_a_table(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

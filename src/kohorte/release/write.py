@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -211,6 +211,17 @@ def certified_points(file: TableFile, plan: Plan) -> list[str]:
     if _about_points(certified) != _about_points(given) or not isinstance(reasons, list):
         return []
     return ["".join(filter(str.isprintable, reason)) for reason in reasons if isinstance(reason, str)]
+
+
+def only_certified(points: Iterable[str], said: Iterable[str]) -> list[str]:
+    """The points of a certificate, in words, without those that are said already: others about the same."""
+    known = {_kind(point) for point in said}
+    return [f"the certificate of the table says: {point}" for point in points if _kind(point) not in known]
+
+
+def _kind(point: str) -> str:
+    """What an open point is about: its words before the reasons and figures."""
+    return point.partition(":")[0]
 
 
 def _about_points(plan: Mapping[str, object]) -> dict[str, object]:

@@ -31,6 +31,7 @@ from kohorte.release.telling.one_person import RowsOfOnePerson
 from kohorte.release.telling.people import LEAST, public_people
 from kohorte.release.verification import verify_source
 from kohorte.release.words import unit_named
+from kohorte.release.write import certified_points, only_certified
 from kohorte.report.figures.alike_words import WORDS, AlikeWords
 from kohorte.report.figures.contributions import Contribution, contributions
 from kohorte.report.figures.distributions import one_value_each
@@ -53,18 +54,23 @@ def view_named(name: object) -> View:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A table, its risk, the file that it is read from, if any, and what is open about that file."""
+    """A table, its risk, the file that it is read from, if any, and what is open about that file.
+
+    `certified` are the open points of the certificate next to the file.
+    """
 
     frame: pl.DataFrame = field(repr=False)
     profile: RiskProfile
     file: FileFacts | None = None
     open_points: tuple[str, ...] = ()
+    certified: tuple[str, ...] = ()
 
     @classmethod
     def of_file(cls, file: TableFile, profile: RiskProfile, plan: Plan) -> Measured:
         """A table that was read from a file, perhaps that of a release."""
         frame = without_quotes(file, plan.formulas)[0].frame
-        return cls(frame, profile, FileFacts(file.path.name, file.sha256), tuple(file_points(file, plan)))
+        points, certified = tuple(file_points(file, plan)), tuple(certified_points(file, plan))
+        return cls(frame, profile, FileFacts(file.path.name, file.sha256), points, certified)
 
     @property
     def kept(self) -> int:
@@ -267,7 +273,9 @@ class Facts:
         if self.verification is None:
             return ()
         found = table_warnings(self.judged.frame, self.plan, self.verification)
-        return tuple(dict.fromkeys((*found, *self.judged.profile.open_points, *self.judged.open_points)))
+        said = tuple(dict.fromkeys((*found, *self.judged.profile.open_points, *self.judged.open_points)))
+        alone = self.after is None and self.original is None  # an original tells it by itself
+        return (*said, *only_certified(self.judged.certified, said)) if alone else said
 
     @cached_property
     def homogeneity(self) -> Attack | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from textwrap import fill
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
@@ -53,6 +54,7 @@ def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attack
     from kohorte.attacks import read_knowledge, run_attacks
     from kohorte.data import Formulas, read_table, without_quotes
     from kohorte.plans import Plan
+    from kohorte.release.write import certified_points, only_certified
 
     def read(path: str | None, formulas: Formulas) -> object:
         if path is None:
@@ -62,8 +64,9 @@ def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attack
         return without_quotes(file, formulas)[0].frame
 
     plan = Plan.from_yaml(options.plan)
-    return run_attacks(
-        without_quotes(read_data(options, progress), plan.formulas)[0].frame,
+    file = read_data(options, progress)
+    attacks = run_attacks(
+        without_quotes(file, plan.formulas)[0].frame,
         plan,
         only=None if options.only is None else [name.strip() for name in options.only.split(",")],
         register=read(options.register, Formulas.AS_IS),
@@ -72,6 +75,10 @@ def _attacked(options: argparse.Namespace, progress: TerminalProgress) -> Attack
         knowledge=None if options.knowledge is None else read_knowledge(options.knowledge),
         progress=progress,
     )
+    if options.original is not None:
+        return attacks
+    hidden = only_certified(certified_points(file, plan), attacks.open_points)
+    return replace(attacks, open_points=(*attacks.open_points, *hidden))
 
 
 def _print(attacks: Attacks) -> None:

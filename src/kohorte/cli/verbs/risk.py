@@ -95,8 +95,8 @@ def run(options: argparse.Namespace) -> int:
     options.report_view = report_view(options)
     refuse_unread_about(options)
     with TerminalProgress.of(options) as progress:
-        profile, after = _profiles(options, progress)
-    notes = tuple(dict.fromkeys((*profile.open_points, *(() if after is None else after.open_points))))
+        profile, after, certified = _profiles(options, progress)
+    notes = tuple(dict.fromkeys((*profile.open_points, *(() if after is None else after.open_points), *certified)))
     from kohorte.risks import compare_risks
 
     if options.json:
@@ -114,11 +114,17 @@ def run(options: argparse.Namespace) -> int:
     return 1 if judged.weighted is not None and judged.weighted.within_limit is False else 0
 
 
-def _profiles(options: argparse.Namespace, progress: TerminalProgress) -> tuple[RiskProfile, RiskProfile | None]:
-    """Measure the table, and the one that it is compared with; write the report."""
+def _profiles(
+    options: argparse.Namespace, progress: TerminalProgress
+) -> tuple[RiskProfile, RiskProfile | None, list[str]]:
+    """Measure the table, and the one that it is compared with; write the report.
+
+    The last are open points that only the certificate next to the table tells, where no original does.
+    """
     progress.stage(Stage.CHECKING, "the plan")
     from kohorte.data import read_table, without_quotes
     from kohorte.plans import Plan
+    from kohorte.release.write import certified_points, only_certified
     from kohorte.risks import RiskPolicy, risk
     from kohorte.risks.comparison import before_and_after
 
@@ -160,7 +166,8 @@ def _profiles(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
         progress.stage(Stage.WRITING, "the report")
         other = None if compared is None or after is None else (compared, after)
         _write_report(options, stated, plan, (data, before), other, known)
-    return before, after
+    alone = known is None and compared is None
+    return before, after, only_certified(certified_points(data, plan), before.open_points) if alone else []
 
 
 def _refuse_report(options: argparse.Namespace, plan: Plan) -> None:

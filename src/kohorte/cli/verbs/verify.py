@@ -73,7 +73,7 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     from kohorte.release.telling.formulas import file_points
     from kohorte.release.telling.promises import plan_notes
     from kohorte.release.telling.verdict import judge
-    from kohorte.release.write import certified_input, certified_points
+    from kohorte.release.write import certified_input, certified_points, only_certified
 
     plan = Plan.from_yaml(options.plan)
     file = read_data(options, progress)
@@ -87,13 +87,6 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     unclear, notes = ([], []) if original is None else original_points(file, original, plan, certified_input(file))
     verification = replace(verification, open_points=(*verification.open_points, *unclear))
     open_points = (*table_warnings(table.frame, plan, verification), *file_points(file, plan))
-    said = {_kind(point) for point in open_points}
-    certified = [] if original is not None else certified_points(file, plan)
-    hidden = [f"the certificate of the table says: {point}" for point in certified if _kind(point) not in said]
+    hidden = [] if original is not None else only_certified(certified_points(file, plan), open_points)
     verification = replace(verification, open_points=(*verification.open_points, *hidden))
     return verification, judge(verification, (*open_points, *hidden)), [*notes, *plan_notes(plan)]
-
-
-def _kind(point: str) -> str:
-    """What an open point is about: its words before the reasons and figures."""
-    return point.partition(":")[0]
