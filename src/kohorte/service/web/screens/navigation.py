@@ -22,6 +22,7 @@ class Place:
 PLACES = (
     Place(translatable("Home"), "/app", "show_me"),
     Place(translatable("Data"), "/app/datasets", "list_datasets", Part.RESEARCH),
+    Place(translatable("Review"), "/app/drafts", "list_drafts", Part.RESEARCH),
     Place(translatable("Projects"), "/app/projects", "list_projects", Part.RESEARCH),
     Place(translatable("Jobs"), "/app/jobs", "list_jobs", Part.RESEARCH),
     Place(translatable("Accounts"), "/app/accounts", "list_users"),

@@ -12,6 +12,7 @@ from kohorte.service.web.screens.routes import (
     accounts,
     approvals,
     datasets,
+    drafts,
     entrance,
     home,
     jobs,
@@ -22,7 +23,7 @@ from kohorte.service.web.screens.routes import (
 )
 
 SHARED = (entrance, static, home, accounts, approvals)
-SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {Part.RESEARCH: (datasets, plans, releases, questions, jobs)}
+SCREENS: Mapping[Part, tuple[ModuleType, ...]] = {Part.RESEARCH: (datasets, plans, drafts, releases, questions, jobs)}
 """The screens of every part; a part that is not served has none."""
 
 

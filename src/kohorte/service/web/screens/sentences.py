@@ -21,6 +21,13 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         "dataset-stored": translatable("The table has been stored, encrypted."),
         "dataset-deleted": translatable("The data set has been deleted."),
         "project-created": translatable("The project has been created. Its release is being made."),
+        "draft-saved": translatable("The draft has been saved. Nobody but data stewards sees it before you submit it."),
+        "draft-submitted": translatable(
+            "The draft has been submitted. Approvers and data protection officers see it now."
+        ),
+        "draft-signed": translatable("You have signed this version."),
+        "draft-returned": translatable("You have returned the draft to the data stewards."),
+        "project-withdrawn": translatable("The release has been withdrawn. Nobody can download it any more."),
         "job-cancelled": translatable("The job will stop within a few seconds."),
         "nothing-changed": translatable("Nothing has changed."),
     }

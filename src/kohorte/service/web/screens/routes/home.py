@@ -13,6 +13,8 @@ from kohorte.service.jobs import listing
 from kohorte.service.parts import Part
 from kohorte.service.projects import store
 from kohorte.service.projects.project_dicts import projects_to_dicts
+from kohorte.service.reviews import draft_dicts, drafts
+from kohorte.service.reviews.rows import DraftState
 from kohorte.service.web.screens.visitors import Allowed, Visitor
 
 router = APIRouter(include_in_schema=False)
@@ -26,6 +28,7 @@ def home(visitor: Annotated[Visitor, Allowed("show_me")]) -> Response:
     return visitor.page(
         "home.html.j2",
         approvals=_approvals(visitor),
+        drafts=_drafts(visitor) if research and visitor.may("list_drafts") else [],
         projects=_projects(visitor) if research and visitor.may("list_projects") else [],
         jobs=_jobs(visitor) if research and visitor.may("list_jobs") else [],
     )
@@ -35,6 +38,13 @@ def _approvals(visitor: Visitor) -> list[dict[str, Any]]:
     """Requests that the visitor can decide, and their own, which wait for others."""
     found, _ = requests.listed(visitor.service, visitor.actor, state=ApprovalState.PENDING, limit=SHOWN, page=1)
     return found
+
+
+def _drafts(visitor: Visitor) -> list[dict[str, Any]]:
+    """Drafts that wait for the visitor: for reviewers those in review, for stewards those that are approved."""
+    state = DraftState.REVIEW if visitor.may("sign_draft") else DraftState.APPROVED
+    rows, _ = drafts.page(visitor.service, visitor.actor, state=state, limit=SHOWN, number=1)
+    return draft_dicts.drafts_to_dicts(visitor.service, rows)
 
 
 def _projects(visitor: Visitor) -> list[dict[str, Any]]:

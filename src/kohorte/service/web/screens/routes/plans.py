@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -17,10 +18,12 @@ from kohorte.service.datasets import proposal, records
 from kohorte.service.permissions import Role
 from kohorte.service.previews import evaluation
 from kohorte.service.projects import store
+from kohorte.service.reviews import draft_dicts, drafts
 from kohorte.service.web.dependencies import LARGEST_NUMBER, Number
 from kohorte.service.web.execution.table_work import run_preview, run_table_work
 from kohorte.service.web.routes.projects import attachment
 from kohorte.service.web.screens.plan_form import PlanForm, plan_from, plan_from_text
+from kohorte.service.web.screens.routes.drafts import comment_of, revision_of
 from kohorte.service.web.screens.visitors import Allowed, Visitor
 
 router = APIRouter(include_in_schema=False)
@@ -79,15 +82,61 @@ async def create_project(dataset_id: Number, visitor: Sharer) -> Response:
     plan: dict[str, Any] = _as_sent(visitor)
     try:
         plan = _plan(visitor, dataset)
-        researcher = visitor.text("researcher")
-        if not researcher.isdecimal() or not 0 < int(researcher) <= LARGEST_NUMBER:
-            raise InputError("choose the researcher who gets the release", code="plan-form", field="researcher")
+        researcher = _researcher(visitor)
         name = visitor.text("name") or str(dataset["name"])
-        wanted = store.NewProject(name, visitor.text("description"), dataset_id, int(researcher), {"plan": plan})
+        wanted = store.NewProject(name, visitor.text("description"), dataset_id, researcher, {"plan": plan})
         created = await run_table_work(store.create, visitor.service, visitor.actor, wanted)
     except KohorteError as error:
         return await _editor(visitor, dataset, plan, problem=error)
     return visitor.to(f"/app/jobs/{created.job_id}", said="project-created")
+
+
+@router.get("/app/drafts/{draft_id}/plan", name="screen_change_draft")
+async def draft_plan(draft_id: Number, visitor: Annotated[Visitor, Allowed("change_draft")]) -> Response:
+    """Show the editor with the plan of a draft."""
+    draft = await run_in_threadpool(draft_dicts.show, visitor.service, visitor.actor, draft_id)
+    dataset = await run_in_threadpool(_ready, visitor, draft["dataset_id"])
+    kept = {"draft": str(draft_id), "revision": str(draft["revision"]), "name": draft["name"], "comment": ""}
+    kept["researcher"] = str(draft["researcher"]["user_id"])
+    return await _editor(visitor, dataset, draft["config"]["plan"], typed=kept)
+
+
+@router.post(f"{PLAN}/draft", name="screen_save_draft")
+async def save_draft(dataset_id: Number, visitor: Annotated[Visitor, Allowed("create_draft")]) -> Response:
+    """Save the plan as a draft, or as a new version of one; nothing that was typed is lost if it is refused."""
+    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    plan: dict[str, Any] = _as_sent(visitor)
+    try:
+        plan = _plan(visitor, dataset)
+        name = visitor.text("name") or str(dataset["name"])
+        content = drafts.Content(name, _researcher(visitor), {"plan": plan}, comment_of(visitor))
+        number = await run_in_threadpool(_saved_draft, visitor, dataset_id, content)
+    except KohorteError as error:
+        newest = {"revision": error.field} if error.code == "draft-changed-conflict" else {}
+        return await _editor(visitor, dataset, plan, problem=error, typed={**_typed(visitor), **newest})
+    return visitor.to(f"/app/drafts/{number}", said="draft-saved")
+
+
+def _saved_draft(visitor: Visitor, dataset_id: int, content: drafts.Content) -> int:
+    text = visitor.text("draft")
+    if not text.isdecimal() or not 0 < int(text) <= LARGEST_NUMBER:
+        return drafts.create(visitor.service, visitor.actor, dataset_id, content)
+    before = draft_dicts.show(visitor.service, visitor.actor, int(text))["config"]
+    config = {**{key: value for key, value in before.items() if key != "plan"}, **content.config}
+    drafts.change(visitor.service, visitor.actor, int(text), revision_of(visitor), replace(content, config=config))
+    return int(text)
+
+
+def _researcher(visitor: Visitor) -> int:
+    researcher = visitor.text("researcher")
+    if not researcher.isdecimal() or not 0 < int(researcher) <= LARGEST_NUMBER:
+        raise InputError("choose the researcher who gets the release", code="plan-form", field="researcher")
+    return int(researcher)
+
+
+def _typed(visitor: Visitor) -> dict[str, str]:
+    """What was typed beside the plan."""
+    return {name: visitor.text(name) for name in ("draft", "revision", "name", "researcher", "comment")}
 
 
 def _ready(visitor: Visitor, dataset_id: int) -> dict[str, Any]:
@@ -148,6 +197,7 @@ async def _editor(visitor: Visitor, dataset: Mapping[str, Any], plan: Mapping[st
         roles=list(AttributeRole),
         researchers=await run_in_threadpool(_researchers, visitor),
         before=_before(visitor),
+        typed=told.get("typed") or _typed(visitor),
         problem=problem,
         found=found,
     )

@@ -67,7 +67,7 @@ if (panel) {
     }
   };
   form.addEventListener("input", (event) => {
-    if (["text", "name", "researcher", "description"].includes(event.target.name)) return;
+    if (["text", "name", "researcher", "description", "comment"].includes(event.target.name)) return;
     window.clearTimeout(waiting);
     waiting = window.setTimeout(show, 400);
   });
