@@ -127,6 +127,7 @@ def assert_runs(stage: Stage) -> None:
 FAST = {"names": ("clinic-a", "clinic-b"), "beat": 0.2}
 
 
+@pytest.mark.slow
 def test_a_helper_that_is_killed_ends_the_run_everywhere_and_it_can_be_started_again(tmp_path: Path) -> None:
     stage = staged(tmp_path, "C", "horizontal", **FAST)
     assert_others_end(stage, "helper", ("send", "counted", "SIGKILL"))

@@ -1,4 +1,9 @@
-"""Institutions as processes of their own exchange requests and answers over the network, with certificates."""
+"""Institutions as processes of their own exchange requests and answers over the network, with certificates.
+
+Two servers run for all of them. Quick tests of the same: parcels that lie, return or are changed in
+tests/unit/exchange/peers, decisions and answers in tests/unit/exchange/deciding, requests of peers to a service in
+tests/end_to_end/service/test_exchange.py, and pinned certificates in tests/end_to_end/service/test_two_services.py.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +33,7 @@ from support.serving import serving
 from testbed.hospital import PLAN, STATISTICS, patients, request
 from testbed.running import free_port
 
+pytestmark = pytest.mark.slow
 PASSWORDS = {"Ben": "correct horse battery", "Cleo": "quite another staple"}
 NAMES = {"a": "Institute A", "b": "Hospital B", "c": "Institute C"}
 SOON = (datetime.now(UTC).date() + timedelta(days=30)).isoformat()
@@ -179,7 +185,6 @@ def test_refusals_have_the_same_bytes_whatever_the_reason(network: Network) -> N
     assert told[0] == told[1] == told[2]
 
 
-@pytest.mark.slow
 def test_nothing_is_lost_or_sent_twice_while_a_house_is_down(network: Network) -> None:
     a, b = network.a, network.b
     number = a.asks(IBUPROFEN)
@@ -298,7 +303,6 @@ def all_but_a_few(table: pl.DataFrame) -> dict[str, Any]:
     return {"all": [METHADONE, {"not": {"all": known}}]}
 
 
-@pytest.mark.slow
 def test_the_neighbour_is_found_by_no_comparison_of_answers_to_two_institutions(network: Network) -> None:
     """Section 4.4: asking for a rare drug, again with slightly different conditions, and through a second house."""
     a, b, c = network.a, network.b, network.c
