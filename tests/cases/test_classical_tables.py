@@ -62,7 +62,17 @@ def published_datafly(rows, trees, k, most):
         suppressed = sum(freq[cells] for cells in small)
         gone = set(small)
         if 0 < suppressed < k:
-            gone.add(min((cells for cells in freq if cells not in small), key=lambda cells: (freq[cells], cells)))
+            columns = [Counter(column) for column in zip(*found, strict=True)]
+            gone.add(
+                min(
+                    (cells for cells in freq if cells not in small),
+                    key=lambda cells: (
+                        freq[cells],
+                        [often[cell] for often, cell in zip(columns, cells, strict=True)],
+                        cells,
+                    ),
+                )
+            )
         if suppressed <= k and sum(freq[cells] for cells in gone) <= most:
             return [("*",) * len(trees) if cells in gone else cells for cells in found]
         distinct = [-1 if set(column) == {"*"} else len(set(column)) for column in map(list, zip(*found, strict=True))]

@@ -108,7 +108,7 @@ def anonymize_blindly(table: SealedTable, plan: Plan, *, progress: ProgressCallb
     started = time.perf_counter()
     tokens, token_plan = tokens_of(table, plan)
     encoded = encode_problem(FrameSource(tokens), token_plan, progress=progress)
-    setup = set_up_search(encoded)
+    setup = set_up_search(encoded, ordered=False)
     result = search(setup)
     if result.best is None:
         raise nothing_found(setup, result)

@@ -62,11 +62,11 @@ class SearchSetup:
         return self.evaluator.engine
 
 
-def set_up_search(encoded: EncodedProblem) -> SearchSetup:
-    """Create the engine and the search problem of an encoded table."""
+def set_up_search(encoded: EncodedProblem, *, ordered: bool = True) -> SearchSetup:
+    """Create the engine and the search problem of an encoded table; `ordered`: its values have an order."""
     engine, name = engine_for(encoded.table), encoded.plan.search.algorithm
     k_or_none = not is_recoder(name) and search_named(name).suppresses_k_or_none
-    evaluator, problem = full_domain(encoded.table, encoded.goal, engine, k_or_none=k_or_none)
+    evaluator, problem = full_domain(encoded.table, encoded.goal, engine, k_or_none=k_or_none, ordered=ordered)
     if encoded.plan.population_files:
         rows, classes = (encoded.source, encoded.tuples), engine.classes(problem.lattice.bottom)
         refuse_missing_people(rows, encoded.table, classes, encoded.plan)

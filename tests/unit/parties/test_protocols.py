@@ -203,6 +203,39 @@ def test_rows_that_lack_a_value_may_look_like_all_others(protocol: str, tmp_path
     assert rows_of(release.frame, ["sex", "note"]) == rows_of(pooled.data, ["sex", "note"])
 
 
+DATAFLY = {
+    "kohorte": 1,
+    "attributes": {"sex": {"role": "quasi-identifying"}, "town": PLAN["attributes"]["town"]},
+    "models": [{"model": "k-anonymity", "k": 2}],
+    "suppression_limit": 0.5,
+    "search": {"algorithm": "datafly"},
+}
+
+
+@pytest.mark.parametrize("protocol", ["A", "B"])
+def test_datafly_suppresses_the_same_class_of_several_that_are_equally_small(protocol: str, tmp_path: Path) -> None:
+    """One row is alone, so that another class is suppressed: it was another one in every run."""
+    sexes = ["m", "m", "m", "m", "f", "f", "f", "f", "d"]
+    towns = ["Dresden", "Dresden", "Görlitz", "Görlitz", "Dresden", "Dresden", "Dresden", "Würzburg", "Würzburg"]
+    frame = pl.DataFrame({"sex": [*sexes, "f"], "town": [*towns, "Würzburg"]})
+    study = study_of(tmp_path, protocol, "horizontal", DATAFLY)
+    pooled = ko.anonymize(frame, study.plan)
+    assert pooled.suppressed == 3
+    for _ in range(4):
+        release = run_study(study, {name: frame[n::3] for n, name in enumerate(PARTIES)})["clinic-b"]
+        assert release is not None
+        assert rows_of(release.frame, ["sex", "town"]) == rows_of(pooled.data, ["sex", "town"])
+
+
+def test_datafly_is_refused_where_only_the_order_of_values_tells_what_to_suppress(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"sex": ["m", "m", "f", "f", "d"], "town": ["Dresden"] * 5})
+    study = study_of(tmp_path, "B", "horizontal", DATAFLY | {"suppression_limit": 0.6})
+    assert ko.anonymize(frame, study.plan).suppressed == 3
+    with pytest.raises(InputError, match="only their values tell apart") as refused:
+        run_study(study, {name: frame[n::3] for n, name in enumerate(PARTIES)})
+    assert refused.value.code == "study-unsuited"
+
+
 HYBRID = {
     "distribution": "hybrid",
     "identifier": "TID",
