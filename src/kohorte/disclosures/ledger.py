@@ -13,7 +13,7 @@ Source
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,6 +118,17 @@ class Ledger:
             books.save({"action": "record", "release": number, "code": books.head.code})
         return number
 
+    def record_again(self, candidate: Candidate, certificate_hash: str, *, k: int, together: Together = ALL) -> int:
+        """Record a release after an attempt that may have been killed; one that is in the ledger keeps its number.
+
+        It is examined in any case: somebody may have withdrawn since.
+        """
+        with self._storage.reading() as books:
+            known = [one["number"] for one in books.all_facts() if _is_of(one, candidate, certificate_hash)]
+            if known and (findings := _examined(books, candidate, k, together)):
+                raise refused(findings)
+        return int(known[-1]) if known else self.record(candidate, certificate_hash, k=k, together=together)
+
     def record_all(self, candidates: Iterable[Candidate]) -> list[int]:
         """Record releases that left before there was a ledger, all of them or none; returns their numbers."""
         with self._storage.writing() as books:
@@ -193,6 +204,11 @@ class Ledger:
         if not number.isdecimal() or not code:
             raise InputError("a head is a number, a colon and a code", code="disclosure-options")
         self._storage.refuse_changed((int(number), code))
+
+
+def _is_of(facts: Mapping[str, Any], candidate: Candidate, certificate_hash: str) -> bool:
+    same = facts["recipient"] == candidate.recipient and facts["kind"] == str(candidate.kind)
+    return bool(certificate_hash) and same and facts["certificate"] == certificate_hash
 
 
 def refused(findings: Findings) -> PrivacyViolation:

@@ -179,7 +179,8 @@ def _answer_to_folder(options: argparse.Namespace, folder: RequestFolder) -> int
     from kohorte.exchange.deciding.answers import answer
 
     ledger = _ledger(options, folder)
-    made = answer(folder, options.number, Path(options.output), ledger, today=_today())
+    with folder.held(options.number):
+        made = answer(folder, options.number, Path(options.output), ledger, today=_today())
     ledger.close()
     if options.json:
         files = [path.name for path in made.files]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError
 from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.deciding.decisions import State, decisions, policy_of, refuse_answered
-from kohorte.exchange.deciding.folder import ANSWERED, RequestFolder
+from kohorte.exchange.deciding.folder import ANSWERED, BEGUN, RequestFolder
 from kohorte.exchange.deciding.left_identifiers import refuse_identifiers
 from kohorte.exchange.request import Request
 from kohorte.release import certificate_paths
@@ -50,14 +51,23 @@ def answer(
         )
     if output.exists():
         raise InputError(f"{output}: exists already; give the name of a new folder", code="output-exists")
+    who = actor or account()
     made = (
-        _refusal(request, output) if state is State.REFUSED else _release(folder, number, record, output, ledger, today)
+        _refusal(request, output)
+        if state is State.REFUSED
+        else _release(folder, number, record, output, ledger, today, who)
     )
     kind = "released" if made.released else "refused"
     folder.trust.log.append(
-        ANSWERED, f"request {number}", actor=actor or account(), answer=kind, check=record.sha256, release=made.release
+        ANSWERED, f"request {number}", actor=who, answer=kind, check=record.sha256, release=made.release
     )
     return made
+
+
+def remove_unfinished(folder: RequestFolder, number: int, output: Path) -> None:
+    """Remove what a killed process left in the house's own folder of an answer; nobody got it, as none was noted."""
+    refuse_answered(folder, number)
+    shutil.rmtree(output, ignore_errors=True)
 
 
 def _refusal(request: Request, output: Path) -> Answer:
@@ -66,7 +76,7 @@ def _refusal(request: Request, output: Path) -> Answer:
 
 
 def _release(
-    folder: RequestFolder, number: int, record: CheckRecord, output: Path, ledger: Ledger, today: date
+    folder: RequestFolder, number: int, record: CheckRecord, output: Path, ledger: Ledger, today: date, actor: str
 ) -> Answer:
     request, policy = folder.request(number), policy_of(record)
     request.refuse_expired(today)
@@ -79,7 +89,12 @@ def _release(
     refuse_identifiers(read_table(draft).frame, policy)
     certificates = {path.name.replace("draft", "table"): path.read_bytes() for path in certificate_paths(draft)}
     certificate = next(iter(certificates.values()))
-    release = ledger.record(folder.disclosure(number), sha256_of(certificate), k=policy.k, together=policy.together)
+    disclosure = folder.disclosure(number)
+    begun = any(one["action"] == BEGUN and one["details"]["check"] == record.sha256 for one in folder.entries(number))
+    if not begun:  # a process that is killed from here on may leave a release in the ledger
+        folder.trust.log.append(BEGUN, f"request {number}", actor=actor, check=record.sha256)
+    remember = ledger.record_again if begun else ledger.record
+    release = remember(disclosure, sha256_of(certificate), k=policy.k, together=policy.together)
     output.mkdir()
     files = [_written(output / name, data) for name, data in (*certificates.items(), (TABLE, content))]
     facts = {"answer": "released", "table": TABLE, "sha256": sha256_of(content), "certificate": sha256_of(certificate)}

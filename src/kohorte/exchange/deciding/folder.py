@@ -30,7 +30,8 @@ from kohorte.trust.libraries import refuse_missing_libraries
 from kohorte.trust.log import account
 from kohorte.trust.private_files import locked
 
-RECEIVED, CHECKED, DECIDED, ANSWERED = "receive request", "check request", "decide request", "answer request"
+RECEIVED, CHECKED, DECIDED = "receive request", "check request", "decide request"
+BEGUN, ANSWERED = "begin answer", "answer request"
 
 
 @dataclass(frozen=True)

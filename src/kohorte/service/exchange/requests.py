@@ -15,6 +15,7 @@ from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import AccessDenied, InputError
 from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.deciding.answers import answer as answer_to_folder
+from kohorte.exchange.deciding.answers import remove_unfinished
 from kohorte.exchange.deciding.decisions import Choice, Decider, decide, decisions, state_of
 from kohorte.exchange.deciding.folder import RequestFolder
 from kohorte.exchange.holding import Holding
@@ -138,9 +139,9 @@ def answer_request(service: Service, actor: Actor, number: int) -> dict[str, Any
             sent = deliver(folder.trust, item, actor=name_of(actor))
             told: dict[str, Any] = {"to": sent.to, "state": str(sent.state), "files": []}
         else:
-            made = answer_to_folder(
-                folder, number, _files(folder, number), ledger, today=_today(), actor=name_of(actor)
-            )
+            with folder.held(number):
+                remove_unfinished(folder, number, files := _files(folder, number))
+                made = answer_to_folder(folder, number, files, ledger, today=_today(), actor=name_of(actor))
             told = {"to": None, "state": "written", "files": sorted(path.name for path in made.files)}
     note(service, actor, "answer-request", f"request {number}")
     return {"number": number, **told}

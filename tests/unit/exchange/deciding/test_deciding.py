@@ -92,7 +92,14 @@ def test_two_people_release_an_answer_that_the_ledger_remembers(house: House) ->
     assert release["recipient"] == "Institute A"
     assert state_of(house.folder, number) is State.ANSWERED
     actions = [entry["action"] for entry in house.folder.entries(number)]
-    assert actions == ["receive request", "check request", "decide request", "decide request", "answer request"]
+    assert actions == [
+        "receive request",
+        "check request",
+        "decide request",
+        "decide request",
+        "begin answer",
+        "answer request",
+    ]
     assert house.folder.trust.log.verify().whole
 
 
