@@ -159,8 +159,8 @@ def test_from_a_request_to_an_answer_that_the_requester_can_verify(network: Netw
     assert b.exchange("answer", str(here), code=2)["error"] == "exchange-answered"
     assert not list((b.root / "b" / "exchange" / "outbox" / f"{number}-answer").glob("files"))
     told = [(one["action"], one["actor"]) for one in b.institution.folder.log.verified_entries()]
-    assert [action for action, _ in told][-5:] == [
-        "decide request", "record", "answer request", "sign answer", "send parcel",
+    assert [action for action, _ in told][-6:] == [
+        "decide request", "begin answer", "record", "answer request", "sign answer", "send parcel",
     ]  # fmt: skip
     assert [actor for action, actor in told if action == "decide request"][-2:] == ["Ben", "Cleo"]
     assert a.institution.actions()[-1] == "receive answer"

@@ -22,6 +22,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import polars as pl
 
+from kohorte.data import spelling_keys
 from kohorte.disclosures.atoms import joined, refined, signatures
 from kohorte.disclosures.candidate import PUBLIC, Candidate
 from kohorte.disclosures.examining import examine
@@ -242,18 +243,24 @@ def _refuse_unknown(books: Books, candidate: Candidate) -> None:
 
 def _groups(books: Books, recipient: str, together: Together) -> Iterator[_Group]:
     """The atoms of each group that would compare what the recipient gets."""
-    if together == ALL or recipient == PUBLIC:
+    if together == ALL or _spelling(recipient) == PUBLIC:
         yield _Group(books.atoms(), lambda _: True)
         return
     if isinstance(together, str) and together != ALONE:
         raise InputError("together: is all, alone, or groups of recipients", code="disclosure-together")
-    named = [] if isinstance(together, str) else [set(group) for group in together if recipient in group]
-    for group in named or [{recipient}]:
-        members = sorted(group | {recipient, PUBLIC})
+    groups = [] if isinstance(together, str) else [{_spelling(member) for member in group} for group in together]
+    own, known = _spelling(recipient), {recipient, PUBLIC, *(facts["recipient"] for facts in books.all_facts())}
+    for group in [group for group in groups if own in group] or [{own}]:
+        members = sorted(name for name in known if _spelling(name) in {*group, own, PUBLIC})
         atoms = books.recipient(members[0])
         for member in members[1:]:
             atoms = refined(atoms, books.recipient(member))
         yield _Group(atoms, frozenset(members).__contains__)
+
+
+def _spelling(name: str) -> str:
+    """One text for all spellings of a recipient, so that nobody begins again by capital letters or blanks."""
+    return str(spelling_keys(pl.Series([name], dtype=pl.String))[0])
 
 
 def _record(books: Books, candidate: Candidate, certificate_hash: str) -> int:

@@ -70,6 +70,14 @@ def test_only_the_releases_that_are_needed_are_named(ledger: Ledger) -> None:
     assert kinds(ledger, asked(ledger, "abcde", "00000")) == [(FindingKind.ALL_BUT_FEW, (4,))]
 
 
+@pytest.mark.parametrize("name", ["a", " A ", "\uff21"])
+def test_a_recipient_who_writes_its_name_in_another_way_is_the_same_one(ledger: Ledger, name: str) -> None:
+    ledger.record(asked(ledger, "abcdef", "000000", "A"), k=K)
+    candidate = asked(ledger, "abcde", "00000", name)
+    assert kinds(ledger, candidate, "alone") == [(FindingKind.ALL_BUT_FEW, (1,))]
+    assert kinds(ledger, candidate, [["a", "B"]]) == [(FindingKind.ALL_BUT_FEW, (1,))]
+
+
 def test_recipients_who_do_not_compare_are_examined_alone(ledger: Ledger) -> None:
     ledger.record(asked(ledger, "abcdef", "000000", "A"), k=K)
     candidate = asked(ledger, "abcde", "00000", "B")

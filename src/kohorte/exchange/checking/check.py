@@ -59,7 +59,7 @@ def check_request(
     tell(progress, Stage.COUNTING, f"people of {table.height:,} rows")
     rows, cells = _base_set(table, look, ledger)
     local = local_look(rows.frame, request.attributes, rows.people, holding.policy.k)
-    judged = judge(rows.frame, rows.people, look, local)
+    judged = judge(rows, look, local)
     tell(progress, Stage.SEARCHING, "for what could be sent")
     draft = _drafted(rows, judged, look, ledger, local) if cells is None else NoDraft(cells)
     verdicts = _final(judged, draft)
@@ -98,7 +98,7 @@ def _base_set(table: pl.DataFrame, look: GlobalLook, ledger: Ledger) -> tuple[Ro
     people: Integers = ledger.fingerprints(keys)
     kept = selected_rows(table, request.condition).to_numpy()
     names = tuple(dict.fromkeys((*request.attributes, *person.columns)))
-    return selected(table, kept, names, people), cell_problem(table, people, look)
+    return selected(table, kept, names, people, request.condition.attributes), cell_problem(table, people, look)
 
 
 def _drafted(rows: Rows, judged: Judged, look: GlobalLook, ledger: Ledger, local: LocalLook) -> Draft | NoDraft:

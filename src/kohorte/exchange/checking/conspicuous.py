@@ -1,7 +1,8 @@
 """Which people have a value that is conspicuous for their age or sex: it counts as identifying.
 
-Age and sex are taken from the row if the request asks for them, or from a comparison of the condition that allows one
-value only. What neither the answer nor the condition tells cannot be compared by its reader.
+Age and sex are taken from the row if the request asks for them or the condition looks at them, in whatever form: `is
+male`, `in [male]` and `not female` select the same people. What neither the answer nor the condition tells cannot be
+compared by its reader.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import as_text
-from kohorte.exchange.checking.global_look import GlobalLook, fixed_values
+from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.statistics.typical import ALIKE, Fit
 from kohorte.kernels.arrays import Bools
 
@@ -20,17 +21,17 @@ from kohorte.kernels.arrays import Bools
 def conspicuous_rows(frame: pl.DataFrame, name: str, look: GlobalLook) -> Bools:
     """Flag the rows whose value of an attribute is conspicuous for the age or sex that is told with it."""
     flags = np.zeros(frame.height, dtype=bool)
-    fixed = fixed_values(look.request.condition)
+    request = look.request
     told = {kind: column for column, kind in look.holding.statistics.items() if kind in ALIKE}
-    shown = {kind: column for kind, column in told.items() if column in look.request.attributes and column != name}
-    known = {kind: fixed[column] for kind, column in told.items() if column in fixed}
-    if not look.judges_fit(name) or not (shown or known):
+    known = {*request.attributes, *request.condition.attributes} - {name}
+    shown = {kind: column for kind, column in told.items() if column in known}
+    if not look.judges_fit(name) or not shown:
         return flags
     people = [as_text(frame[column]).alias(kind) for kind, column in shown.items()]
     people = [_banded(text, look.age_bounds(name)) if text.name == "age" else text for text in people]
     table = pl.DataFrame([as_text(frame[name]).alias("value"), *people])
     distinct = table.unique().drop_nulls("value")
-    found = [_is_conspicuous(row, name, known, look) for row in distinct.iter_rows(named=True)]
+    found = [_is_conspicuous(row, name, look) for row in distinct.iter_rows(named=True)]
     bad = distinct.filter(pl.Series(found, dtype=pl.Boolean))
     if not bad.height:
         return flags
@@ -53,7 +54,7 @@ def _banded(ages: pl.Series, bounds: Sequence[int]) -> pl.Series:
     return pl.select(pl.when(is_number).then(first.cast(pl.String)).otherwise(ages)).to_series().alias(ages.name)
 
 
-def _is_conspicuous(row: Mapping[str, str | None], name: str, known: Mapping[str, str], look: GlobalLook) -> bool:
-    by = {**known} | {kind: text for kind, text in row.items() if kind in ALIKE and text is not None}
+def _is_conspicuous(row: Mapping[str, str | None], name: str, look: GlobalLook) -> bool:
+    by = {kind: text for kind, text in row.items() if kind in ALIKE and text is not None}
     found = look.typicality(name, str(row["value"]), by)
     return found is not None and found.fit is Fit.CONSPICUOUS

@@ -17,17 +17,24 @@ class Rows:
     """The rows of the base set: `frame` has the attributes of the request and the columns of the person.
 
     `people` are the indices of the ledger, for each row; `whole` is the whole table with the same columns, and `table`
-    the indices of its people, row by row.
+    the indices of its people, row by row. `condition` has the columns that the condition looks at, if they are others.
     """
 
     frame: pl.DataFrame = field(repr=False)
     people: Integers = field(repr=False)
     whole: pl.DataFrame = field(repr=False)
     table: Integers = field(repr=False)
+    condition: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def only(self, kept: Bools) -> Rows:
         """Some of the rows."""
-        return replace(self, frame=self.frame.filter(pl.Series(kept)), people=self.people[kept])
+        return replace(
+            self, frame=self.frame.filter(pl.Series(kept)), people=self.people[kept], condition=pl.DataFrame()
+        )
+
+    def with_condition(self) -> pl.DataFrame:
+        """The rows of the base set with the columns that the condition looks at."""
+        return self.frame.hstack(self.condition.get_columns())
 
     @property
     def count(self) -> int:
@@ -39,10 +46,13 @@ class Rows:
         return replace(self, frame=self.frame.drop(names), whole=self.whole.drop(names))
 
 
-def selected(frame: pl.DataFrame, kept: Bools, names: tuple[str, ...], ledger_people: Integers) -> Rows:
+def selected(
+    frame: pl.DataFrame, kept: Bools, names: tuple[str, ...], ledger_people: Integers, condition: tuple[str, ...] = ()
+) -> Rows:
     """The rows that satisfy a condition, with the columns that a draft needs."""
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise InputError(f"the table lacks the column {missing[0]!r}", code="exchange-request-column")
     whole = frame.select(names)
-    return Rows(whole.filter(pl.Series(kept)), ledger_people[kept], whole, ledger_people)
+    others = [frame[name].filter(pl.Series(kept)) for name in condition if name not in names]
+    return Rows(whole.filter(pl.Series(kept)), ledger_people[kept], whole, ledger_people, pl.DataFrame(others))

@@ -15,6 +15,7 @@ from kohorte.exchange.checking.conspicuous import conspicuous_rows
 from kohorte.exchange.checking.forms import LIMITED, finest_level, forms_of, too_fine
 from kohorte.exchange.checking.global_look import GlobalLook, fixed_values
 from kohorte.exchange.checking.local_look import LocalLook
+from kohorte.exchange.checking.rows import Rows
 from kohorte.exchange.checking.shown_labels import label_shares, people_with, share_of_rows
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import count, percent
@@ -73,19 +74,20 @@ class Judged:
         return tuple(one for one in self.verdicts if one.treatment is not Treatment.DROP)
 
 
-def judge(frame: pl.DataFrame, people: Integers, look: GlobalLook, local: LocalLook) -> Judged:
+def judge(rows: Rows, look: GlobalLook, local: LocalLook) -> Judged:
     """Judge each attribute of the request for the rows of the base set."""
+    frame, people, told = rows.frame, rows.people, rows.with_condition()
     left_out = np.zeros(frame.height, dtype=bool)
     verdicts = []
     for name in look.request.attributes:
         judged = _Attribute(name, frame, people, look, local)
         verdict = judged.verdict()
         if verdict.treatment is not Treatment.DROP:
-            verdict = judged.with_conspicuous(verdict, conspicuous_rows(frame, name, look))
+            verdict = judged.with_conspicuous(verdict, conspicuous_rows(told, name, look))
         verdicts.append(verdict)
         left_out |= judged.left_out
-    for name, value in fixed_values(look.request.condition).items():  # the condition tells it of everybody
-        left_out |= conspicuous_rows(frame.with_columns(pl.lit(value).alias(name)), name, look)
+    for name in look.request.condition.attributes:  # whatever its form, a condition tells something of everybody
+        left_out |= conspicuous_rows(told, name, look)
     return Judged(tuple(verdicts), left_out)
 
 

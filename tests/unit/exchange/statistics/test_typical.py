@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -148,3 +149,23 @@ def test_a_downloaded_table_of_occupations_has_a_dimension_of_status_that_does_n
     assert shares[("6", "female")] == pytest.approx(0.01)
     assert shares[("6", "male")] == pytest.approx(0.04)
     assert not any(value == "NRP" or value == "nrp" for value, _ in shares)
+
+
+WOMEN: tuple[dict[str, Any], ...] = (
+    {"attribute": "sex", "in": ["female"]},
+    {"all": [{"attribute": "sex", "is": "female"}]},
+    {"any": [{"attribute": "sex", "is": "female"}]},
+    {"not": {"attribute": "sex", "is": "male"}},
+)
+
+
+@pytest.mark.parametrize("women", WOMEN)
+@pytest.mark.parametrize("disease", [{"is": "C61"}, {"in": ["C61"]}, {"starts_with": "C61"}])
+def test_a_conspicuous_condition_is_not_answered_however_it_is_written(
+    tmp_path: Path, women: dict[str, Any], disease: dict[str, Any]
+) -> None:
+    table = patients(2000, people=1500, treated=400).with_columns(diagnosis=pl.lit("C61"))
+    condition = {"all": [women, {"attribute": "diagnosis", **disease}]}
+    assert checked(tmp_path, table, condition=condition, attributes=("age", "occupation")).draft is None
+    everybody = {"all": [{"attribute": "sex", "in": ["female", "male"]}, {"attribute": "drug", "is": "ibuprofen"}]}
+    assert checked(tmp_path, table, condition=everybody, attributes=("age", "occupation")).draft is not None
