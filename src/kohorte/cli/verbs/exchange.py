@@ -119,7 +119,8 @@ def run_check(options: argparse.Namespace) -> int:
     folder.keep(options.number, check)
     record = check.record
     if options.page is not None:
-        text = to_html(record, number_of_request=options.number, earlier=ledger.releases())
+        proven = folder.origin(options.number) is not None
+        text = to_html(record, number_of_request=options.number, proven=proven, earlier=ledger.releases())
         write_text(Path(options.page), text, force=options.force)
     ledger.close()
     if options.json:

@@ -27,8 +27,7 @@ class GlobalLook:
     today: date
 
     def __post_init__(self) -> None:
-        names = dict.fromkeys((*self.request.attributes, *self.request.condition.attributes))
-        needed = {self.holding.statistics[name] for name in names if name in self.holding.statistics}
+        needed = self._kinds
         for kind in sorted(needed):
             if kind not in self.statistics.kinds:
                 raise InputError(
@@ -43,6 +42,18 @@ class GlobalLook:
                     "the policy; import newer ones",
                     code="exchange-statistics-stale",
                 )
+
+    @property
+    def _kinds(self) -> set[str]:
+        """The kinds of statistics that the request needs."""
+        names = (*self.request.attributes, *self.request.condition.attributes)
+        return {self.holding.statistics[name] for name in names if name in self.holding.statistics}
+
+    @property
+    def rough(self) -> list[str]:
+        """The tables that the check uses and that are orders of magnitude only."""
+        tables = (table.origin for table in self.statistics.tables)
+        return sorted(origin.name for origin in tables if origin.kind in self._kinds and origin.is_rough)
 
     def frequency(self, name: str, value: str) -> Frequency | Gap | None:
         """How frequent a value of a column is in the world; None if the column has no statistics."""
@@ -113,6 +124,7 @@ class GlobalLook:
             "fits": list(self.fits),
             "condition_share": self.condition_share,
             "needed_people": self.needed,
+            "rough": self.rough,
             "tables": [table.title for table in self.statistics.tables],
         }
 

@@ -39,7 +39,7 @@ def recommend(
     look: GlobalLook, local: LocalLook, verdicts: Sequence[Verdict], draft: Draft | NoDraft
 ) -> Recommendation:
     """Recommend what to do."""
-    reasons = [_base_set(look, local)]
+    reasons = [_base_set(look, local), *_rough(look)]
     if blocked := identifying_conditions(look):
         reasons.append(f"the condition asks for people by {', '.join(blocked)}, which identifies them")
     reasons += [f"compared with earlier answers: {finding.in_words}" for finding in draft.findings]
@@ -63,6 +63,15 @@ def _base_set(look: GlobalLook, local: LocalLook) -> str:
     have = count(local.people, "person satisfies", "people satisfy")
     enough = "enough" if local.people >= look.needed else "too few"
     return f"{world}; {have} it here, {count(look.needed)} are needed: {enough}"
+
+
+def _rough(look: GlobalLook) -> list[str]:
+    if not look.rough:
+        return []
+    return [
+        f"the figures of {', '.join(look.rough)} are orders of magnitude without a source, not for decisions; import "
+        "figures of your country, then check again"
+    ]
 
 
 def _rarity(share: float) -> str:

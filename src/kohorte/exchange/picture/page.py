@@ -15,10 +15,18 @@ from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, page
 
 STANDING = {"release": "good", "release with changes": "fair", "do not release": "bad"}
 NOT_KNOWN = "not known"
+PROVEN = "yes: the institution, by its certificate; it answers for the person whom it names"
+NOT_PROVEN = "no: the request came as a file; ask the institution whether it is theirs before you decide"
 
 
-def to_html(record: CheckRecord, *, number_of_request: int, earlier: Sequence[Mapping[str, Any]] = ()) -> str:
-    """Return the page of a check; `earlier` are the facts of what the ledger remembers."""
+def to_html(
+    record: CheckRecord, *, number_of_request: int, proven: bool = False, earlier: Sequence[Mapping[str, Any]] = ()
+) -> str:
+    """Return the page of a check; `earlier` are the facts of what the ledger remembers.
+
+    `proven` says whether the request came over the network, with the certificate of the institution. A recommendation
+    by figures that are orders of magnitude only is never green.
+    """
     asked = record["request"]["request"]
     advice = record["recommendation"]
     draft = record["draft"]
@@ -27,10 +35,10 @@ def to_html(record: CheckRecord, *, number_of_request: int, earlier: Sequence[Ma
         "check.html.j2",
         f"Check of request {number_of_request}",
         number=number_of_request,
-        standing=STANDING[advice["recommendation"]],
+        standing=_standing(advice["recommendation"], rough=bool(record["global look-up"].get("rough"))),
         word=advice["recommendation"],
         reasons=advice["reasons"],
-        request=_request(asked),
+        request=_request(asked, proven=proven),
         policy=_policy(record["request"]["policy"]),
         world=_world(record["global look-up"]),
         fits=_fits(record["global look-up"].get("fits", ())),
@@ -58,10 +66,16 @@ RULES = """\
 """
 
 
-def _request(asked: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _standing(advice: str, *, rough: bool) -> str:
+    found = STANDING[advice]
+    return "fair" if rough and found == "good" else found
+
+
+def _request(asked: Mapping[str, Any], *, proven: bool) -> list[tuple[str, str]]:
     requester = asked["requester"]
     return [
         ("who asks", f"{requester['name']}, {requester['institution']}"),
+        ("proven", PROVEN if proven else NOT_PROVEN),
         ("contact", requester["contact"] or "\u2013"),
         ("purpose", asked["purpose"]),
         ("attributes", ", ".join(asked["attributes"])),

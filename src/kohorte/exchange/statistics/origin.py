@@ -25,6 +25,8 @@ KINDS = (
 """What the values of a table are."""
 
 LONGEST_LINE = 500
+ROUGH = ("order of magnitude", "rounded by the authors")
+"""How the source of figures begins that show how a check works, and are no basis for a decision."""
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
 
@@ -59,6 +61,11 @@ class Origin:
             raise _wrong("date", "is the day to which the figures refer, such as 2024-12-31") from None
         if self.population is not None and (type(self.population) is not int or self.population < 1):
             raise _wrong("population", "is a whole number of people, at least 1")
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the figures are orders of magnitude that nobody should decide by."""
+        return self.source.startswith(ROUGH)
 
     def age_in_years(self, today: dt.date) -> float:
         """How old the figures are."""

@@ -1,4 +1,4 @@
-"""The small set of statistics that comes with Kohorte: orders of magnitude, rounded, each with its source."""
+"""The small set of statistics that comes with Kohorte: orders of magnitude from general knowledge, without a source."""
 
 from __future__ import annotations
 

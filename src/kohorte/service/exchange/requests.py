@@ -110,8 +110,9 @@ def record(service: Service, number: int) -> CheckRecord:
 
 def page(service: Service, actor: Actor, number: int) -> str:
     """The latest check as a page with fields to sign."""
-    with ledger_of(service, actor) as ledger:
-        return to_html(record(service, number), number_of_request=number, earlier=ledger.releases())
+    with requests_of(service) as folder, ledger_of(service, actor) as ledger:
+        proven = _found(folder, number)["proven"]
+        return to_html(folder.record(number), number_of_request=number, proven=proven, earlier=ledger.releases())
 
 
 def decide_request(

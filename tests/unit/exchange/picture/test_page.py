@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from kohorte.disclosures.ledger import Ledger
-from kohorte.exchange.checking.check import Check
+from kohorte.exchange.checking.check import Check, check_request
 from kohorte.exchange.picture.page import to_html
-from testbed.hospital import patients, request
+from kohorte.exchange.statistics import Statistics, shipped_statistics
+from testbed.hospital import holding, patients, request
 
 Checked = Callable[..., Check]
+TODAY = date(2026, 11, 17)
+STANDS = re.compile('class="verdict ([a-z]+)"')
 TABLE = patients(900, people=700, treated=350)
 SECTIONS = (
     "The request", "What is rare in the world", "What stands out here", "Verdict on each attribute",
@@ -51,3 +57,29 @@ def test_what_a_requester_writes_is_escaped(check: Checked, purpose: str) -> Non
 def test_no_value_of_the_table_is_on_the_page(check: Checked) -> None:
     text = to_html(check(request(), TABLE).record, number_of_request=1)
     assert not [value for value in ("farmer", "J45", "P00000") if value in text]
+
+
+def test_the_page_says_whether_the_requester_is_proven(check: Checked) -> None:
+    record = check(request(), TABLE).record
+    assert "no: the request came as a file" in to_html(record, number_of_request=1)
+    proven = to_html(record, number_of_request=1, proven=True)
+    assert "yes: the institution, by its certificate" in proven
+    assert "came as a file" not in proven
+
+
+def test_a_check_by_orders_of_magnitude_is_never_green_and_says_why(ledger: Ledger) -> None:
+    reason = "orders of magnitude without a source, not for decisions"
+    asked, house = request({"attribute": "drug", "is": "ibuprofen"}, ("sex",)), holding()
+    known = Statistics(
+        tuple(replace(table, origin=replace(table.origin, source="Eurostat")) for table in shipped_statistics().tables)
+    )
+    rough, good = (
+        check_request(asked, TABLE, house, one, ledger, today=TODAY) for one in (shipped_statistics(), known)
+    )
+    assert rough.record.recommendation == good.record.recommendation == "release"
+    assert reason in " ".join(rough.record["recommendation"]["reasons"])
+    assert reason not in " ".join(good.record["recommendation"]["reasons"])
+    of_rough, of_good = (STANDS.search(to_html(one.record, number_of_request=1)) for one in (rough, good))
+    assert of_rough is not None
+    assert of_good is not None
+    assert (of_rough[1], of_good[1]) == ("fair", "good")
