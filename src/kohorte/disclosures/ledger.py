@@ -105,30 +105,28 @@ class Ledger:
         return repaired(view, order)
 
     def record(
-        self, candidate: Candidate, certificate_hash: str = "", *, k: int | None = None, together: Together = ALL
+        self,
+        candidate: Candidate,
+        certificate_hash: str = "",
+        *,
+        k: int | None = None,
+        together: Together = ALL,
+        again: bool = False,
     ) -> int:
         """Record a release, before it is given away; returns its number.
 
         With `k` it is examined in the same transaction and refused if anything is found, so that two releases at the
-        same time cannot both pass. Without, it is recorded as it is: it has left already, or people decided so.
+        same time cannot both pass. Without, it is recorded as it is: it has left already, or people decided so. With
+        `again`, after an attempt that may have been killed, a release that is in the ledger keeps its number.
         """
         with self._storage.writing() as books:
             if k is not None and (findings := _examined(books, candidate, k, together)):
                 raise refused(findings)
+            if again and (known := [one for one in books.all_facts() if _is_of(one, candidate, certificate_hash)]):
+                return int(known[-1]["number"])
             number = _record(books, candidate, certificate_hash)
             books.save({"action": "record", "release": number, "code": books.head.code})
         return number
-
-    def record_again(self, candidate: Candidate, certificate_hash: str, *, k: int, together: Together = ALL) -> int:
-        """Record a release after an attempt that may have been killed; one that is in the ledger keeps its number.
-
-        It is examined in any case: somebody may have withdrawn since.
-        """
-        with self._storage.reading() as books:
-            known = [one["number"] for one in books.all_facts() if _is_of(one, candidate, certificate_hash)]
-            if known and (findings := _examined(books, candidate, k, together)):
-                raise refused(findings)
-        return int(known[-1]) if known else self.record(candidate, certificate_hash, k=k, together=together)
 
     def record_all(self, candidates: Iterable[Candidate]) -> list[int]:
         """Record releases that left before there was a ledger, all of them or none; returns their numbers."""

@@ -93,8 +93,7 @@ def _release(
     begun = any(one["action"] == BEGUN and one["details"]["check"] == record.sha256 for one in folder.entries(number))
     if not begun:  # a process that is killed from here on may leave a release in the ledger
         folder.trust.log.append(BEGUN, f"request {number}", actor=actor, check=record.sha256)
-    remember = ledger.record_again if begun else ledger.record
-    release = remember(disclosure, sha256_of(certificate), k=policy.k, together=policy.together)
+    release = ledger.record(disclosure, sha256_of(certificate), k=policy.k, together=policy.together, again=begun)
     output.mkdir()
     files = [_written(output / name, data) for name, data in (*certificates.items(), (TABLE, content))]
     facts = {"answer": "released", "table": TABLE, "sha256": sha256_of(content), "certificate": sha256_of(certificate)}
