@@ -226,14 +226,3 @@ def test_the_address_book_is_kept_and_peers_have_no_token(house: House, institut
     refused = house.client.post("/api/v1/exchange/parcels", content=b"{}\n")
     assert (refused.status_code, refused.json()["code"]) == (403, "exchange-peer-unknown")
     assert json.loads(refused.text)["detail"]
-
-
-def test_the_check_of_a_job_opens_the_ledger_that_learns_who_has_withdrawn(
-    house: House, dataset: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kohorte.disclosures.exits import waiting
-
-    patient_lists: list[Any] = []
-    monkeypatch.setattr(waiting, "has_list", lambda path: bool(patient_lists.append(path)))
-    checked(house, received(house), dataset)
-    assert patient_lists == [house.service.settings.trust_folder(Part.PATIENTS).absolute()]
