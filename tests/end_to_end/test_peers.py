@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +21,7 @@ import pytest
 
 from kohorte.cli.main import main
 from kohorte.data import strict_yaml
+from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import KohorteError
 from kohorte.exchange.peers.answers import ReceivedAnswers
 from kohorte.exchange.peers.parcels import LONGEST_HEADER, SignedParcel
@@ -29,6 +30,7 @@ from kohorte.trust.remote import HouseRefused, OtherHouse
 from kohorte.trust.store import ENVIRONMENT
 from support.houses import in_this_process
 from support.institutions import Institution
+from support.registered import few_stand_out
 from support.serving import serving
 from testbed.hospital import PLAN, STATISTICS, patients, request
 from testbed.running import free_port
@@ -103,11 +105,11 @@ class Network:
     b: House
     c: House
 
-    def checked(self, table: pl.DataFrame, *, code: int = 0) -> tuple[int, Any]:
+    def checked(self, table: pl.DataFrame, *more: str, code: int = 0) -> tuple[int, Any]:
         """Let B check the latest request against a table."""
         number = self.b.latest()
         table.write_csv(self.b.root / "patients.csv")
-        check = ("check", str(number), "patients.csv", "--holding", "holding.yaml", "--quiet")
+        check = ("check", str(number), "patients.csv", "--holding", "holding.yaml", "--quiet", *more)
         return number, self.b.exchange(*check, code=code)
 
 
@@ -321,11 +323,39 @@ def test_the_neighbour_is_found_by_no_comparison_of_answers_to_two_institutions(
         b.exchange("answer", str(here))
         answers.append((house, number))
     tables = [pl.read_csv(path) for house, number in answers if (path := house.answered(number)) is not None]
-    counts = [one.group_by("age", "sex", "occupation").len() for one in tables]
-    assert len(counts) == 3
-    for later in counts[1:]:
-        both = counts[0].join(later, on=["age", "sex", "occupation"], how="full", suffix="_later")
-        differences = (both["len"].fill_null(0) - both["len_later"].fill_null(0)).to_list()
-        assert all(difference == 0 or abs(difference) >= 5 for difference in differences)
+    assert len(tables) == 3
+    assert not any(few_stand_out(tables[0], later) for later in tables[1:])
     released = b.exchange("inbox")["requests"]
     assert released[-1]["institution"] == "Institute C"
+
+
+def test_who_came_after_an_answer_is_not_singled_out_by_the_next_one_to_the_same_or_another_house(
+    network: Network,
+) -> None:
+    """Section 4.4, a growing table: the same request before and after the neighbour became a patient."""
+    a, b, c = network.a, network.b, network.c
+    c.stop()
+    c.start()
+    ledger = ("--ledger", "b/growing")  # knows nothing of the other tests
+    before = patients(2000, people=1500, treated=400)
+
+    def answer(house: House, table: pl.DataFrame) -> pl.DataFrame:
+        number = house.asks(METHADONE)
+        here, found = network.checked(table, *ledger)
+        assert found["recommendation"] == "release with changes"
+        b.decides(here)
+        b.exchange("answer", str(here), *ledger)
+        path = house.answered(number)
+        assert path is not None
+        return pl.read_csv(path)
+
+    first = answer(a, before)
+    with closing(Ledger.open(b.root / "b" / "growing")) as memory:
+        twin = next(row for row in before.iter_rows(named=True) if memory.releases_of(row["patient"]) == [1])
+    newcomer = pl.DataFrame([{**twin, "patient": "P9999999", "name": "The neighbour"}], schema=before.schema)
+    grown = pl.concat([before, newcomer])
+    for house in (a, c):
+        assert not few_stand_out(first, answer(house, grown))
+    with closing(Ledger.open(b.root / "b" / "growing")) as memory:
+        assert [one["recipient"] for one in memory.releases()] == ["Institute A", "Institute A", "Institute C"]
+        assert memory.releases_of("P9999999") == []

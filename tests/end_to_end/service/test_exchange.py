@@ -13,10 +13,14 @@ from kohorte.exchange.peers.identity import Identity
 from kohorte.exchange.peers.outbox import Outbox
 from kohorte.exchange.peers.parcels import Kind
 from kohorte.exchange.peers.sending import request_to
+from kohorte.progress import Progress, Stage
+from kohorte.service.jobs import queue, release_check
+from kohorte.service.jobs.settlement import Outcome, settle
 from kohorte.service.parts import Part
 from kohorte.trust.folder import TrustFolder
 from support.institutions import Institution
-from support.jobs import ended
+from support.jobs import ended, running
+from support.jobs import working as with_workers
 from support.projects import store_dataset, working
 from support.trusting import House, house_in
 from testbed.hospital import PLAN, STATISTICS, patients, request
@@ -226,3 +230,46 @@ def test_the_address_book_is_kept_and_peers_have_no_token(house: House, institut
     refused = house.client.post("/api/v1/exchange/parcels", content=b"{}\n")
     assert (refused.status_code, refused.json()["code"]) == (403, "exchange-peer-unknown")
     assert json.loads(refused.text)["detail"]
+
+
+class Cancelled(Exception):
+    """Raised as the channel of a job does when somebody has cancelled it."""
+
+
+def test_a_check_that_is_cancelled_after_its_last_computation_keeps_nothing(house: House, dataset: int) -> None:
+    path = received(house)
+    house.post("steward", f"{path}/check", {"dataset_id": dataset, "holding": HOLDING}, status=202)
+    claim = queue.claim(house.service, "test")
+    assert claim is not None
+    stages: list[Stage] = []
+
+    def told(progress: Progress) -> None:
+        stages.append(progress.stage)
+        if progress.stage is Stage.WRITING:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        release_check.checked(claim.request, patients(900, people=700, treated=350), told)
+    settle(house.service, claim, Outcome.cancelled())
+    assert Stage.SEARCHING in stages
+    assert house.get("approver", path)["check"] is None
+
+
+@pytest.mark.slow
+def test_a_check_that_is_cancelled_while_it_runs_ends_keeps_nothing_and_can_be_made_again(
+    house: House, dataset: int
+) -> None:
+    large = store_dataset(
+        house.service, patients(1_500_000, people=1_000_000, treated=500_000), house.person("steward").user_id
+    )
+    path = received(house)
+    with with_workers(house.service):
+        job = house.post("steward", f"{path}/check", {"dataset_id": large, "holding": HOLDING}, status=202)["job_id"]
+        running(house.service, job)
+        assert house.post("steward", f"/jobs/{job}/cancel", status=202)["state"] == "running"
+        row = ended(house.service, job)
+    assert (row.state, row.problem["code"]) == ("cancelled", "job-cancelled")
+    found = house.get("approver", path)
+    assert (found["state"], found["check"], found["decisions"]) == ("received", None, [])
+    house.get("approver", f"{path}/page", status=409)
+    assert decided(house, path, checked(house, path, dataset), "approver")["state"] == "checked"

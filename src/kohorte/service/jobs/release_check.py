@@ -14,7 +14,7 @@ from kohorte.exchange.checking.check import check_request
 from kohorte.exchange.deciding.folder import RequestFolder
 from kohorte.exchange.holding import Holding
 from kohorte.exchange.statistics import StatisticsFolder
-from kohorte.progress import Progress
+from kohorte.progress import Progress, Stage, tell
 from kohorte.trust.folder import TrustFolder
 
 
@@ -27,6 +27,7 @@ def checked(asked: Mapping[str, Any], table: pl.DataFrame, progress: Callable[[P
         request = folder.request(asked["number"])
         today = datetime.now(UTC).date()
         found = check_request(request, table, holding, statistics, ledger, today=today, progress=progress)
+    tell(progress, Stage.WRITING, "the check")  # the last moment to cancel: what is kept can be decided about
     folder.keep(asked["number"], found, actor=asked["actor"])
     return {
         "request": asked["number"],
