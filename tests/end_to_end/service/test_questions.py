@@ -342,7 +342,8 @@ def test_cells_of_another_type_are_told_to_the_steward_and_a_column_of_them_is_r
     def made(ages: list[str]) -> Any:
         frame = patients(len(ages)).with_columns(pl.Series("age", ages))
         number = store_dataset(service, frame, steward.user_id)
-        wanted = {"name": "q", "dataset_id": number, "researcher_id": researcher.user_id, "config": interactive()}
+        config = interactive() | {"person": "none"}
+        wanted = {"name": "q", "dataset_id": number, "researcher_id": researcher.user_id, "config": config}
         return client.post("/api/v1/projects", json=wanted, headers=steward.headers)
 
     answer = made(["30", "1,5", "n/a", "40"])

@@ -95,7 +95,7 @@ def test_a_log_without_its_last_entries_is_noticed(filled: Ledger, tmp_path: Pat
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
     with pytest.raises(EngineError) as caught:
         Ledger.open(tmp_path / "ledger")
-    assert caught.value.code == "disclosure-ledger-broken"
+    assert caught.value.code == "trust-log-cut"
 
 
 def test_a_folder_without_a_ledger_is_refused(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class ConsentConfig(Body):
 
     purpose: Annotated[str, StringConstraints(min_length=1, max_length=63)]
     column: ColumnName = Field(default="pid", description="The column of PIDs.")
-    categories: dict[ColumnName, list[ColumnName]] = Field(
+    categories: dict[ColumnName, Annotated[list[ColumnName], Field(fail_fast=True, max_length=MOST_ENTRIES)]] = Field(
         default_factory=dict, max_length=100, description="The columns of each kind of data that people can agree to."
     )
 
