@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -12,11 +13,13 @@ import pytest
 import kohorte as ko
 from kohorte import parties
 from kohorte.cli.main import main
+from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError
 from kohorte.parties import rehearsal
 from kohorte.parties.transport.folder import PartyFolder
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, rows_of, written_study
 from support.party_stage import Process, Stage
+from support.registered import identities
 
 
 def test_a_rehearsal_gives_the_release_of_all_rows_in_one_table(tmp_path: Path) -> None:
@@ -157,3 +160,41 @@ def test_the_help_says_how_to_keep_the_messages(action: str, capsys: pytest.Capt
     shown = capsys.readouterr().out
     assert "--record DIR" in shown
     assert "--log" not in shown
+
+
+@pytest.mark.slow
+def test_each_party_has_a_joint_release_in_its_own_ledger_and_leaves_out_who_withdrew_while_it_served(
+    tmp_path: Path,
+) -> None:
+    tables = {name: _with_pids(tmp_path, name) for name in ("clinic-a", "clinic-b")}
+    plan = {**ZIP_PLAN, "attributes": {**ZIP_PLAN["attributes"], "pid": {"role": "identifying"}}}
+    stage = Stage.built(tmp_path, plan, tables, protocol="A", distribution="horizontal")
+    for name in tables:
+        settings = tmp_path / name / "party.yaml"
+        settings.write_text(settings.read_text(encoding="utf-8") + f"ledger: ../{name}-house\nperson: pid\n")
+    withdraws = tables["clinic-b"]["pid"][7]
+    with Process.started(stage, "clinic-b") as serving:
+        stage.wait_until_listening("clinic-b")
+        assert main(["patients", "consent", "withdraw", withdraws, "--folder", str(tmp_path / "clinic-b-house")]) == 0
+        with Process.started(stage, "clinic-a") as starting:
+            told = [starting.ended(), serving.ended()]
+    assert [one.code for one in told] == [0, 0], told
+    released = pl.read_csv(stage.output("clinic-a"), infer_schema=False)
+    assert sorted(released["diagnosis"]) == sorted([*ZIP_ROWS["diagnosis"], *ZIP_ROWS["diagnosis"][:7]])
+    for name, other, people in (("clinic-a", "clinic-b", 8), ("clinic-b", "clinic-a", 7)):
+        with closing(Ledger.open(tmp_path / f"{name}-house")) as ledger:
+            [facts] = ledger.releases()
+            assert (facts["kind"], facts["recipient"], facts["people"]) == ("joint", other, people)
+            assert stage.study.fingerprint() in facts["about"]
+            shown = [pid for pid in tables[name]["pid"] if ledger.releases_of(pid)]
+            assert shown == tables[name]["pid"].to_list()[:people]
+
+
+def _with_pids(folder: Path, name: str) -> pl.DataFrame:
+    """The table of a party whose people are in its patient list and agreed; its ledger is in the same folder."""
+    people, pids, house = folder / f"{name}-people.csv", folder / f"{name}-pids.csv", str(folder / f"{name}-house")
+    pl.DataFrame(identities(ZIP_ROWS.height)).write_csv(people)
+    assert main(["patients", "register", str(people), "--folder", house, "--output", str(pids)]) == 0
+    assert main(["patients", "consent", "give", "--file", str(pids), "--purpose", "research", "--folder", house]) == 0
+    assert main(["disclosures", "init", house]) == 0
+    return ZIP_ROWS.with_columns(pl.read_csv(pids, infer_schema=False)["pid"])

@@ -118,16 +118,22 @@ def noting_withdrawals(folder: Path, *, create: bool) -> Ledger:
     from kohorte.trust.libraries import refuse_missing_libraries
 
     refuse_missing_libraries()
-    from kohorte.disclosures.exits.consents import has_list, note_withdrawals
     from kohorte.disclosures.ledger import Ledger
-    from kohorte.trust.folder import ENVIRONMENT
 
     ledger = Ledger.open(folder, create=create)
     try:
-        for one in dict.fromkeys((folder, Path(os.environ.get(ENVIRONMENT) or folder))):
-            if has_list(one):
-                note_withdrawals(ledger, one)
+        learn_withdrawals(ledger, folder)
     except BaseException:
         ledger.close()
         raise
     return ledger
+
+
+def learn_withdrawals(ledger: Ledger, folder: Path) -> None:
+    """Let the ledger of a folder learn who has withdrawn by the patient list of the folder or KOHORTE_FOLDER."""
+    from kohorte.disclosures.exits.consents import has_list, note_withdrawals
+    from kohorte.trust.folder import ENVIRONMENT
+
+    for one in dict.fromkeys((folder, Path(os.environ.get(ENVIRONMENT) or folder))):
+        if has_list(one):
+            note_withdrawals(ledger, one)

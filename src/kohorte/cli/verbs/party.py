@@ -219,12 +219,13 @@ def _memory(options: argparse.Namespace, closing: ExitStack) -> JointMemory | No
     folder = PartyFolder.open(options.folder)
     if folder.ledger is None or folder.person is None:
         return None
-    from kohorte.cli.exchange.ledger import opened_ledger
+    from kohorte.cli.exchange.ledger import learn_withdrawals, opened_ledger
 
-    ledger = closing.enter_context(opened_ledger(str(folder.ledger)))
+    path = folder.ledger
+    ledger = closing.enter_context(opened_ledger(str(path)))
     from kohorte.disclosures.exits.joint import JointMemory
 
-    return JointMemory(ledger, folder.person)
+    return JointMemory(ledger, folder.person, lambda ledger: learn_withdrawals(ledger, path))
 
 
 def run_run(options: argparse.Namespace) -> int:

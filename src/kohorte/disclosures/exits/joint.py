@@ -7,7 +7,7 @@ than k people of one party; the others hide them, so that nothing is refused her
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,15 +22,24 @@ from kohorte.plans.hierarchies import VALUE_OR_STAR
 from kohorte.plans.plan import Plan
 
 
+def _nothing(ledger: Ledger) -> None:
+    """A ledger that learns of withdrawals by hand only."""
+
+
 @dataclass(frozen=True)
 class JointMemory:
-    """The ledger of a party, and the column of its table that says whom a row is about."""
+    """The ledger of a party, and the column of its table that says whom a row is about.
+
+    `update` lets the ledger learn who has withdrawn, before each run: a party serves for months.
+    """
 
     ledger: Ledger
     person: str
+    update: Callable[[Ledger], object] = _nothing
 
     def without_withdrawn(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the table without people who have withdrawn."""
+        self.update(self.ledger)
         gone = self.ledger.have_withdrawn(self._people(frame))
         return frame.filter(pl.Series(~gone)) if gone.any() else frame
 
