@@ -62,7 +62,7 @@ def _checked_utf8(data: bytes, *, source: str) -> bytes:
         _refuse_mixed(bad, good, source=source)
         raise InputError(
             f"{source} is not in UTF-8: line {bad[0]} has bytes that are not valid UTF-8 "
-            f"({count(len(bad), 'such line')} in all); if a Windows program wrote it, give the encoding cp1252 "
+            f"(lines of this kind: {len(bad):,}); if a Windows program wrote it, give the encoding cp1252 "
             "(--encoding)",
             code="csv-not-utf-8",
         )

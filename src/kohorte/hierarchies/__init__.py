@@ -17,7 +17,9 @@ from kohorte.hierarchies.builders.rows import Rows
 from kohorte.hierarchies.builders.safe_harbor import SafeHarbor
 from kohorte.hierarchies.builders.tree import Tree
 from kohorte.hierarchies.check import HierarchyCheck, check_hierarchy
+from kohorte.hierarchies.examination import Examination, Fault, Place, examine
 from kohorte.hierarchies.hierarchy import SUPPRESSED, Hierarchy
+from kohorte.hierarchies.label_counts import LabelCount, label_counts
 from kohorte.hierarchies.show import show, to_csv
 
 __all__ = [
@@ -27,11 +29,15 @@ __all__ = [
     "Builder",
     "CsvFile",
     "Dates",
+    "Examination",
+    "Fault",
     "Hierarchy",
     "HierarchyCheck",
     "Intervals",
+    "LabelCount",
     "Options",
     "Ordering",
+    "Place",
     "Redaction",
     "Rows",
     "SafeHarbor",
@@ -39,6 +45,8 @@ __all__ = [
     "builder_from_dict",
     "builder_to_dict",
     "check_hierarchy",
+    "examine",
+    "label_counts",
     "show",
     "to_csv",
 ]

@@ -1,4 +1,4 @@
-"""Population of the areas that share the first three digits of their ZIP codes, read from a file."""
+"""Population of the areas that share the first three digits of their ZIP codes, from a file or a text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,14 @@ SEPARATORS = ",;\t"
 
 def read_areas(name: str, *, folder: Path, attribute: str) -> dict[str, int]:
     """Read `zip,population` or `zip3,population`; five-digit codes are summed up to their first three digits."""
+    return areas_of(read_text(name, folder=folder), name, attribute=attribute)
+
+
+def areas_of(text: str, name: str, *, attribute: str) -> dict[str, int]:
+    """Read the text of such a file; messages call it by its name."""
     areas: dict[str, int] = {}
     seen: set[str] = set()
-    for line, code, people in _lines(name, folder=folder, attribute=attribute):
+    for line, code, people in _lines(text, name, attribute=attribute):
         if len(code) != len(next(iter(seen), code)) or code in seen:
             raise InputError(
                 f"{attribute}: line {line} of the hierarchy file {name} would count people twice: the code "
@@ -32,8 +37,7 @@ def read_areas(name: str, *, folder: Path, attribute: str) -> dict[str, int]:
     return areas
 
 
-def _lines(name: str, *, folder: Path, attribute: str) -> Iterator[tuple[int, str, int]]:
-    text = read_text(name, folder=folder)
+def _lines(text: str, name: str, *, attribute: str) -> Iterator[tuple[int, str, int]]:
     first = text.partition("\n")[0]
     separator = max(SEPARATORS, key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)

@@ -91,7 +91,7 @@ def check_hierarchy(source: Builder | Hierarchy, column: pl.Series, *, attribute
         missed_row_numbers=tuple(int(row) for row in missed_rows[:ROW_NUMBERS_SHOWN]),
         unused_values=_unused(hierarchy, positions, any_missing=not present.all()),
         monotone=not any(splits),
-        collisions=_collisions(hierarchy),
+        collisions=collisions(hierarchy),
         groups_per_level=tuple(len(labels) for labels in hierarchy.labels),
         notes=(*hierarchy.notes, *_split_notes(splits, hierarchy.groups)),
     )
@@ -119,7 +119,7 @@ def _unused(hierarchy: Hierarchy, positions: NDArray[np.int64], *, any_missing: 
     return len(hierarchy.values) - used - int(any_missing and "" in hierarchy.values)
 
 
-def _collisions(hierarchy: Hierarchy) -> int:
+def collisions(hierarchy: Hierarchy) -> int:
     """Count labels that mean different sets of values; a set is identified by a 64-bit sum of random marks."""
     count = len(hierarchy.values)
     if count == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,6 +87,16 @@ class TimestampFormat:
             for position, directive in enumerate(directives)
         ]
         return f"^{''.join(pieces)}$"
+
+    def write(self, parts: Mapping[str, int]) -> str | None:
+        """A date in this format; None if it has names of months, fractions of seconds or a time zone."""
+        if any(directive in ("%b", "%B", "%f", "%z") for directive in self._directives):
+            return None
+        pieces = [
+            directive[-1] if not (name := _part(directive)) else str(parts[name]).zfill(4 if name == "year" else 2)
+            for directive in self._directives
+        ]
+        return "".join(pieces)
 
     def read(self, texts: pl.Series) -> pl.DataFrame:
         """The texts that are dates (column `text`) with their parts as whole numbers."""

@@ -2,6 +2,8 @@
 
 from kohorte.identifiers.cells import CellTable, cell_tables
 from kohorte.identifiers.classes import CLASSES, Form
+from kohorte.identifiers.common_names import rows_with_names
+from kohorte.identifiers.common_places import rows_with_codes, rows_with_towns
 from kohorte.identifiers.detection import EMBEDDED, MOSTLY, Cells, Suspicion, form_by_name, suspects, suspects_in
 
 __all__ = [
@@ -14,6 +16,9 @@ __all__ = [
     "Suspicion",
     "cell_tables",
     "form_by_name",
+    "rows_with_codes",
+    "rows_with_names",
+    "rows_with_towns",
     "suspects",
     "suspects_in",
 ]

@@ -1,4 +1,4 @@
-"""Identifiers in the cells of a column: patterns, also in the middle of a text, and check digits."""
+"""Identifiers in the cells of a column: patterns, also in the middle of a text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from kohorte.identifiers.cells import COLUMN, COUNT, VALUE, CellTable
+from kohorte.identifiers.check_digits import (
+    austrian_number,
+    german_insured_number,
+    german_tax_number,
+    iban,
+    luhn,
+    swiss_number,
+    vin,
+)
 from kohorte.identifiers.classes import Form
 
 _YEAR = r"(?:1[89]|20)[0-9]{2}"
@@ -20,6 +29,9 @@ _MONTH_NAME = (
 )
 _IMAGE_FILE = r"(?i)\w\.(?:jpe?g|png|gif|bmp|tiff?|dcm|dicom|heic|webp)(?:$|\W)"
 _OLD = r"(?:9[0-9]|1[0-4][0-9])"
+_AUSTRIAN = r"\b[1-9][0-9]{3}[ /-]?(?:0[1-9]|[12][0-9]|3[01])(?:0[1-9]|1[0-5])[0-9]{2}\b"
+_TWO_DAY, _TWO_MONTH = r"(?:0[1-9]|[12][0-9]|3[01])", r"(?:0[1-9]|1[0-2])"
+_WEEKDAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)"
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 
 
@@ -47,34 +59,19 @@ class Content:
         return any(self.check(match.group()) for match in re.finditer(self.pattern, value))
 
 
-def luhn(text: str) -> bool:
-    """Return whether the last digit is the check digit of a credit card number (Luhn algorithm)."""
-    digits = [int(sign) for sign in reversed(text) if sign.isdigit()]
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
-    return len(set(digits)) > 1 and (sum(digits[::2]) + sum(doubled)) % 10 == 0
-
-
-def iban(text: str) -> bool:
-    """Return whether the two check digits of an IBAN are correct (ISO 7064, mod 97)."""
-    signs = re.sub(r"[^A-Z0-9]", "", text)
-    return int("".join(str(int(sign, 36)) for sign in signs[4:] + signs[:4])) % 97 == 1
-
-
-_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
-_VIN_VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (*range(1, 9), *range(1, 6), 7, 9, *range(2, 10)), strict=True))
-
-
-def vin(text: str) -> bool:
-    """Return whether the ninth character is the check digit of a vehicle identification number."""
-    signs = re.sub(r"[^A-Z0-9]", "", text)
-    if signs.isdigit():
-        return False
-    total = sum(w * (int(s) if s.isdigit() else _VIN_VALUES[s]) for w, s in zip(_VIN_WEIGHTS, signs, strict=True))
-    return signs[8] == "0123456789X"[total % 11]
-
-
 CONTENTS = (
+    Content(7, "social security numbers", _AUSTRIAN, check=austrian_number),
+    Content(7, "social security numbers", r"\b756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}\b", check=swiss_number),
+    Content(7, "tax numbers", r"^[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}$", vague=True, check=german_tax_number),
+    Content(9, "numbers of insured people", r"\b[A-Z][0-9]{9}\b", check=german_insured_number),
+    Content(2, "addresses", r"(?i)[a-zäöüß] ?(?:straße|strasse|str\.|gasse|allee) [0-9]{1,4}", Form.DIRECT),
+    Content(2, "places", r"^(?:A-|D-|CH-)?[0-9]{4,5} [A-ZÄÖÜ][a-zäöüß]{2,}", Form.PLACE, vague=True),
+    Content(2, "places", r"^-?[0-9]{1,2}\.[0-9]{3,},? *-?[0-9]{1,3}\.[0-9]{3,}$", Form.PLACE, vague=True),
     Content(6, "e-mail addresses", r"[\w.%+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"),
+    Content(6, "e-mail addresses", r"(?i)[\w.%+-]+ ?[\[(](?:at|ät)[\])] ?[\w-]+"),
+    Content(6, "e-mail addresses", r"(?i)\b[\w.+-]+ at [\w-]+ (?:dot|punkt) [a-z]{2,}\b"),
+    Content(14, "web addresses", r"(?i)\b(?:facebook|instagram|linkedin|tiktok|twitter|xing)\.com/\S"),
+    Content(14, "web addresses", r"^@[A-Za-z0-9_.]{2,}$", vague=True),
     Content(14, "web addresses", r"(?i)\b(?:https?|ftp)://\S|\bwww\.[a-z0-9-]+\.[a-z]"),
     Content(15, "IP addresses", rf"(?:^|[^0-9.])(?:{_OCTET}\.){{3}}{_OCTET}(?:$|[^0-9.]|\.$|\.\s)"),
     Content(15, "IP addresses", r"(?:^|[^\w:])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?:$|[^\w:])"),
@@ -82,13 +79,21 @@ CONTENTS = (
     Content(
         13, "network addresses of devices (MAC)", r"(?:^|[^\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?:$|[^\w:-])"
     ),
+    Content(
+        13, "network addresses of devices (MAC)", r"(?i)^(?:(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}|[0-9a-f]{12})$", vague=True
+    ),
+    Content(13, "numbers of devices (IMEI)", r"^[0-9]{15}$", vague=True, check=luhn),
     Content(7, "social security numbers", r"(?:^|[^\w-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?:$|[^\w-])"),
     Content(7, "social security numbers", r"\b[0-9]{2} ?[0-9]{6} ?[A-Z] ?[0-9]{3}\b"),
     Content(4, "telephone numbers", r"(?:^|[^\w+.-])\+[1-9][0-9 /().-]{6,}[0-9]"),
     Content(4, "telephone numbers", r"(?:^|[^\w.-])(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-.][0-9]{4}(?:$|[^\w-])"),
+    Content(4, "telephone numbers", r"(?i)\b(?:tel|fax|handy|mobil)[a-z]*\.?:? ?[+(]{0,2}0[0-9 /().-]{5,}"),
+    Content(4, "telephone numbers", r"(?:^|[^\w.,/-])0(?:6[5-9][0-9]|1[5-7][0-9])[ /-][0-9]{3}[0-9 -]{3,}"),
+    Content(4, "telephone numbers", r"^0[1-9][0-9]{7,12}$|^\(0[0-9]{1,4}\) ?[0-9][0-9 -]{3,}$", vague=True),
+    Content(4, "telephone numbers", r"^0[0-9]{2,4}\.[0-9]{2,}\.[0-9.]{2,}$", vague=True),
     Content(4, "telephone numbers", r"^00[0-9][0-9 /().-]{6,}$|^0[0-9]{2,4}[ /-][0-9][0-9 -]{3,}$", vague=True),
     Content(4, "telephone numbers", r"^(?:\+|00)[0-9][0-9 /().-]{6,}$|^1?[2-9][0-9]{2}[2-9][0-9]{6}$", vague=True),
-    Content(10, "account numbers (IBAN)", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}\b", check=iban),
+    Content(10, "account numbers (IBAN)", r"(?i)\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}\b", check=iban),
     Content(10, "account numbers (IBAN)", r"^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$", vague=True),
     Content(
         10,
@@ -97,15 +102,18 @@ CONTENTS = (
         check=luhn,
     ),
     Content(12, "vehicle identification numbers", r"\b[A-HJ-NPR-Z0-9]{17}\b", check=vin),
+    Content(12, "license plates", r"^[A-ZÄÖÜ]{1,2}[- ][0-9]{1,5} ?[A-Z]{1,3}$", vague=True),
     Content(12, "license plates", r"^[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}[- ]?[0-9]{1,4}[EH]?$", vague=True),
     Content(17, "images", r"data:image/|^(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR)"),
     Content(17, "names of image files", _IMAGE_FILE),
     Content(18, "unique codes (UUID)", r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"),
+    Content(18, "unique codes (hashes)", r"(?i)\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\b"),
     Content(1, "names of people", r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? (?:Dr\.? )?[A-ZÄÖÜ][a-zäöüß]{2,}"),
+    Content(1, "initials", r"^[A-ZÄÖÜ]\. ?[A-ZÄÖÜ]\.$", vague=True),
     Content(1, "names of people", r"^[A-ZÄÖÜ][\w'’-]+, [A-ZÄÖÜ][\w'’-]+(?: [A-ZÄÖÜ]\.?)?$", vague=True),
     Content(7, "numbers of nine digits, as social security numbers are", r"^[0-9]{9}$", vague=True),
-    Content(2, "ZIP codes", r"^[0-9]{5}(?:-[0-9]{4})?$", Form.ZIP, vague=True),
-    Content(3, "ages over 89", rf"(?i)\b(?:aged?|alter) {_OLD}\b", Form.AGE),
+    Content(2, "ZIP codes", r"^[0-9]{5}(?:-[0-9]{4})?$|^(?:A|CH|D)[- ][0-9]{4,5}$", Form.ZIP, vague=True),
+    Content(3, "ages over 89", rf"(?i)\b(?:aged?|alter):? {_OLD}\b", Form.AGE),
     Content(3, "ages over 89", rf"(?i)\b{_OLD}[ -]?(?:years?|yrs?|y/?o|jahre?|jährige?)\b", Form.AGE),
     Content(3, "dates", rf"(?:^|[^0-9]){_YEAR}[-/.]{_MONTH}[-/.]{_DAY}(?:$|[^0-9])", Form.DATE),
     Content(3, "dates", rf"(?:^|[^0-9]){_DAY}[-/.] ?{_DAY}[-/.] ?{_YEAR}(?:$|[^0-9])", Form.DATE),
@@ -119,6 +127,23 @@ CONTENTS = (
         vague=True,
     ),
     Content(3, "dates", rf"^{_DAY}[-/.]{_DAY}[-/.][0-9]{{2}}$", Form.DATE, vague=True),
+    Content(3, "dates", rf"(?i)^{_DAY}\. ?{_MONTH}\.$|^{_DAY}\.? ?{_MONTH_NAME}$", Form.DATE, vague=True),
+    Content(3, "dates", rf"(?i)^{_DAY}\.? ?{_MONTH_NAME} '?[0-9]{{2}}$", Form.DATE, vague=True),
+    Content(
+        3,
+        "dates",
+        rf"^{_YEAR}[ _]{_MONTH}[ _]{_DAY}$|^{_DAY}[ _]{_MONTH}[ _]{_YEAR}$|^{_TWO_DAY}{_TWO_MONTH}{_YEAR}$",
+        Form.DATE,
+        vague=True,
+    ),
+    Content(
+        3, "dates", rf"^{_TWO_DAY}{_TWO_MONTH}[0-9]{{2}}$|^[0-9]{{2}}{_TWO_MONTH}{_TWO_DAY}$", Form.DATE, vague=True
+    ),
+    Content(3, "days of the week", rf"(?i)^{_WEEKDAY}$", Form.DATE, vague=True),
+    Content(
+        3, "months", rf"(?i)^{_MONTH_NAME}$|^{_YEAR}{_TWO_MONTH}$|^{_TWO_MONTH}/[0-9]{{2}}$", Form.DATE, vague=True
+    ),
+    Content(3, "dates as seconds", r"^1[0-9]{9}(?:[0-9]{3})?$", Form.DATE, vague=True),
     Content(3, "months", rf"^{_YEAR}[-/.](?:0?[1-9]|1[0-2])$|^(?:0?[1-9]|1[0-2])[-/.]{_YEAR}$", Form.DATE, vague=True),
     Content(
         3,

@@ -23,80 +23,99 @@ _EVENTS = (
 
 _RULES: tuple[tuple[int | None, Form, str], ...] = (
     (None, Form.DIRECT, rf"(?:{_THINGS}) ?names?"),  # names of things; removed first
-    (6, Form.DIRECT, r"e ?mails?(?: ?address(?:es)?| ?adressen?)?|mails?(?: ?address| ?adresse)?|mailadresse"),
-    (15, Form.DIRECT, r"ip(?: ?v ?[46])?(?: ?addr(?:ess)?(?:es)?| ?adressen?)?|host ?name"),
+    (6, Form.DIRECT, r"e ?mails?(?: ?address(?:es)?| ?adressen?)?|mails?(?: ?address| ?adresse)?|mailadresse|e post"),
+    (15, Form.DIRECT, r"(?:ip(?: ?v ?[46])?|i pv [46])(?: ?addr(?:ess)?(?:es)?| ?adressen?)?|host ?name"),
     (13, Form.DIRECT, r"mac(?: ?addr(?:ess)?| ?adresse)"),
-    (14, Form.DIRECT, r"urls?|uris?|web ?(?:site|page|address|seite)s?|home ?page"),
-    (12, Form.DIRECT, rf"(?:licen[cs]e|number) ?plates?{_NUMBER}?|plate{_NUMBER}|kennzeichen|kfz\w*|vin{_NUMBER}?"),
+    (
+        14,
+        Form.DIRECT,
+        r"urls?|uris?|web ?(?:site|page|address|seite|adresse)s?|home ?page|internet ?(?:seite|adresse)n?"
+        r"|facebook|instagram",
+    ),
     (
         12,
         Form.DIRECT,
-        rf"vehicles?(?:{_NUMBER}| identif\w*| reg\w*| serial\w*)|fahrgestell\w*|fahrzeug\w*|nummernschild",
+        rf"(?:licen[cs]e|number) ?plates?{_NUMBER}?|plate{_NUMBER}|(?:auto)?kennzeichen|kfz\w*|vin{_NUMBER}?",
+    ),
+    (
+        12,
+        Form.DIRECT,
+        rf"vehicles?(?:{_NUMBER}| identif\w*| reg\w*| serial\w*)|fahrgestell\w*|fahrzeug\w*|nummern(?:schild|tafel)",
     ),
     (5, Form.DIRECT, rf"\w*fax\w*{_NUMBER}?"),
     (
         4,
         Form.DIRECT,
         rf"(?:tele|cell|home|work|mobile) ?phones?\w*|phones?\w*|tel|telefon\w*|(?:cell|mobile){_NUMBER}|mobil\w*tel\w*"
-        rf"|mobil{_NUMBER}?|mobilnummer|handy\w*|pager|rufnummer|durchwahl",
+        rf"|mobil{_NUMBER}?|mobil(?:nummer|funk\w*)|handy\w*|pager|(?:rueck)?rufnummer|durchwahl|festnetz\w*|fernsprech\w*"
+        r"|kontakt ?(?:nr|nummer)|whats ?app",
     ),
     (
         7,
         Form.DIRECT,
-        rf"ssns?|social ?security{_NUMBER}?|svnr|sv ?nummer|sozialversicherung\w*|rentenversicherung\w*|rvnr"
-        rf"|ahv{_NUMBER}?|tax(?:payer)?{_NUMBER}|steuer{_NUMBER}|national ?id|personalausweis\w*",
+        rf"ssns?|social ?security{_NUMBER}?|sv ?nr|vsnr|sv ?nummer|sozialvers\w*{_NUMBER}?|rentenversicherung\w*|rvnr"
+        rf"|ahv\w*(?: 13)?{_NUMBER}?|tax(?:payer)?{_NUMBER}|steuer(?:ident\w*|{_NUMBER})|national ?id"
+        r"|personalausweis\w*|b ?pk|personenkenn\w*|buergernummer",
     ),
     (
         9,
         Form.DIRECT,
-        rf"health ?plan\w*{_NUMBER}?|beneficiary\w*{_NUMBER}?|insurance policy|hicn|mbi|egk|kvnr"
-        rf"|(?:member|subscriber|insurance|policy|medicare|medicaid){_NUMBER}"
-        r"|versicherten\w*|versicherungs ?(?:nr|nummer)|kranken(?:kassen|versicher)\w*",
+        rf"health ?plan\w*{_NUMBER}?|beneficiary\w*{_NUMBER}?|insurance policy|hicn|mbi|e ?gk|kvnr|ekvk|ehic"
+        rf"|e ?card{_NUMBER}?|(?:member|subscriber|insurance|policy|medicare|medicaid){_NUMBER}"
+        r"|versicherten\w*|versicherungs ?(?:nr|nummer|schein\w*)|kranken(?:kassen|versicher)\w*"
+        r"|(?:mitglieds?|polizzen|policen) ?(?:nr|nummer)",
     ),
     (
         8,
         Form.DIRECT,
         rf"mrns?|medical ?records?{_NUMBER}?|pids?|pat(?:ients?|ienten)?{_NUMBER}|pat(?:ienten)?(?:kennung|schluessel)"
-        rf"|(?:fall|aufnahme|case|chart|encounter|hadm|stay|hospital){_NUMBER}|epi?c?mpi|empi|(?<=^)patient(?:in)?s?(?=$)",
+        rf"|(?:fall|aufnahme|case|chart|encounter|hadm|stay|hospital){_NUMBER}|epi?c?mpi|empi|(?<=^)patient(?:in)?s?(?=$)"
+        r"|aufnahmezahl|aktenzeichen|(?:\w*akten?|kis|kg|krankenblatt|krankengeschichten?|beleg) ?(?:nr|nummer|zahl)"
+        r"|(?:kranken|patienten)?akte|piz",
     ),
     (
         10,
         Form.DIRECT,
-        rf"account\w*{_NUMBER}?|acct\w*{_NUMBER}?|konto(?!r)\w*{_NUMBER}?|iban|bic|blz"
+        rf"account\w*{_NUMBER}?|acct\w*{_NUMBER}?|konto(?!r)\w*{_NUMBER}?|iban|bic|blz|bankleitzahl|debitor\w*"
         rf"|bank ?(?:account|verbindung|code){_NUMBER}?"
-        rf"|credit ?card\w*|kreditkarte\w*|card{_NUMBER}|(?:invoice|billing|rechnungs){_NUMBER}",
+        rf"|credit ?card\w*|kreditkarte\w*|card{_NUMBER}|(?:invoice|billing|rechnungs|kunden|depot){_NUMBER}",
     ),
     (
         11,
         Form.DIRECT,
         rf"(?:drivers? ?)?licen[cs]es?\w*{_NUMBER}?|certificate{_NUMBER}|zertifikats?{_NUMBER}"
-        rf"|fuehrerschein\w*|passports?\w*{_NUMBER}?|reisepass\w*|ausweis\w*|npi|dea{_NUMBER}|lanr|approbations\w*",
+        rf"|fuehrerschein\w*|passports?\w*{_NUMBER}?|reisepass\w*|behindertenpass|pass ?(?:nr|nummer)|\w*ausweis\w*"
+        rf"|lizenz\w*|(?:zulassungs|urkunden|zeugnis){_NUMBER}|(?:geburts|heirats|sterbe)urkunden?|jagdschein|npi"
+        rf"|dea{_NUMBER}|lanr|approbations\w*",
     ),
     (
         13,
         Form.DIRECT,
-        rf"devices?\w*{_NUMBER}?|serials?{_NUMBER}?|serial(?:no|number)|serien(?:nr|nummer)|geraete{_NUMBER}|(?:implant|pacemaker){_NUMBER}"
+        rf"devices?\w*{_NUMBER}?|serials?{_NUMBER}?|serial(?:no|number)|serien(?:nr|nummer)|geraete(?:kennung|{_NUMBER})"
+        rf"|(?:implant|pacemaker|implantat|(?:herz)?schrittmacher|prothesen|hoergeraete?)(?: ?sn|{_NUMBER})"
         r"|imei|imsi|udi",
     ),
     (
         16,
         Form.DIRECT,
         r"finger ?prints?|fingerabdr\w*|voice ?prints?|stimmabdr\w*|palm ?prints?|handabdr\w*|biometr\w*"
-        r"|(?:iris|retina) ?(?:scan|code|image)",
+        r"|(?:iris|retina) ?(?:scan|code|image)|stimmproben?|(?:dna|dns|gen) ?(?:profil\w*|finger\w*)|venenmuster",
     ),
     (
         17,
         Form.DIRECT,
-        r"photos?\w*|fotos?\w*|selfies?|portraits?|pictures?|lichtbild\w*|gesicht\w*|headshots?|avatar"
+        r"photos?\w*|fotos?\w*|\w*fotos?|pass ?bild(?:er)?|selfies?|portraits?|portraet\w*"
+        r"|pictures?|lichtbild\w*|gesicht\w*|headshots?|avatar"
         r"|(?:full ?)?face(?: (?:image|scan))?(?=$)|(?:images?|bild)(?: (?:file|path|data|name))?(?=$)",
     ),
     (
         3,
         Form.BIRTH,
-        r"dob|yob|birth ?(?:date|day|year)|(?:date|day|year) ?of ?birth|geb(?:urts)? ?(?:datum|tag|jahr)|geboren",
+        r"dob|yob|birth ?(?:date|day|year)|(?:date|day|year) ?of ?birth|geb(?:urts)? ?(?:dat|datum|tag|jahr)|geboren"
+        r"|jahrgang",
     ),
     (2, Form.PLACE, r"birth ?place|place ?of ?birth|geburtsort"),
-    (2, Form.ZIP, r"zip ?codes?|zips?|zcta|plz|postleitzahl(?:en)?|postal(?: ?codes?)?|post ?codes?"),
+    (2, Form.ZIP, r"zip ?codes?|zips?|zcta|plz|postleitzahl(?:en)?|postal(?: ?codes?)?|post ?codes?|postleitgebiet"),
     (
         2,
         Form.DIRECT,
@@ -108,24 +127,34 @@ _RULES: tuple[tuple[int | None, Form, str], ...] = (
         Form.PLACE,
         r"city|cities|town|village|municipality|county|counties|district|precinct|parish|borough|suburb|neighbou?rhood"
         r"|census ?(?:tract|block)|tract|block ?group|geo ?codes?|geohash|fips|gps|lat|lon|lng|latitude|longitude"
-        r"|coordinates?|koordinaten?|ort|wohnort|wohnsitz|stadt|gemeinde|(?:land)?kreis|bezirk|ortsteil|stadtteil|residence",
+        r"|coordinates?|koordinaten?|ort|wohnort|wohnsitz|stadt|gemeinde|(?:land)?kreis|bezirk|ortsteil|stadtteil|residence"
+        r"|(?:heimat|herkunfts)ort|wohn(?:gemeinde|bezirk|ung)|katastralgemeinde|gemeinde ?kenn\w*|gkz|ags"
+        r"|ortschaft|postfach|(?:zaehl)?sprengel|graetzel|stiege|(?:breiten|laengen)grad|what 3 words",
     ),
     (
         3,
         Form.DATE,
         rf"(?:{_EVENTS}) ?(?:dates?|datetime|times?tamp|day|month|week|datum|tag|monat|zeitpunkt|dt)|dates?|datetime"
         r"|time ?stamp|\w*datum|\w*zeitpunkt|zeitstempel|deathtime|admittime|dischtime"
-        r"|(?:month|day|week|quarter)(?: of \w+)?(?=$)|monat|tag|woche|kw|quartal|kalenderwoche",
+        r"|(?:month|day|week|quarter)(?: of \w+)?(?=$)|monat|tag|woche|kw|quartal|kalenderwoche"
+        r"|(?:behandlungs|untersuchungs|todes|sterbe|op|impf)tag|(?:aufnahme|entlass(?:ungs)?)zeit\w*|\w*termin|erstvorstellung"
+        r"|(?:verstorben|gestorben|erstdiagnose|diagnose|entlass(?:en|ung)|aufgenommen|aufnahme|operiert|geimpft) am",
     ),
     (3, Form.AGE, r"ages?|age ?(?:group|band|class|bracket|range)s?|patientage"),
     (3, Form.AGE, r"(?:\w*(?:s|en|e))?alter|alters(?:gruppe|klasse)"),
-    (1, Form.DIRECT, r"\w*name[ns]?|nameof\w*|initials|initialen|employer|arbeitgeber|next of kin|kontaktperson"),
+    (
+        1,
+        Form.DIRECT,
+        r"\w*name[ns]?|nameof\w*|initials|initialen|employer|arbeitgeber|next of kin|kontaktperson|ehegatt\w*"
+        r"|ehepartner\w*|angehoerige\w*|(?:bezugs|vertrauens)person|notfallkontakt",
+    ),
     (
         18,
         Form.DIRECT,
         r"(?:ids?|uid|uuid|guid|identifier|kennung|kennnummer)(?=$)|id (?:nr|no|number|nummer)(?=$)|pseudonym\w*"
         r"|(?:patient|case|user|person|subject|record|member|client|customer|study|sample|row|visit)id|logins?|signature"
-        r"|unterschrift|bar ?code"
+        r"|unterschrift|(?:bar|strich|qr) ?code|hash(?:wert)?(?=$)|benutzer\w*"
+        r"|(?:lauf(?:ende)?|lfd|probanden|proben|teilnehmer|dienst|start|haeftlings) ?(?:nr|nummer)"
         rf"|(?:personal|mitarbeiter|matrikel|employee){_NUMBER}",
     ),
 )

@@ -176,7 +176,7 @@ def test_bytes_that_are_not_utf_8_are_refused_with_their_line() -> None:
     error = refusal("a;b\n1;2\nMüller;3\nGroß;4\n".encode("cp1252"))
     assert error.code == "csv-not-utf-8"
     assert "line 3" in str(error)
-    assert "2 such lines" in str(error)
+    assert "(lines of this kind: 2)" in str(error)
     assert "encoding cp1252 (--encoding)" in str(error)
 
 

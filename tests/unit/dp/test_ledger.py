@@ -114,6 +114,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_many_processes_and_threads_spend_exactly_the_budget(path: Path) -> None:
     namespace: dict[str, Any] = {"__name__": "spending"}
     exec(SPENDING, namespace)

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohorte.identifiers.cells import CellTable
-from kohorte.identifiers.contents import iban, luhn, vin
+from kohorte.identifiers.check_digits import (
+    austrian_number,
+    german_insured_number,
+    german_tax_number,
+    iban,
+    luhn,
+    swiss_number,
+    vin,
+)
+from kohorte.identifiers.common_names import rows_with_names
 from kohorte.identifiers.detection import CLASSES, Form, form_by_name, suspects, suspects_in
 from kohorte.identifiers.names import told_by_name, words_of
 
@@ -20,29 +29,39 @@ def words(text: str) -> list[str]:
 
 
 NAMES = {
-    1: "name patientName PATIENT_NAME Nachname vorname surname last.name initials employer Patientenname",
-    2: "zip ZIPCode plz Postleitzahl postal_code city county street street_address Straße Wohnort precinct latitude",
-    3: "dob birth_date DateOfBirth Geburtsdatum admission_date dischargeDate visit_month age Alter age_at_admission",
-    4: "phone phone2 tel Telefonnummer mobile_number cellPhone handynr",
+    1: "name patientName PATIENT_NAME Nachname vorname surname last.name initials employer Patientenname"
+    " Zuname Geburtsname Ehepartner Angehörige Notfallkontakt Bezugsperson",
+    2: "Heimatort Wohngemeinde Gemeindekennziffer GKZ Zählsprengel Breitengrad Längengrad Postfach"
+    " zip ZIPCode plz Postleitzahl postal_code city county street street_address Straße Wohnort precinct latitude",
+    3: "GebDat Geb.-Dat. Jahrgang Behandlungstag verstorben_am Erstdiagnose_am Entbindungstermin Aufnahmezeit"
+    " dob birth_date DateOfBirth Geburtsdatum admission_date dischargeDate visit_month age Alter age_at_admission",
+    4: "Festnetz Rückrufnummer Mobilfunk Kontaktnummer WhatsApp phone"
+    " phone2 tel Telefonnummer mobile_number cellPhone handynr",
     5: "fax fax_number Telefaxnummer",
     6: "email E-Mail eMail email_address mailadresse",
-    7: "ssn SVNR social_security_number Sozialversicherungsnummer tax_id",
-    8: "mrn medical_record_no patient_id patientID Fallnummer pid patient encounter_id",
-    9: "health_plan_id beneficiary_number insurance_number Versichertennummer krankenkassennummer member_id",
-    10: "account account_no iban Kontonummer credit_card acct_no",
-    11: "license_no drivers_licence passport certificate_number Reisepassnummer",
-    12: "license_plate vin vehicle_id Kennzeichen Fahrgestellnummer plate_no",
-    13: "device_id deviceSerial serial_number Seriennummer imei mac_address",
-    14: "url website homepage",
-    15: "ip ip_address IPAddress hostname",
-    16: "fingerprint voice_print biometrics Fingerabdruck iris_scan",
-    17: "photo face face_image Lichtbild portrait image",
-    18: "id row_id studyId uuid login Pseudonym",
+    7: "Sozialvers.-Nr. VSNR bPK AHVN13 Steueridentifikationsnummer"
+    " Personenkennzahl ssn SVNR social_security_number Sozialversicherungsnummer tax_id",
+    8: "Aktenzeichen Aufnahmezahl Krankenaktennummer KIS-Nummer KG-Nummer Patientenakte mrn"
+    " medical_record_no patient_id patientID Fallnummer pid patient encounter_id",
+    9: "eGK e-card-Nummer EHIC Mitgliedsnummer Polizzennummer"
+    " health_plan_id beneficiary_number insurance_number Versichertennummer krankenkassennummer member_id",
+    10: "Bankleitzahl Kundennummer Debitor account account_no iban Kontonummer credit_card acct_no",
+    11: "Passnummer Behindertenpass Schwerbehindertenausweis Lizenznummer Geburtsurkunde"
+    " license_no drivers_licence passport certificate_number Reisepassnummer",
+    12: "Autokennzeichen Nummerntafel license_plate vin vehicle_id Kennzeichen Fahrgestellnummer plate_no",
+    13: "Implantatnummer Schrittmacher-Nr Herzschrittmacher_SN Gerätekennung device_id"
+    " deviceSerial serial_number Seriennummer imei mac_address",
+    14: "Internetseite Webadresse Facebook url website homepage",
+    15: "IPv4 IP-Adresse ip ip_address IPAddress hostname",
+    16: "Stimmprobe DNA-Profil fingerprint voice_print biometrics Fingerabdruck iris_scan",
+    17: "Passbild Patientenfoto Porträt photo face face_image Lichtbild portrait image",
+    18: "Laufnummer lfd.Nr. Probandennummer Strichcode Benutzerkennung id row_id studyId uuid login Pseudonym",
 }
 HARMLESS = words("""
     filename file_name drug_name state country education stage dosage ethnicity race sex covid steroid capacity
     visit_no center birth_weight length_of_stay update candidate platelets kontrolle blutbild image_quality icd
-    diagnosis insurance_type time_to_death Halter bmi velocity language
+    diagnosis insurance_type time_to_death Bypass Fallzahl Fallkennzeichen Röntgen Impfstatus
+    Halter bmi velocity language
 """)
 
 
@@ -78,16 +97,40 @@ def test_a_name_is_taken_apart_into_words(name: str, words: str) -> None:
 # Contents
 
 CELLS = {
-    6: ["a@example.org", "write to jo.e+x@mail.example.co.uk, please"],
-    14: ["https://example.org/x", "see www.example.org"],
+    9: ["A123456780", "insured as T555558879"],
+    2: ["Lange Gasse 7", "lives in Hauptstraße 12b"],
+    6: ["jo (at) example.org", "a@example.org", "write to jo.e+x@mail.example.co.uk, please"],
+    14: ["facebook.com/jo", "https://example.org/x", "see www.example.org"],
     15: ["10.0.0.1", "from 192.168.17.254.", "2001:db8::1", "2001:0db8:0000:0000:0000:ff00:0042:8329"],
     13: ["00:1A:2b:3c:4d:5e", "mac 00-1A-2B-3C-4D-5E"],
-    7: ["123-45-6789", "his SSN is 123-45-6789.", "65070649C103", "65 070649 C 103"],
-    4: ["(555) 123-4567", "call 555-123-4567", "+49 89 1234567", "tel. +1 (555) 123-4567"],
-    10: ["DE89370400440532013000", "to DE89 3704 0044 0532 0130 00", "4111 1111 1111 1111", "378282246310005"],
+    7: [
+        "1237 010180",
+        "SVNR 1237010180",
+        "756.9217.0769.85",
+        "123-45-6789",
+        "his SSN is 123-45-6789.",
+        "65070649C103",
+        "65 070649 C 103",
+    ],
+    4: [
+        "Tel. 0664 1234567",
+        "handy: 0170/1234567",
+        "call 0664 1234567",
+        "(555) 123-4567",
+        "call 555-123-4567",
+        "+49 89 1234567",
+        "tel. +1 (555) 123-4567",
+    ],
+    10: [
+        "at611904300234573201",
+        "DE89370400440532013000",
+        "to DE89 3704 0044 0532 0130 00",
+        "4111 1111 1111 1111",
+        "378282246310005",
+    ],
     12: ["1HGCM82633A004352", "vin 1M8GDM9AXKP042788"],
     17: ["scan_17.dcm", "face.JPG", "data:image/png;base64,xx", "/9j/4AAQSkZJRg"],
-    18: ["550e8400-e29b-41d4-a716-446655440000"],
+    18: ["d41d8cd98f00b204e9800998ecf8427e", "550e8400-e29b-41d4-a716-446655440000"],
     1: ["seen by Dr. Miller", "Frau Meier was here"],
     3: [
         *("2024-02-17", "17.02.2024", "2/17/2024", "2024/02/17", "2024-02-17T10:00:00", "on 2024-02-17 at noon"),
@@ -95,14 +138,18 @@ CELLS = {
     ],
 }
 VAGUE = {
-    4: ["0049 89 1234567", "089/1234567", "5552345678"],
+    4: ["0664123456", "(0732) 78060", "0049 89 1234567", "089/1234567", "5552345678"],
     10: ["XX00ABCDEFGHIJKLMNO"],
-    12: ["M-AB 1234", "B-XY 99"],
-    2: ["12345-6789"],
-    3: ["20240217", "17.02.24", "2024-02", "02/2024", "2024-Q1", "2024-W07"],
+    1: ["A. M."],
+    7: ["86095742719", "47 036 892 816"],
+    14: ["@jo_example"],
+    12: ["L-123AB", "W 12345 X", "M-AB 1234", "B-XY 99"],
+    2: ["12345-6789", "A-4020", "4020 Linz", "48.3069, 14.2858"],
+    3: ["5.3.", "5. März", "1700000000", "20240217", "17.02.24", "2024-02", "02/2024", "2024-Q1", "2024-W07"],
 }
 HARMLESS_CELLS = words("""
     120/80 5/10 1:20 12:30:45 A00.1 C50.9 2160-0 718-7 1.2.3 [1990,2000) 100-199 1990-1999 90+ 7.35
+    756.9217.0769.84 A123456789 86095742718 Hauptstraße C50.911
     0.4111111111111111 4111111111111112 1M8GDM9AXKP042789 2024 3.14e+10 -17 +5 1,000-2,000 {a,b}
 """)
 
@@ -129,6 +176,14 @@ def test_a_harmless_cell_is_not_suspected(cell: str) -> None:
 
 
 def test_check_digits() -> None:
+    assert austrian_number("1237 010180")
+    assert not austrian_number("1238 010180")
+    assert swiss_number("756.9217.0769.85")
+    assert not swiss_number("756.9217.0769.84")
+    assert german_tax_number("86095742719")
+    assert not german_tax_number("86095742718")
+    assert german_insured_number("A123456780")
+    assert not german_insured_number("A123456789")
     assert luhn("4111 1111 1111 1111")
     assert not luhn("4111 1111 1111 1112")
     assert not luhn("0000000000000000")
@@ -195,6 +250,34 @@ def test_a_sample_says_that_it_is_one() -> None:
     assert suspects(column.reverse(), 100, sample=50) == []
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Huber", "Gruber", "Pichler", "Zschoche"],
+        ["ANNA MÜLLER", "EVA HOFER", "KARL KOCH"],
+        ["Anna", "Lukas", "Julia", "Brünhilde"],
+        ["Mayer, Eva", "Steiner, A.", "Hofer, Karl Heinz"],
+    ],
+)
+def test_columns_of_names_are_recognised_by_names_that_many_have(names: list[str]) -> None:
+    cells = CellTable.of([pl.Series("x", [*names, None, "*"], dtype=pl.String)])[0]
+    assert rows_with_names(cells) >= 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["Bauer", "Koch", "Fischer", "Lehrer"],
+        ["Diabetes mellitus", "Asthma", "Morbus Huber"],
+        ["male", "female"],
+        ["St. Anna Hospital", "Ward 2"],
+        [],
+    ],
+)
+def test_occupations_diseases_and_hospitals_are_no_names(values: list[str]) -> None:
+    assert rows_with_names(CellTable.of([pl.Series("x", values, dtype=pl.String)])[0]) == 0
+
+
 # What holds for all columns
 
 TEXTS = st.one_of(
@@ -213,6 +296,7 @@ def test_what_is_said_holds_no_value(values: list[str], name: str) -> None:
         assert not [value for value in values if len(value) > 5 and value in found.why]
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=30), st.sampled_from(["x", "age", "zip", "birth_year"]), st.data())
 def test_suppressing_rows_makes_no_column_suspect(values: list[str], name: str, data: st.DataObject) -> None:
     """Vague things aside: those count from the first row on where rows may be suppressed."""

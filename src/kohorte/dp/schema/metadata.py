@@ -105,6 +105,11 @@ class QueryMetadata:
         return self.private_id == NONE
 
     @property
+    def person(self) -> Person | None:
+        """Whom a row is about, as a plan says it; None if nobody has said it."""
+        return None if self.private_id is None else Person(self.person_columns)
+
+    @property
     def unstated(self) -> tuple[str, ...]:
         """A warning if nobody has said whom a row is about; it does not depend on the table."""
         return () if self.private_id is not None else (UNSTATED,)

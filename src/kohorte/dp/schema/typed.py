@@ -16,7 +16,6 @@ from kohorte.dp.schema.metadata import QueryMetadata
 from kohorte.errors import InputError
 from kohorte.plans.people.contradicted_person import Contradiction, contradictions
 from kohorte.plans.people.repeated_people import refuse_repeated, repeated_column
-from kohorte.plans.person import Person
 from kohorte.plans.unit import Unit
 from kohorte.sources import FrameSource
 
@@ -72,11 +71,9 @@ def typed_table(frame: pl.DataFrame, metadata: QueryMetadata) -> TypedTable:
 
 def contradicted_id(frame: pl.DataFrame, metadata: QueryMetadata) -> tuple[Contradiction, ...]:
     """Find what contradicts the private id, as it contradicts the person of a plan."""
-    persons = metadata.person_columns
-    person = Person(persons) if persons or metadata.rows_are_people else None
-    roles = dict.fromkeys((*metadata.identifying, *persons), Role.IDENTIFYING)
+    roles = dict.fromkeys((*metadata.identifying, *metadata.person_columns), Role.IDENTIFYING)
     whole = FrameSource(without_marks(frame, metadata.missing_values))
-    return contradictions(whole, Unit(person, None, roles))
+    return contradictions(whole, Unit(metadata.person, None, roles))
 
 
 def _refuse_unstated(frame: pl.DataFrame, metadata: QueryMetadata) -> None:

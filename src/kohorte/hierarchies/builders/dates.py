@@ -53,7 +53,7 @@ class Dates(Builder):
             self._check_parts(level)
 
     def _check_parts(self, level: str) -> None:
-        missing = [part for part in _NEEDS.get(level, ()) if part not in self._reader.parts]
+        missing = [part for part in _NEEDS.get(level, ()) if part not in self.reader.parts]
         if missing:
             raise InputError(
                 f"dates: the level {level} needs the {missing[0]}, which the format does not have",
@@ -61,12 +61,13 @@ class Dates(Builder):
             )
 
     @cached_property
-    def _reader(self) -> TimestampFormat:
+    def reader(self) -> TimestampFormat:
+        """Reads the dates."""
         return TimestampFormat(self.format)
 
     def label(self, values: Sequence[str], *, attribute: str) -> Labels:  # noqa: ARG002 - nothing to refuse
         """Read the dates and name their periods."""
-        known = self._reader.read(placeable(values))
+        known = self.reader.read(placeable(values))
         periods = [_period(level).alias(str(number)) for number, level in enumerate(self.levels, start=1)]
         return Labels(known.select(pl.col("text").alias("0"), *periods, pl.lit(SUPPRESSED).alias("top")))
 
@@ -79,7 +80,7 @@ class Dates(Builder):
         """The values as (year, month, ...); None unless all are dates of this format, in one time zone."""
         if "%z" in self.format:
             return None
-        known = self._reader.read(values)
+        known = self.reader.read(values)
         if len(known) < len(values):
             return None
         parts = [part for part in ("year", "month", "day", "hour", "minute", "second") if part in known.columns]
@@ -87,7 +88,7 @@ class Dates(Builder):
 
     def days(self, values: pl.Series) -> pl.Series:
         """The days from 1970-01-01 to each value; null if the value is not a date of this format."""
-        known = self._reader.read(values.unique().drop_nulls())
+        known = self.reader.read(values.unique().drop_nulls())
         parts = [pl.col(part) if part in known.columns else pl.lit(1) for part in ("year", "month", "day")]
         days = pl.date(*parts).cast(pl.Int32).cast(pl.Int64).alias("days")
         return values.alias("text").to_frame().join(known.select("text", days), on="text", how="left")["days"]

@@ -244,6 +244,28 @@ class Intervals(Builder):
     def _number(self, scaled: int) -> str:
         return number_text(Decimal(scaled).scaleb(-self._decimals), point=self.decimal)
 
+    def spans(self, most: int) -> list[tuple[int, int, str]]:
+        """The intervals of the finest level: first number and end in units of 10**-`decimals`, and the first as text.
+
+        Groups outside the range have no end: it is the same as the first number. None at all if there are more than
+        `most`.
+        """
+        step = self._steps()[0]
+        edges = step.edges if step.width is None else range(step.edges[0], step.edges[-1], step.width)
+        if len(edges) > most:
+            return []
+        starts = edges[:-1] if step.width is None else edges
+        ends = [*starts[1:], step.edges[-1]]
+        found = [(start, end, self._number(start)) for start, end in zip(starts, ends, strict=True)]
+        outside = [step.edges[0] - 1] if self.below == "group" else []
+        outside += [step.edges[-1]] if self.above == "group" else []
+        return found + [(number, number, self._number(number)) for number in outside]
+
+    @property
+    def decimals(self) -> int:
+        """The most decimals of bounds and widths."""
+        return self._decimals
+
     def meaning(self, level: int, top: int) -> str:
         """The width of the intervals of a level; bounds have no single one."""
         del top

@@ -65,8 +65,9 @@ class Redaction(Builder):
     def meaning(self, level: int, top: int) -> str:
         """The characters that a level leaves."""
         left = top - level
-        side = "first" if self.order == "right_to_left" else "last"
-        return f"{side} character" if left == 1 else f"{side} {left} characters"
+        if self.order == "right_to_left":
+            return "first character" if left == 1 else f"first {left} characters"
+        return "last character" if left == 1 else f"last {left} characters"
 
     def fixed(self, hierarchy: Hierarchy) -> Builder:
         """The same builder, with `length` set to the longest value of the hierarchy."""

@@ -71,13 +71,18 @@ class Rows(Builder):
     @classmethod
     def from_csv(cls, text: str, *, separator: str = ";") -> Self:
         """From text in the format of ARX: `value;level 1;...;*`, one line per value, no header."""
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        try:
-            return cls(tuple(filter(None, reader)))
-        except csv.Error:
-            raise InputError(
-                f"the hierarchy is not valid CSV at line {reader.line_num}", code="hierarchy-file-malformed"
-            ) from None
+        return cls(csv_rows(text, separator=separator))
+
+
+def csv_rows(text: str, *, separator: str = ";") -> list[list[str]]:
+    """The rows of a text in the format of ARX, also if their lengths differ."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        return list(filter(None, reader))
+    except csv.Error:
+        raise InputError(
+            f"the hierarchy is not valid CSV at line {reader.line_num}", code="hierarchy-file-malformed"
+        ) from None
 
 
 def _fields(row: object, number: int) -> tuple[str, ...]:

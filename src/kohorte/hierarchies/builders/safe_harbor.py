@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from kohorte.errors import InputError
-from kohorte.hierarchies.area_populations import read_areas
+from kohorte.hierarchies.area_populations import areas_of, read_areas
 from kohorte.hierarchies.builder import Builder, Labels, Options, placeable
 from kohorte.hierarchies.files import file_name
 from kohorte.hierarchies.labels import SUPPRESSED
@@ -47,6 +47,8 @@ class SafeHarbor(Builder):
     of: str = "event"
     as_of: str | None = None
     folder: Path = field(default=Path(), compare=False, repr=False)
+    content: str | None = field(default=None, compare=False, repr=False)
+    """The text of the file of populations, for callers without files."""
 
     def __post_init__(self) -> None:
         choice(self.kind, KINDS, option="safe_harbor: kind")
@@ -120,6 +122,8 @@ class SafeHarbor(Builder):
 
     def areas(self, *, attribute: str) -> dict[str, int]:
         """The population of each area by the file; empty without a file, so that every area counts as small."""
+        if self.content is not None:
+            return areas_of(self.content, "populations", attribute=attribute)
         if self.populations is None:
             return {}
         return read_areas(self.populations, folder=self.folder, attribute=attribute)
@@ -130,7 +134,8 @@ class SafeHarbor(Builder):
         known = values.filter(values.str.contains("^[0-9]{5}(?:-[0-9]{4})?$")).to_frame()
         area = pl.col("0").str.slice(0, 3)
         unknown = known.select(area.filter(~area.is_in(list(areas))).n_unique()).item()
-        source = "in the file" if self.populations else "because no file is given"
+        given = self.populations or self.content is not None
+        source = "in the file" if given else "because no file is given"
         note = f"{unknown} areas have no population {source}: they become {SMALL_AREA}"
         label = pl.when(area.is_in(large)).then(area).otherwise(pl.lit(SMALL_AREA)).alias("1")
         return known.with_columns(label), (note,) if unknown else ()
