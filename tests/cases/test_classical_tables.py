@@ -288,11 +288,21 @@ class TestDatafly:
         assert ko.anonymize(table, tight).levels == {"letter": 1}
         assert ko.anonymize(table, replace(tight, search="optimal")).suppressed == 1  # where the class is exempt
 
-    def test_of_classes_of_one_size_the_first_by_its_values_is_suppressed(self):
-        table = pl.DataFrame({"letter": list("cbcbacb")})
-        plan = plan_of({"letter": Tree(list("abc"))}, "datafly", k=2, limit=0.6)
+    def test_classes_of_one_size_that_only_their_values_tell_apart_are_suppressed_together(self):
+        table = pl.DataFrame({"letter": list("cbcbacbdddd")})
+        plan = plan_of({"letter": Tree(list("abcd"))}, "datafly", k=2, limit=0.7)
         shown = ko.anonymize(table, plan).data["letter"].to_list()
-        assert shown == ["c", "*", "c", "*", "*", "c", "*"]
+        assert shown == ["*"] * 7 + ["d"] * 4
+        tight = replace(plan, suppression_limit=0.4)  # four of eleven rows would be within, but not seven
+        assert ko.anonymize(table, tight).levels == {"letter": 1}
+
+    def test_of_classes_of_one_size_those_with_the_rarest_labels_are_suppressed(self):
+        table = pl.DataFrame({"letter": list("aabbbbbc"), "sign": list("++++---+")})
+        hierarchies = {"letter": Tree(list("abc")), "sign": Tree(list("+-"))}
+        plan = plan_of(hierarchies, "datafly", k=2, limit=0.9)
+        rows = ko.anonymize(table, plan).data.select("letter", "sign").rows()
+        star, plus, minus = ("*", "*"), ("b", "+"), ("b", "-")
+        assert rows == [star, star, plus, plus, minus, minus, minus, star]
 
     def test_rows_that_lack_a_value_count_among_the_suppressed(self):
         table = pl.DataFrame({"letter": ["a", "a", "b", "b", "b", None]})

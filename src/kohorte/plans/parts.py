@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -130,9 +130,9 @@ class About:
         return About(**(vars(other) | self.to_dict()))
 
 
-def about_in_words(stated: Mapping[str, object]) -> list[str]:
-    """What a release is for, line by line."""
-    return [f"{name.capitalize():<12}{said}" for name, said in stated.items()]
+def about_in_words(stated: Mapping[str, object], told: Callable[[str], str] = str) -> list[str]:
+    """What a release is for, line by line; `told` writes the words before what is stated in another language."""
+    return [f"{told(name.capitalize()):<12}{said}" for name, said in stated.items()]
 
 
 def as_attribute(entry: object, *, folder: Path) -> Attribute:

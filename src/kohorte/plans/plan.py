@@ -175,8 +175,8 @@ class Plan:
                 )
 
     def _check_search(self) -> None:
-        """Refuse options for attributes that are not quasi-identifiers of the plan."""
-        for option in (self.search.weights, self.search.identification):
+        """Refuse options for attributes that are not quasi-identifiers of the plan, and levels that do not fit it."""
+        for option in (self.search.weights, self.search.identification, self.search.levels):
             for name in option:
                 if name not in self.quasi_identifiers:
                     raise InputError(
@@ -184,6 +184,12 @@ class Plan:
                         f"{nearest(name, self.quasi_identifiers)}",
                         code="plan-search-option",
                     )
+        for name, least in self.minimum_levels.items() if self.search.levels else ():
+            if self.search.levels.get(name, -1) < least:
+                raise InputError(
+                    f"levels: {name}: is a level of every quasi-identifier, at least its minimum_level ({least})",
+                    code="plan-search-option",
+                )
 
     def _check_decorrelation(self) -> None:
         if self.decorrelate is None:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
+from kohorte.algorithm_names import SEARCH_NAMES
 from kohorte.errors import InputError, member_named
 from kohorte.recoding import ALGORITHMS
 from kohorte.recoding.mu_argus import IDENTIFICATION
 from kohorte.search import Options
 
-BY_ATTRIBUTE = ("weights", "identification")
+BY_ATTRIBUTE = ("weights", "identification", "levels")
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class SearchOptions:
 
     The number of threads never changes the answer. The other options belong to single algorithms: `weights` from 0
     (never generalized) to 1 to datafly, `identification` (most, more or identifying) to mu_argus, `steps` and `seed`
-    to hill_climbing.
+    to hill_climbing. With `levels`, one for each quasi-identifier, nothing is searched: the release has these levels,
+    or there is none.
     """
 
     algorithm: str = "optimal"
@@ -31,6 +33,7 @@ class SearchOptions:
     identification: Mapping[str, str] = field(default_factory=dict)
     steps: int | None = None
     seed: int = 0
+    levels: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         name = str(self.algorithm)
@@ -41,7 +44,7 @@ class SearchOptions:
         object.__setattr__(self, "time_limit", None if limit is None else float(limit))
         if self.threads is not None and (type(self.threads) is not int or self.threads not in range(1, 257)):
             raise InputError(f"threads must be a whole number from 1 to 256, not {self.threads!r}", code="plan-threads")
-        self._check_own(name, getattr(algorithm, "options", ()))
+        self._check_own(name, (*getattr(algorithm, "options", ()), *(LEVELS if name in SEARCH_NAMES else ())))
         for option in BY_ATTRIBUTE:
             object.__setattr__(self, option, MappingProxyType(dict(getattr(self, option))))
 
@@ -63,7 +66,7 @@ class SearchOptions:
     def for_algorithm(self, name: str) -> SearchOptions:
         """The same for another algorithm, without the options that it does not have."""
         known = getattr(member_named(name, ALGORITHMS, what="algorithm", code="algorithm-unknown"), "options", ())
-        own = {option: getattr(self, option) for option in OWN if option in known}
+        own = {option: getattr(self, option) for option in OWN if option in known}  # levels are of no algorithm
         return SearchOptions(algorithm=name, time_limit=self.time_limit, threads=self.threads, **own)
 
     def __hash__(self) -> int:
@@ -119,5 +122,12 @@ OWN: dict[str, tuple[Callable[[object], bool], str]] = {
     ),
     "steps": (lambda value: type(value) is int and value >= 1, "a whole number of at least 1"),
     "seed": (lambda value: type(value) is int and value >= 0, "a whole number of at least 0"),
+    "levels": (
+        lambda value: type(value) is int and value >= 0,
+        "a whole number of at least 0 for each quasi-identifying attribute, as in {zip: 2, age: 1}",
+    ),
 }
-"""The options of single algorithms: which values are valid, and how they are described."""
+"""The options of single algorithms, and levels: which values are valid, and how they are described."""
+
+LEVELS = ("levels",)
+"""What every search of the lattice accepts, and no recoding."""

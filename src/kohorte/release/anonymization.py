@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -62,11 +63,11 @@ class SearchSetup:
         return self.evaluator.engine
 
 
-def set_up_search(encoded: EncodedProblem, *, ordered: bool = True) -> SearchSetup:
-    """Create the engine and the search problem of an encoded table; `ordered`: its values have an order."""
+def set_up_search(encoded: EncodedProblem) -> SearchSetup:
+    """Create the engine and the search problem of an encoded table."""
     engine, name = engine_for(encoded.table), encoded.plan.search.algorithm
     k_or_none = not is_recoder(name) and search_named(name).suppresses_k_or_none
-    evaluator, problem = full_domain(encoded.table, encoded.goal, engine, k_or_none=k_or_none, ordered=ordered)
+    evaluator, problem = full_domain(encoded.table, encoded.goal, engine, k_or_none=k_or_none)
     if encoded.plan.population_files:
         rows, classes = (encoded.source, encoded.tuples), engine.classes(problem.lattice.bottom)
         refuse_missing_people(rows, encoded.table, classes, encoded.plan)
@@ -204,8 +205,10 @@ def _candidate(encoded: EncodedProblem, shown: pl.DataFrame, *, node: Node | Non
 
 
 def search(setup: SearchSetup) -> SearchResult:
-    """Run the plan's algorithm."""
+    """Run the plan's algorithm; if the plan fixes the levels, count them alone."""
     problem = setup.problem
+    if setup.encoded.plan.search.levels:
+        return _fixed(setup)
     algorithm = search_named(setup.encoded.plan.search.algorithm)
     reason = algorithm.refuse(problem)
     if reason is not None:
@@ -218,6 +221,22 @@ def search(setup: SearchSetup) -> SearchResult:
         problem.lattice.refuse_listing(f"take another algorithm (these can: {others}), ")
     with counting_ahead(setup):
         return run_to_the_end(algorithm, problem)
+
+
+def _fixed(setup: SearchSetup) -> SearchResult:
+    """Count the node that the plan fixes; it is the best only if it is a solution."""
+    node, lattice = fixed_node(setup.encoded.plan), setup.problem.lattice
+    for name, level, top in zip(setup.encoded.plan.quasi_identifiers, node, lattice.top, strict=True):
+        if level > top:
+            highest = setup.encoded.plan.minimum_levels[name] + top
+            raise InputError(f"search: levels: {name}: its hierarchy ends with level {highest}", code="plan-levels")
+    setup.problem.evaluate(node)
+    return SearchResult(setup.problem.best, False, -math.inf, setup.problem.checked, tagged=0, heuristic=True)
+
+
+def fixed_node(plan: Plan) -> Node:
+    """Return the node of the levels that a plan fixes."""
+    return tuple(plan.search.levels[name] - least for name, least in plan.minimum_levels.items())
 
 
 def run_to_the_end(algorithm: Search, problem: Problem) -> SearchResult:
@@ -251,6 +270,8 @@ def counting_ahead(setup: SearchSetup, *, always: bool = False) -> Iterator[None
 
 def nothing_found(setup: SearchSetup, result: SearchResult) -> NoSolution:
     """Return the error of a search without a result: what would have to be relaxed, if nothing satisfies the plan."""
+    if setup.encoded.plan.search.levels:
+        return _levels_fail(setup)
     if not result.optimal:
         return NoSolution("the search was stopped before any release was found; give it more time", code="time-limit")
     encoded, groups = setup.encoded, setup.engine.groups(setup.problem.lattice.top)
@@ -264,6 +285,16 @@ def nothing_found(setup: SearchSetup, result: SearchResult) -> NoSolution:
         rows=encoded.table.rows,
         excluded=encoded.table.excluded,
         missing=most_missing(encoded.tuples, encoded.plan),
+    )
+
+
+def _levels_fail(setup: SearchSetup) -> NoSolution:
+    everything = replace(setup.evaluator, limit=setup.encoded.table.rows, bounds=False)
+    gone = everything(fixed_node(setup.encoded.plan)).suppressed
+    return NoSolution(
+        f"with the levels that the plan fixes, {gone:,} rows would have to be suppressed, and the limit allows "
+        f"{setup.problem.limit:,}; leave out search: levels, so that levels are searched, or fix others",
+        code="levels-no-solution",
     )
 
 

@@ -94,6 +94,8 @@ class Candidate:
             if self.recoding is not None:
                 return f"optimal: of all {self.recoding.what}, none loses less"
             return "optimal: no other combination of levels loses less"
+        if self.plan.search.levels:
+            return "the levels that the plan fixes: another combination may lose less"
         if self.result.heuristic:
             return "found by a heuristic: the optimum may lose less"
         bound = self.result.lower_bound

@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -19,13 +19,17 @@ from kohorte.data import FormulaCells, Role
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import ROWS, Unit, cost, count, percent
 from kohorte.kernels import KERNELS
+from kohorte.languages import ENGLISH, Kept, Language
 from kohorte.plans.parts import About, about_in_words
 from kohorte.plans.plan import Plan
 from kohorte.plans.seeming_identifiers import identifier_points
 from kohorte.release.candidate import Candidate
 from kohorte.release.release import Release
 from kohorte.release.telling.formulas import ToldFormulas
-from kohorte.release.telling.labels_of_values import (
+from kohorte.release.telling.loss_words import lost_publicly
+from kohorte.release.telling.people import people_in_words, public_figures, public_people
+from kohorte.release.telling.promises import leaves_open, plan_notes, promising, protects_against
+from kohorte.release.telling.values.labels_of_values import (
     GROUP,
     INTERVAL,
     ends_at_values,
@@ -33,9 +37,6 @@ from kohorte.release.telling.labels_of_values import (
     made_of_values,
     shows_values,
 )
-from kohorte.release.telling.loss_words import lost_publicly
-from kohorte.release.telling.people import people_in_words, public_figures, public_people
-from kohorte.release.telling.promises import leaves_open, plan_notes, promising, protects_against
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict, Verification
 from kohorte.release.words import levels_in_words, unit_named, unit_of
@@ -73,9 +74,10 @@ class Certificate:
         """The certificate as JSON."""
         return json.dumps(self.facts, indent=2, ensure_ascii=False) + "\n"
 
-    def to_text(self) -> str:
-        """The certificate as text, for a person who does not know the program."""
-        return _text(self.facts)
+    def to_text(self, language: Language = ENGLISH) -> str:
+        """The certificate as text in a language, for a person who does not know the program; its facts stay as they
+        are."""
+        return _text(self.facts, language.tell)
 
     @property
     def verdict(self) -> Verdict:
@@ -180,7 +182,7 @@ def warnings(release: Release) -> tuple[str, ...]:
         for column in cells
         if column.ambiguous
     ]
-    gone = release.suppressed if release.people is None else release.people.losing()[0]
+    gone = release.suppressed if release.people is None else release.people.losing(release.suppressed)[0]
     found += [*identifier_points(release.table, plan), *release.open_points]
     found += ToldFormulas.of(release.table, plan).open_points
     return (*found, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
@@ -298,14 +300,14 @@ def missing_values(plan: Plan) -> str:
     return policy + listed
 
 
-def _text(facts: dict[str, object]) -> str:
+def _text(facts: dict[str, object], told: Callable[[str], str]) -> str:
     release, plan = _part(facts, "release"), _part(facts, "plan")
     verification, source, output = _part(facts, "verification"), _part(facts, "input"), _part(facts, "output")
     lines = [
         "CERTIFICATE OF ANONYMIZATION",
         "",
         f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}.",
-        *about_in_words(_part(facts, "about")),
+        *map(Kept, about_in_words(_part(facts, "about"), told)),
         "",
         verdict_in_words(facts),
         *_verdicts(verification),
@@ -325,26 +327,26 @@ def _text(facts: dict[str, object]) -> str:
         f"Suppressed  {facts['suppressed_rows']}",
         "",
         "What the release shows",
-        *(f"  {name}: {said}" for name, said in _part(facts, "levels_in_words").items()),
+        *(Kept(f"  {name}: {told(str(said))}") for name, said in _part(facts, "levels_in_words").items()),
         *(f"  {name}: pseudonyms of the domain {said!r}" for name, said in _pseudonyms(output).items()),
         "",
         "Lost values",
-        *(_bullets(facts, "lost_values") or ["  - none"]),
+        *(_bullets(facts, "lost_values", told) or bullets([told("none")])),
         "",
         f"Input       {source.get('name', '-')}  SHA-256 {source.get('sha256', '-')}",
         f"Output      {output.get('name', '-')}  SHA-256 {output.get('sha256', '-')}",
         f"Plan        SHA-256 {facts['plan_sha256']}",
         "",
         "Protects against",
-        *_bullets(facts, "protects_against"),
+        *_bullets(facts, "protects_against", told),
         "",
         "Does not protect against",
-        *_bullets(facts, "does_not_protect_against"),
+        *_bullets(facts, "does_not_protect_against", told),
     ]
     for key in ("warnings", "notes"):
         if facts[key]:
-            lines += ["", key.capitalize(), *_bullets(facts, key)]
-    return "\n".join(lines) + "\n"
+            lines += ["", key.capitalize(), *_bullets(facts, key, told)]
+    return "\n".join(line if isinstance(line, Kept) else told(line) for line in lines) + "\n"
 
 
 def verdict_in_words(facts: dict[str, object]) -> str:
@@ -389,10 +391,10 @@ def _verdicts(verification: dict[str, object]) -> list[str]:
     ]
 
 
-def _bullets(facts: dict[str, object], key: str) -> list[str]:
-    return bullets(_list(facts, key))
+def _bullets(facts: dict[str, object], key: str, told: Callable[[str], str]) -> list[str]:
+    return bullets([told(str(item)) for item in _list(facts, key)])
 
 
-def bullets(items: Sequence[object]) -> list[str]:
+def bullets(items: Sequence[str]) -> list[str]:
     """Format sentences as a list."""
-    return [textwrap.fill(str(item), 100, initial_indent="  - ", subsequent_indent="    ") for item in items]
+    return [Kept(textwrap.fill(item, 100, initial_indent="  - ", subsequent_indent="    ")) for item in items]

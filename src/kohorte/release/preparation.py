@@ -105,7 +105,7 @@ def encode_problem(
         finest=plan.minimum_levels,
         person=PersonColumns(unit.columns, unit.links, unit.judges_sets) if unit.counts_people else None,
     )
-    _refuse_few(plan, table)
+    refuse_few(plan, table)
     _refuse_marked_labels(table, plan)
     check_models(plan, table.domains)
     refuse_unsafe(source, plan, table)
@@ -145,7 +145,8 @@ def _refuse_starred(source: TableSource, tuples: Tuples, ties: Sequence[str]) ->
             )
 
 
-def _refuse_few(plan: Plan, table: EncodedTable) -> None:
+def refuse_few(plan: Plan, table: EncodedTable) -> None:
+    """Refuse a table that is smaller than the smallest class that a model accepts."""
     unit = ROWS if table.persons is None else PEOPLE
     for number, model in enumerate(plan.models, start=1):
         if model.smallest_class > table.size:

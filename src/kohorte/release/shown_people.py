@@ -128,9 +128,12 @@ class ShownPeople:
         """The number of people in the table."""
         return self.tuples[PERSON].n_unique()
 
-    def losing(self) -> tuple[int, int]:
-        """How many people lose rows by suppression, and how many of them lose all rows."""
-        return self._losing
+    def losing(self, suppressed: int) -> tuple[int, int]:
+        """How many people lose rows by suppression, and how many of them lose all rows.
+
+        If no row is `suppressed`, rows that show only `*` are a class, and nobody loses a row.
+        """
+        return self._losing if suppressed else (0, 0)
 
     @cached_property
     def _losing(self) -> tuple[int, int]:

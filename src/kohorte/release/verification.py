@@ -25,10 +25,11 @@ from kohorte.plans.population import Populations, flagged_rows, whole_population
 from kohorte.release import decorrelation, safe_harbor
 from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
-from kohorte.release.telling.common_values import common_points
 from kohorte.release.telling.one_person import rows_of_one_person
-from kohorte.release.telling.spellings import spelling_points
 from kohorte.release.telling.suppressed_values import suppressed_points
+from kohorte.release.telling.values.common_values import common_points
+from kohorte.release.telling.values.empty_values import empty_points
+from kohorte.release.telling.values.spellings import spelling_points
 from kohorte.release.telling.verified_people import OTHER_ROWS, find_people
 from kohorte.release.words import reached_in_words, unit_named
 from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive, spread
@@ -226,7 +227,7 @@ def verify_source(
     verdicts = tuple(replace(_verdict(model, judged, broken, unit), by_rows=by_rows) for model in plan.judging_models)
     known = None if whom.partly else people
     of_suppressed = suppressed_points(tuples.filter(starred), plan, known) if suppressed else ()
-    losing = (None, None) if people is None or whom.partly else people.losing()
+    losing = (None, None) if people is None or whom.partly else people.losing(suppressed)
     return Verification(
         satisfied=not found and all(verdict.satisfied for verdict in verdicts),
         models=verdicts,
@@ -242,6 +243,7 @@ def verify_source(
         open_points=(
             *((whom.unknown,) if whom.unknown else ()),
             *common_points(groups, plan.judging_models),
+            *empty_points(tuples.filter(~starred) if suppressed else tuples, plan),
             *spelling_points(table, plan),
             *of_suppressed,
             *_overlaid(people, plan, all_rows),

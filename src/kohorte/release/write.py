@@ -32,6 +32,8 @@ from kohorte.data import (
     write_csv,
 )
 from kohorte.errors import KohorteError
+from kohorte.languages import ENGLISH
+from kohorte.pages.reader_language import language_named
 from kohorte.plans.parts import About
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback, Stage, tell
@@ -104,18 +106,20 @@ def write_release(
     about: About | None = None,
     progress: ProgressCallback | None = None,
     commit: Commit = only_files,
+    language: str = ENGLISH.code,
 ) -> Certificate:
     """Write a candidate (or a release) and its certificate; the written table is read again and verified.
 
     `source` is the file that the table came from, if any: the certificate then names it, and it is never overwritten.
     `about` says what the release is for, and takes precedence over what the plan states. `commit` is called when all
-    files are complete, before they get their names; if it raises, they get none.
+    files are complete, before they get their names; if it raises, they get none. `language` is that of the certificate
+    as text, `en` or `de`; the certificate as JSON is the same in every language.
 
     No file gets its final name before all files are written and verified. The table gets its name last, so that it
     never exists without its certificate.
     """
     with StagedFiles(Path(output), candidate.plan, source=source, force=force) as files:
-        files.commit = commit
+        files.commit, files.language = commit, language_named(language)
         return _published(candidate, files, source=files.source, about=about, progress=progress)[1]
 
 
@@ -196,19 +200,26 @@ def certified_input(file: TableFile) -> str | None:
     return sha256 if isinstance(sha256, str) else None
 
 
+def is_certified(file: TableFile, plan: Plan) -> bool:
+    """Whether the certificate next to a table certifies exactly this file, for the same plan.
+
+    Search, metric and output of a plan decide about no open point and may differ.
+    """
+    found = _beside(file)
+    certified = None if found is None else found[1].get("plan")
+    given = json.loads(json.dumps(plan.to_dict()))
+    return isinstance(certified, dict) and _about_points(certified) == _about_points(given)
+
+
 def certified_points(file: TableFile, plan: Plan) -> list[str]:
     """The open points that the certificate next to a table names, if it was made for the same plan.
 
-    Some are about columns that the release does not have. Search, metric and output of the plan decide about no point.
+    Some are about columns that the release does not have.
     """
     found = _beside(file)
-    facts = {} if found is None else found[1]
-    given = json.loads(json.dumps(plan.to_dict()))
-    certified, verdict = facts.get("plan"), facts.get("verdict")
-    if not isinstance(certified, dict) or not isinstance(verdict, dict):
-        return []
-    reasons = verdict.get("reasons")
-    if _about_points(certified) != _about_points(given) or not isinstance(reasons, list):
+    verdict = None if found is None else found[1].get("verdict")
+    reasons = verdict.get("reasons") if isinstance(verdict, dict) else None
+    if not isinstance(reasons, list) or not is_certified(file, plan):
         return []
     return ["".join(filter(str.isprintable, reason)) for reason in reasons if isinstance(reason, str)]
 
@@ -242,7 +253,8 @@ def _beside(file: TableFile) -> tuple[bytes, dict[str, Any]] | None:
 class StagedFiles:
     """A table and its certificate under temporary names; either all of them get their final names or none does.
 
-    `paths` are the final names. `commit` is called when the files are complete, before they are renamed. If the block
+    `paths` are the final names. `commit` is called when the files are complete, before they are renamed. `language` is
+    that of the certificate as text. If the block
     ends before all of them have their names, the temporary files are removed and existing files are unchanged.
     """
 
@@ -250,6 +262,7 @@ class StagedFiles:
         self.paths = (output, *certificate_paths(output))
         self.source = None if source is None else file_facts(source)
         self.commit: Commit = only_files
+        self.language = ENGLISH
         self._output, self._force, self._formulas, self._sha256 = output, force, plan.formulas, ""
         self._is_personal = bool(plan.pseudonyms)
         self._separator = output_separator(output, source if isinstance(source, TableFile) else None)
@@ -289,7 +302,8 @@ class StagedFiles:
 
     def hand_over(self, certificate: Certificate) -> None:
         """Write the certificate as JSON and as text; rename the table last: it never exists without its certificate."""
-        for path, text in zip(self.paths[1:], (certificate.to_json(), certificate.to_text()), strict=True):
+        texts = (certificate.to_json(), certificate.to_text(self.language))
+        for path, text in zip(self.paths[1:], texts, strict=True):
             self._staged(path).write_text(text, encoding="utf-8")
         for temporary, _ in self._names:
             _flush(temporary)

@@ -50,6 +50,13 @@ def test_the_format_of_dates_and_timestamps_is_stated(layout: str) -> None:
     assert layout in found.why
 
 
+def test_timestamps_are_first_generalized_to_their_day() -> None:
+    timed, dated = (column(FORMATS[layout]).hierarchy for layout in ("%Y-%m-%dT%H:%M:%S.%f%z", "%d-%m-%Y"))
+    assert isinstance(timed, Dates)
+    assert isinstance(dated, Dates)
+    assert (timed.levels[0], dated.levels[0]) == ("day", "month")
+
+
 @pytest.mark.parametrize("sign", ["/", "-"])
 def test_an_order_of_day_and_month_that_is_not_certain_is_said_and_not_guessed(sign: str) -> None:
     found = column([f"01{sign}02{sign}2020", f"03{sign}04{sign}2021"])

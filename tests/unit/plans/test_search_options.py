@@ -91,3 +91,32 @@ def test_the_same_seed_climbs_to_the_same_release_and_more_steps_never_cost_more
     best = ko.anonymize(rows, ko.Plan(**{**vars(made), "search": "k_optimize"}))
     assert best.optimal
     assert best.cost <= costs[-1]
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"algorithm": "mondrian", "levels": {"zip": 1, "age": 1}},
+        {"algorithm": "optimal", "levels": {"zip": 1}},
+        {"algorithm": "optimal", "levels": {"zip": 1, "age": -1}},
+        {"algorithm": "optimal", "levels": {"zip": 1, "age": True}},
+        {"algorithm": "optimal", "levels": {"zip": 1, "age": 0, "sex": 1}},
+        {"algorithm": "optimal", "levels": [1, 1]},
+    ],
+)
+def test_levels_are_those_of_every_quasi_identifier_and_of_a_search(search):
+    with pytest.raises(ko.InputError) as caught:
+        plan(**search)
+    assert caught.value.code == "plan-search-option"
+
+
+def test_levels_below_the_minimum_level_are_refused():
+    attributes = {**ATTRIBUTES, "age": {"role": "quasi-identifying", "minimum_level": 1}}
+    with pytest.raises(ko.InputError, match="at least its minimum_level"):
+        ko.Plan(attributes=attributes, models=[KAnonymity(k=2)], search={"levels": {"zip": 0, "age": 0}})
+
+
+def test_levels_survive_yaml_and_another_algorithm_searches_again():
+    made = plan(algorithm="optimal", levels={"zip": 0, "age": 1})
+    assert ko.Plan.from_dict(made.to_dict()) == made == pickle.loads(pickle.dumps(made))
+    assert made.search.for_algorithm("flash") == SearchOptions("flash")

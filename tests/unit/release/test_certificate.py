@@ -122,7 +122,7 @@ def test_a_written_table_that_is_not_the_release_is_withheld(
 def test_when_the_certificate_cannot_be_written_there_is_no_table_either(
     source: Path, patient_plan: ko.Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
-    def full(_: ko.Certificate) -> str:
+    def full(_: ko.Certificate, *__: object) -> str:
         raise OSError(28, "No space left on device")
 
     before = sorted(tmp_path.iterdir())

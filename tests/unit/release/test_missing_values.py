@@ -62,6 +62,15 @@ def test_the_policy_for_missing_values_applies_to_listed_texts(policy):
         assert shown["age"].null_count() == 0
 
 
+@pytest.mark.parametrize("policy", ["category", "suppress"])
+def test_the_verification_is_that_of_a_table_with_empty_cells(policy):
+    raw, emptied = (frame.with_columns(zip=pl.lit("*")) for frame in (RAW, EMPTIED))
+    one_mark = raw.with_columns(age=pl.col("age").replace({"k.A.": "NA"}))
+    plan, plain = (replace(PLAN, missing=policy, missing_values=marks) for marks in (MARKS, ()))
+    assert verify(one_mark, plan).to_dict() == verify(emptied, plain).to_dict()
+    assert verify(one_mark, plan).to_dict() != verify(one_mark, plain).to_dict()
+
+
 def test_the_risk_and_the_attacks_are_those_of_a_table_with_empty_cells():
     plain = replace(PLAN, missing_values=())
     assert risk(RAW, PLAN).to_dict() == risk(EMPTIED, plain).to_dict()

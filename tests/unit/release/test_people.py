@@ -83,6 +83,16 @@ def test_the_certificate_says_people_where_people_were_counted() -> None:
     assert "attacker_knows: one_row" in text
 
 
+def test_nobody_loses_a_row_where_every_quasi_identifier_is_removed_and_no_row_is_suppressed() -> None:
+    stays = [(f"p{number}", f"w{number}", "fm"[number % 2], "AB"[number % 2]) for number in range(12) for _ in range(2)]
+    frame = pl.DataFrame(stays, schema=["patient", "ward", "sex", "diagnosis"], orient="row")
+    release = anonymize(frame, plan(models=[{"model": "k-anonymity", "k": 12}], suppression_limit=0))
+    assert (release.levels, release.suppressed) == ({"ward": 1, "sex": 1}, 0)
+    for verification in (release.verification, verify(release.data, release.plan, population=frame)):
+        assert (verification.people_losing_rows, verification.people_losing_all_rows) == (0, 0)
+    assert "of whom none lose rows, none of them all their rows" in certify(release).to_text()
+
+
 def test_from_outside_only_the_original_table_says_whom_a_row_is_about() -> None:
     frame = one_person_with_most_rows()
     wanted = plan(suppression_limit=0.97)

@@ -112,6 +112,23 @@ def test_a_hierarchy_joins_spellings_too() -> None:
     assert [len(level) for level in column.domain.maps] == [4, 4, 4]
 
 
+@pytest.mark.parametrize(
+    ("values", "equal"),
+    [
+        (["200", "200,0", "200,00"], "2 of 6 values of 'diagnosis' equal"),
+        (["200.0", "200,0", "flu"], "1 of 6 values of 'diagnosis' equals"),
+        (["200,0", "200,5", "20,00"], None),
+    ],
+)
+def test_equal_numbers_with_a_decimal_comma_are_an_open_point(values: list[str], equal: str | None) -> None:
+    ages = {"age": ["20"] * 3 + ["30"] * 3, "sex": ["f"] * 6}
+    frame = pl.DataFrame({"patient": list("abcdef"), **ages, "diagnosis": [*values, "1", "2,5", "3"]})
+    release = ko.anonymize(frame, plan(DIVERSE | {"l": 2}))
+    for points in (release.verification.open_points, ko.verify(release.data, release.plan).open_points):
+        said = [point for point in points if "decimal comma" in point]
+        assert [point.split(" another")[0] for point in said] == ([] if equal is None else [equal])
+
+
 def test_a_text_that_shows_nothing_is_missing() -> None:
     column = encode_sensitive(pl.Series("diagnosis", ["flu", " ", None, "\u200b"]), None)
     assert column.codes.tolist() == [0, 1, 1, 1]

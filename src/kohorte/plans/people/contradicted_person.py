@@ -121,10 +121,12 @@ def _of_columns(source: TableSource, unit: Unit) -> Iterator[Contradiction]:
         if name in persons and not reason:
             continue
         values, people = pairs[VALUE].n_unique(), pairs[PEOPLE].n_unique()
-        have = "has" if len(columns) == 1 else "together have"
+        has = f"has {count(values, 'different value')}"
+        if len(columns) > 1:
+            has = f"together have {count(values, 'different value')}"
         facts = (
-            f"{_names(columns)} {have} {count(values, 'different value')}, and the plan counts "
-            f"{in_words.PEOPLE.count(people)} there (person: {_names(persons)}), several of them with the same value"
+            f"{_names(columns)} {has}, and the plan counts {in_words.PEOPLE.count(people)} there "
+            f"(person: {_names(persons)}), several of them with the same value"
         )
         yield Contradiction(persons, columns, f"{facts}: {reason}" if reason else facts, reason=reason)
 

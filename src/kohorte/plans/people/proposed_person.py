@@ -69,11 +69,10 @@ def _open(unique: Repeated | None, rows: int) -> ProposedPerson:
 
 def _incomplete(found: Repeated, rows: int) -> str:
     named = listed(list(map(repr, found.columns)))
-    seem = "seems" if len(found.columns) == 1 else "seem"
     return (
-        f"{named} {seem} to say whom a row is about ({count(found.values, 'different value')}), but not in "
-        f"{count(rows - found.rows, 'row')}: fill in the values or remove these rows, then add the line "
-        f"'{found.line}'. Until then rows are counted, not people"
+        f"{named} {'seems' if len(found.columns) == 1 else 'seem'} to say whom a row is about "
+        f"({count(found.values, 'different value')}), but not in {count(rows - found.rows, 'row')}: fill in the "
+        f"values or remove these rows, then add the line '{found.line}'. Until then rows are counted, not people"
     )
 
 

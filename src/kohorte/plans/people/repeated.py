@@ -85,9 +85,9 @@ class Repeated:
     @property
     def facts(self) -> str:
         """The columns with their counts, in words."""
-        have = "has" if self._is_one else "together have"
-        named = ", ".join(map(repr, self.columns))
-        found = f"{named} {have} {count(self.values, 'different value')} in {count(self.rows, 'row')}"
+        named, values = ", ".join(map(repr, self.columns)), count(self.values, "different value")
+        rows = count(self.rows, "row")
+        found = f"{named} has {values} in {rows}" if self._is_one else f"{named} together have {values} in {rows}"
         if self.because:
             found = f"{self.because}; {found}"
         if not self.agreeing:

@@ -42,16 +42,16 @@ class Suffixed:
     @property
     def note(self) -> str:
         """The open point, with counts."""
-        differ = "differs" if self.groups == 1 else "differ"
         why = (
             f"rows of a group nearly always agree in {listed(list(map(repr, self.agreeing)))}"
             if self.agreeing
             else "the suffixes count up, as those of cases or stays do"
         )
         return (
-            f"people may be counted several times: {count(self.groups, 'group')} of values of {self.column!r} {differ} "
-            f"only in a suffix or prefix, such as a short number after a mark, and {why}; the values of a group "
-            "count as several people; remove it if each group is one person"
+            f"people may be counted several times: {count(self.groups, 'group')} of values of {self.column!r} "
+            f"{'differs' if self.groups == 1 else 'differ'} only in a suffix or prefix, such as a short number "
+            f"after a mark, and {why}; the values of a group count as several people; remove it if each group is one "
+            "person"
         )
 
 

@@ -13,6 +13,9 @@ from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import count
 from kohorte.plans.plan import Plan
 from kohorte.sources import TableSource
+from kohorte.sources.sensitive import counted_as
+
+DECIMAL_COMMA = r"^\s*([+-]?\d+),(\d+)\s*$"
 
 
 def spelling_points(table: TableSource, plan: Plan) -> tuple[str, ...]:
@@ -30,6 +33,7 @@ def _said(table: TableSource, plan: Plan, name: str) -> Iterator[str]:
     texts = shown.filter(shown != SUPPRESSED)
     if name in plan.histograms:
         yield from _joined(texts, name)
+        yield from _equal_numbers(texts, name)
     if words := len(words_for_missing(texts)):
         yield (
             f"{name!r} has {count(words, 'word', 'words')} that usually {'stands' if words == 1 else 'stand'} for a "
@@ -50,3 +54,16 @@ def _joined(texts: pl.Series, name: str) -> Iterator[str]:
         )
     if blank := keys.null_count():
         yield f"{count(blank, 'value')} of {name!r} {'shows' if blank == 1 else 'show'} nothing and count as missing"
+
+
+def _equal_numbers(texts: pl.Series, name: str) -> Iterator[str]:
+    """Say how many numbers with a decimal comma equal another value: models read only the decimal point."""
+    if not texts.str.contains(DECIMAL_COMMA).any():
+        return
+    pointed = texts.str.replace(DECIMAL_COMMA, "${1}.${2}")
+    if equal := len(set(counted_as(texts))) - len(set(counted_as(pointed))):
+        yield (
+            f"{count(equal)} of {count(len(texts), 'value')} of {name!r} {'equals' if equal == 1 else 'equal'} another "
+            "one if the comma is a decimal comma, and models count them as different values: write equal numbers "
+            "alike, so that no class seems to be diverse by them"
+        )

@@ -9,7 +9,7 @@ import pytest
 
 from kohorte.plans import Plan
 from kohorte.release import anonymize, verify, warnings
-from kohorte.release.telling.common_values import EVERYBODY
+from kohorte.release.telling.values.common_values import EVERYBODY
 
 CLOSE = {"model": "t-closeness_equal", "attribute": "diagnosis", "t": 0.6}
 DIVERSE = {"model": "l-diversity_distinct", "attribute": "diagnosis", "l": 2}

@@ -1,0 +1,1 @@
+"""What sensitive values tell: common, empty, spelled differently, and how they are labelled."""
