@@ -17,7 +17,12 @@ import kohorte as ko
 from support.joint_studies import ZIP_PLAN, ZIP_ROWS, rows_of
 from support.party_stage import LONGEST, Process, Stage
 
-PLAN = {**ZIP_PLAN, "metric": {"metric": "non_uniform_entropy"}}
+SEX = {"role": "quasi-identifying", "hierarchy": {"ordering": {"values": sorted(ZIP_ROWS["sex"].unique())}}}
+PLAN = {
+    **ZIP_PLAN,
+    "attributes": {**ZIP_PLAN["attributes"], "sex": SEX},  # listed, so that its values can be mirrored
+    "metric": {"metric": "non_uniform_entropy"},
+}
 FRAME = pl.concat([ZIP_ROWS, ZIP_ROWS]).with_columns(
     diagnosis=pl.Series([f"diagnosis-{number}" for number in range(16)])
 )
@@ -134,6 +139,7 @@ def test_a_helper_that_is_killed_ends_the_run_everywhere_and_it_can_be_started_a
     assert_runs(stage)
 
 
+@pytest.mark.slow
 def test_a_party_that_is_interrupted_says_so_to_the_others(tmp_path: Path) -> None:
     stage = staged(tmp_path, "B", "horizontal", **FAST)
     before = stage.files()

@@ -31,6 +31,9 @@ from kohorte.sources import FrameSource
 ROW = "row of the encrypted table"
 """A column beside the tokens: the number of the row in the encrypted table."""
 
+HIDDEN = "shows nothing"
+"""The value of a column of which the parties show nothing but `*`."""
+
 
 @dataclass(frozen=True)
 class TokenHierarchy(Builder):
@@ -108,7 +111,7 @@ def anonymize_blindly(table: SealedTable, plan: Plan, *, progress: ProgressCallb
     started = time.perf_counter()
     tokens, token_plan = tokens_of(table, plan)
     encoded = encode_problem(FrameSource(tokens), token_plan, progress=progress)
-    setup = set_up_search(encoded, ordered=False)
+    setup = set_up_search(encoded)
     result = search(setup)
     if result.best is None:
         raise nothing_found(setup, result)
@@ -210,7 +213,13 @@ def _row_column(plan: Plan) -> str:
 
 def _texts(column: SealedColumn, level: int) -> pl.Series:
     """The tokens of a column; missing values are null."""
-    return tokens(column.levels[:, level]).gather(column.codes)
+    own = tokens(column.levels[:, level])
+    return (own if level else _as_values(own)).gather(column.codes)
+
+
+def _as_values(own: pl.Series) -> pl.Series:
+    """Tokens as values of a table: `*`, if nothing of a column is shown, is a value that is never released."""
+    return own.replace(SUPPRESSED, HIDDEN)
 
 
 def tokens(cells: Codes) -> pl.Series:
@@ -233,6 +242,7 @@ def token_hierarchy(name: str, column: SealedColumn) -> Hierarchy:
     stated = missing & (levels[:, 1:-1] < STAR).any(axis=1)
     chosen = ~missing | stated
     labels = [tokens(levels[chosen, level]).fill_null("") for level in range(levels.shape[1])]
+    labels[0] = _as_values(labels[0])
     if not chosen.any():  # every value is missing
         return Hierarchy.from_columns([[] for _ in labels], attribute=name)
     shares = None if column.shares is None else [column.shares[used][chosen, level] for level in range(len(labels))]

@@ -15,7 +15,8 @@ from kohorte.data import FormulaCells, Role, TableFile, parse_table, without_quo
 from kohorte.errors import ProtocolError
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import listed
-from kohorte.parties.known import Known, refuse_other_release, refuse_other_words, study_facts
+from kohorte.languages import ENGLISH, Language
+from kohorte.parties.known import Known, refuse_other_release, refuse_other_words, study_facts, study_warnings
 from kohorte.parties.roles.opened import OpenedRelease
 from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.sealed import malformed, pack, unpack
@@ -27,6 +28,7 @@ from kohorte.plans.population import CountedPopulation, Populations
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate
 from kohorte.release.telling.losses import ColumnLoss
+from kohorte.release.telling.verdict import Standing, Verdict
 from kohorte.release.write import StagedFiles, certified_again, certified_bytes
 from kohorte.search import Evaluation, SearchResult
 from kohorte.sources import COUNT, FrameSource, Written
@@ -83,9 +85,10 @@ class JointRelease:
 class JointCertificate(Certificate):
     """A certificate with the protocol, the parties and their signatures."""
 
-    def to_text(self) -> str:
-        """The certificate as text, with what is said about the parties at the end."""
-        return super().to_text().rstrip("\n") + "\n\n" + _in_words(self.facts["joint"])
+    def to_text(self, language: Language = ENGLISH) -> str:
+        """The certificate as text in a language, with what is said about the parties at the end."""
+        lines = map(language.tell, _in_words(self.facts["joint"]))
+        return super().to_text(language).rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
 
 
 def joint_candidate(study: Study, opened: OpenedRelease) -> Candidate:
@@ -231,7 +234,11 @@ def _compare(received: _Received, facts: Mapping[str, Any], study: Study) -> Non
 
 def _facts_of(certificate: Certificate, study: Study, candidate: Candidate, opened: OpenedRelease) -> dict[str, Any]:
     """What the certificate of a release says before anybody has signed it."""
-    return {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
+    facts: dict[str, Any] = {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
+    if chosen := study_warnings(study):
+        points = [*facts["warnings"], *chosen]
+        facts |= {"warnings": points, "verdict": Verdict(Standing.AMBER, tuple(points)).to_dict()}
+    return facts
 
 
 # Populations, if a subset of the rows is released: counted by the member that computes, and told to those who verify
@@ -308,8 +315,8 @@ def _about_dummies(facts: Mapping[str, Any]) -> dict[str, Any]:
         raise malformed("the figures of the dummy rows are incomplete") from None
 
 
-def _in_words(joint: Any) -> str:
-    """The statement about the parties, for a person who does not know the program."""
+def _in_words(joint: Any) -> list[str]:
+    """The statement about the parties, line by line, for a person who does not know the program."""
     parties = [name for name, entry in joint["parties"].items() if entry["role"] == "party"]
     lines = [
         "Joint release",
@@ -323,8 +330,7 @@ def _in_words(joint: Any) -> str:
         if number
     ]
     lines += _dummies_in_words(joint.get("dummy_rows"), mirrored=joint["dummies"] == MIRRORED)
-    lines += [f"  Signed by {entry['name']}." for entry in joint.get("signatures", ())]
-    return "\n".join(lines) + "\n"
+    return [*lines, *(f"  Signed by {entry['name']}." for entry in joint.get("signatures", ()))]
 
 
 def _dummies_in_words(dummies: Any, *, mirrored: bool) -> list[str]:
@@ -332,8 +338,8 @@ def _dummies_in_words(dummies: Any, *, mirrored: bool) -> list[str]:
         return []
     lines = ["  Dummy rows are mirrored: every row has a mirror image among the dummy rows."] if mirrored else []
     lines += [
-        "  Dummy rows: who counts rows without knowing their values could tell a dummy row from a real one by how rare",
-        f"  they are, {dummies['told']:.0%} of the time; 50% is chance.",
+        "  Dummy rows: who counts rows without knowing their values could tell a dummy row from a real one by how "
+        f"rare\n  they are, {dummies['told']:.0%} of the time; 50% is chance.",
     ]
     if dummies["exposed"]:
         lines.append(

@@ -11,7 +11,7 @@ import polars as pl
 
 from kohorte.data import Role, as_text, without_marks
 from kohorte.errors import InputError, nearest
-from kohorte.hierarchies import SUPPRESSED, Builder, Intervals, Redaction
+from kohorte.hierarchies import SUPPRESSED, Builder, Hierarchy, Intervals, Redaction
 from kohorte.kernels.arrays import Codes, Floats
 from kohorte.metrics import Loss
 from kohorte.parties.sealed import MISSING, STAR
@@ -32,12 +32,16 @@ NUMBER = "\0number "
 
 @dataclass(frozen=True, eq=False)
 class LabelledColumn:
-    """One column: `codes[row]` is a value, `levels[value, level]` the index of its label in `texts`."""
+    """One column: `codes[row]` is a value, `levels[value, level]` the index of its label in `texts`.
+
+    `examples` has for each value a text of the table that has these labels; it is never sent.
+    """
 
     codes: Codes = field(repr=False)
     levels: Codes = field(repr=False)
     texts: tuple[str, ...] = field(repr=False)
     shares: Floats | None = field(default=None, repr=False)
+    examples: tuple[str | None, ...] = field(default=(), repr=False)
 
     @property
     def longest(self) -> int:
@@ -100,7 +104,10 @@ def own_table(frame: pl.DataFrame, study: Study, name: str, *, lengths: Mapping[
             builder = plan.attributes[column].hierarchy
             counted = builder is None or not (builder.independent or isinstance(builder, Intervals))
             columns[column] = _labelled(
-                encoded[column], finest, with_shares=isinstance(plan.metric, Loss) and not counted
+                encoded[column],
+                finest,
+                with_shares=isinstance(plan.metric, Loss) and not counted,
+                keeps_missing=plan.missing is Missing.SUPPRESS,
             )
         elif plan.subset is not None and column == plan.subset.name:
             columns[column] = _flag(frame[column])
@@ -156,13 +163,19 @@ def _with_length(builder: Builder | None, length: int | None) -> Builder:
     return builder or VALUE_OR_STAR
 
 
-def _labelled(column: EncodedColumn, finest: int, *, with_shares: bool) -> LabelledColumn:
-    """The labels of all values at all levels; below `finest`, the labels of that level."""
+def _labelled(column: EncodedColumn, finest: int, *, with_shares: bool, keeps_missing: bool = False) -> LabelledColumn:
+    """The labels of all values at all levels; below `finest`, the labels of that level.
+
+    With `keeps_missing`, a missing value stays missing at level 0, whatever its label: its row is suppressed.
+    """
     tops = len(column.maps)
     if finest >= tops:
         column.from_level(finest)  # refuses a level that the hierarchy does not have
     shown = [max(level, finest) for level in range(tops)]
     labels = [[column.labels[level][group] for group in column.maps[level].tolist()] for level in shown]
+    if keeps_missing:
+        values = (column.labels[0][group] for group in column.maps[0].tolist())
+        labels[0] = [None if value is None else label for value, label in zip(values, labels[0], strict=True)]
     shares = np.stack([column.shares[level][column.maps[level]] for level in shown], axis=1)
     rows = list(zip(*labels, strict=True))
     first: dict[tuple[str | None, ...], int] = {}
@@ -170,7 +183,10 @@ def _labelled(column: EncodedColumn, finest: int, *, with_shares: bool) -> Label
         first.setdefault(row, index)
     number = {row: index for index, row in enumerate(first)}
     renumber = np.array([number[row] for row in rows], dtype=np.uint32)
-    return numbered(renumber[column.codes], list(first), shares[list(first.values())] if with_shares else None)
+    places = list(first.values())
+    examples = [column.labels[0][group] for group in column.maps[0][places].tolist()]
+    found = numbered(renumber[column.codes], list(first), shares[places] if with_shares else None)
+    return replace(found, examples=tuple(examples))
 
 
 def _other_column(frame: pl.DataFrame, plan: Plan, name: str, lengths: Mapping[str, int]) -> LabelledColumn:
@@ -191,12 +207,22 @@ def _other_column(frame: pl.DataFrame, plan: Plan, name: str, lengths: Mapping[s
 
 def listed_values(study: Study, name: str) -> LabelledColumn | None:
     """All values of a column, if the plan lists them in its hierarchy, so that every party knows them."""
-    plan = study.plan
-    builder = plan.attributes[name].hierarchy
-    quasi = name in plan.quasi_identifiers
-    if builder is None or not builder.independent or not (quasi or name in plan.counted_attributes):
+    builder = counted_builder(study, name)
+    if builder is None or not builder.independent:
         return None
-    hierarchy = builder.build([], attribute=name)
+    return values_of(study, name, builder.build([], attribute=name))
+
+
+def counted_builder(study: Study, name: str) -> Builder | None:
+    """The hierarchy that the plan gives a column whose labels are counted."""
+    plan = study.plan
+    counted = name in plan.quasi_identifiers or name in plan.counted_attributes
+    return plan.attributes[name].hierarchy if counted else None
+
+
+def values_of(study: Study, name: str, hierarchy: Hierarchy) -> LabelledColumn:
+    """The values of a hierarchy with their labels, as a table of the study has them."""
+    plan, quasi = study.plan, name in study.plan.quasi_identifiers
     source = FrameSource(pl.DataFrame({name: hierarchy.values}, schema={name: pl.String}), merged=False)
     column = encode(source, source.distinct([name]), {name: hierarchy}, missing=Missing.CATEGORY).columns[0]
     finest = plan.attributes[name].minimum_level if quasi and study.pregeneralize else 0

@@ -23,7 +23,7 @@ from kohorte.parties.own_table import longest_values, own_table
 from kohorte.parties.sealed import MISSING
 from kohorte.parties.signatures import FolderSigner
 from kohorte.parties.study import HELPER, Study
-from kohorte.parties.suitability import read_study, refuse_unsuited
+from kohorte.parties.suitability import refuse_unsuited
 from kohorte.parties.taking_part import take_part
 from kohorte.parties.transport.channel import RunChannel
 from kohorte.parties.transport.folder import PartyFolder
@@ -130,7 +130,7 @@ class Party:
 
     def check(self, study_file: str | Path, *, progress: ProgressCallback | None = None) -> CheckedParty:
         """Check the party's own table against a study; nothing leaves this machine."""
-        study = read_study(study_file)
+        study = Study.from_yaml(study_file)
         frame = own_frame(self.folder, study, progress)
         if frame is None:
             return CheckedParty(study, self.name, None)
@@ -152,7 +152,7 @@ class Party:
         recorded: Recorded = NOTHING_RECORDED,
     ) -> Outcome:
         """Start a run: invite all others, take part, and write the release if this party gets it."""
-        study = read_study(study_file)
+        study = Study.from_yaml(study_file)
         frame = own_frame(self.folder, study, progress)
         self._refuse_output(study, output, force=force)
         terms = terms_of(study, self.name, recorded.payloads)
@@ -242,7 +242,7 @@ class Party:
                 f"{self.folder.path / 'party.yaml'}: studies is empty; list the study files of this party",
                 code="party-studies",
             )
-        found = [read_study(path) for path in self.folder.studies]
+        found = [Study.from_yaml(path) for path in self.folder.studies]
         return {study.fingerprint(): study for study in found}
 
     def _listen(self, *studies: Study) -> str:

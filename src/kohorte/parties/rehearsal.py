@@ -18,7 +18,7 @@ from kohorte.data import read_table, strict_yaml, to_polars, write_table
 from kohorte.data.files import atomic_write, read_text, refuse_output
 from kohorte.errors import EngineError, InputError, KohorteError, NoSolution, ProtocolError, nearest
 from kohorte.parties.study import HELPER, Study
-from kohorte.parties.suitability import read_study, refuse_unsuited
+from kohorte.parties.suitability import refuse_unsuited
 from kohorte.parties.transport.folder import PartyFolder
 from kohorte.parties.transport.messages import Message
 from kohorte.progress import ProgressCallback, Stage, tell
@@ -66,7 +66,7 @@ def rehearse_files(
     certificates of the study file are replaced; the study as it was rehearsed is written next to the release, for those
     who check the signatures. With `record`, every message is kept as it was sent; `page` draws the run.
     """
-    study = read_study(study_file)
+    study = Study.from_yaml(study_file)
     refuse_unsuited(study)
     _check_tables(study, tables)
     for path in (output, rehearsed_study(output), *(() if page is None else (page,))):
@@ -130,7 +130,7 @@ class _Stage:
             entry["helper"] = members[HELPER]
         self._entry = entry
         self._file.write_text(strict_yaml.dump(entry), encoding="utf-8")
-        self._hash = read_study(self._file).fingerprint()
+        self._hash = Study.from_yaml(self._file).fingerprint()
 
     def _member(self, name: str, table: Path | None, port: int) -> dict[str, str]:
         party = PartyFolder.create(self._folder / name, name)

@@ -16,7 +16,6 @@ from kohorte.data.files import read_text
 from kohorte.errors import InputError
 from kohorte.parties.joint import unsigned_of
 from kohorte.parties.study import Study
-from kohorte.parties.suitability import read_study
 from kohorte.parties.transport.certificates import fingerprint
 from kohorte.parties.transport.folder import PartyFolder
 from kohorte.parties.transport.signing import is_signed, signed
@@ -105,7 +104,7 @@ def check_signatures(certificate: Path, study: Path, table: Path | None = None) 
         raise InputError(
             f"{certificate.name}: this is not the certificate of a joint release", code="certificate-not-joint"
         ) from None
-    agreed = read_study(study)
+    agreed = Study.from_yaml(study)
     other = joint.get("study_sha256") != agreed.fingerprint()
     found = [_checked(agreed, name, entries.get(name), message, other_study=other) for name in agreed.members]
     strangers = [str(entry["name"]) for entry in joint["signatures"] if str(entry["name"]) not in agreed.members]

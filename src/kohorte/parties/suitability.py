@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 
 from kohorte.data import Role
@@ -24,25 +21,13 @@ from kohorte.metrics import (
     PrecisionMonotone,
 )
 from kohorte.models import NTCloseness, OrderedTCloseness, PrivacyModel, SafeHarborRule
-from kohorte.parties.dummy_rows.mirrored import against_mirroring, hides_all_columns
+from kohorte.parties.dummy_rows.mirrored import against_mirroring, not_exchanged
 from kohorte.parties.study import Distribution, Protocol, Study
 from kohorte.release.algorithms import is_recoder
 from kohorte.search import SEARCHES, Evaluation, Problem, search_named
 
 FROM_LEVELS = (Height, Precision, PrecisionMonotone, Aecs, Discernibility, DiscernibilityMonotone)
 """Metrics that need only levels and the sizes of classes."""
-
-
-IMITATED = 0.25
-"""The share of dummy rows by default where mirrored ones would be told, or would show how often values occur."""
-
-
-def read_study(path: str | Path) -> Study:
-    """Read a study file; unless it chooses dummy rows, they are mirrored where that hides all that is counted."""
-    study = Study.from_yaml(path)
-    if study.dummies_chosen or not study.mirrored or (not against_mirroring(study) and hides_all_columns(study)):
-        return study
-    return replace(study, dummies=IMITATED, mirrored=False)
 
 
 def refuse_unsuited(study: Study) -> None:
@@ -56,6 +41,8 @@ def refuse_unsuited(study: Study) -> None:
             f"search: {plan.search.algorithm} generalizes each row in its own way, by the order of its values or by "
             "comparing rows; take optimal or another search for one combination of levels"
         )
+    if plan.search.levels:
+        raise _refusal("search: levels: the parties search for the levels together; leave levels out")
     if plan.unit.counts_people:
         raise _refusal(
             "person: whether two rows of different institutions are about the same person is not known; prepare "
@@ -118,9 +105,10 @@ def _refuse_counting(study: Study) -> None:
             "metric: non_uniform_entropy_suppression needs the values of suppressed rows, which counters and dummy "
             "rows hide; take non_uniform_entropy, or suppression_limit: 0"
         )
-    if search_named(plan.search.algorithm).suppresses_k_or_none:
+    if search_named(plan.search.algorithm).suppresses_k_or_none and plan.suppression_limit > 0:
         raise _refusal(
-            f"search: {plan.search.algorithm} chooses classes by their values, which counters and dummy rows hide"
+            f"search: {plan.search.algorithm} chooses the classes to suppress by how rare their labels are, which "
+            "counters and dummy rows hide; take optimal, or suppression_limit: 0"
         )
 
 
@@ -205,9 +193,16 @@ def _refuse_hierarchies(study: Study) -> None:
 
 
 def _refuse_mirrored(study: Study) -> None:
-    """Refuse mirrored dummy rows that would be told, or would be copies."""
+    """Refuse mirrored dummy rows that would be told, or would be copies, and those that hide too little unasked."""
     if study.mirrored and (reason := against_mirroring(study)):
         raise _refusal(f"dummies: {reason}")
+    if study.mirrored and not study.dummies_chosen and (shown := not_exchanged(study)):
+        raise _refusal(
+            f"dummies: all parties must exchange the values of {listed(shown)} alike, and the plan does not say which "
+            "values there are; list them, as in hierarchy: {ordering: {values: [...]}} or in a csv file. Or choose "
+            "what the helper may learn: with dummies: mirrored how often these values occur, with dummies: 0.25 a "
+            "guess which rows are dummy rows, which is right a little more often than by chance"
+        )
 
 
 def _refusal(reason: str) -> InputError:

@@ -19,8 +19,9 @@ class Datafly(Search):
     While more than k rows are in classes that fail, the attribute with the most distinct values at its current level
     is generalized by one level; among equals, the first of the plan. Then the classes that fail are suppressed.
     k is the class size that the models require. In the last step the suppressed rows, which all look the same, must be
-    k as well, or none: if they are fewer, the smallest class is suppressed, too. The publication does not say which
-    rows to take; a whole class leaves no other class below k. The published algorithm suppresses up to k rows before
+    k as well, or none: if they are fewer, the smallest class is suppressed, too; among equals, the one whose labels are
+    rarest, and all classes that only their values tell apart. The publication does not say which rows to take; a whole
+    class leaves no other class below k. The published algorithm suppresses up to k rows before
     the last step, whatever the size of the table; here the suppression limit of the plan must be met as well, after
     the last step. If no attribute can be generalized further, only the limit of the plan applies.
 

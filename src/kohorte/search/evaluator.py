@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 
 from kohorte.engines import Engine
-from kohorte.errors import InputError
 from kohorte.groups import Groups
 from kohorte.kernels import summarize
 from kohorte.kernels.arrays import Bools
@@ -41,7 +40,6 @@ class Evaluator:
     by_people: bool = False  # the engine counts people, and the models judge them
     bounds: bool = True  # compute `floor` and `gone`, which are not needed if all nodes are counted
     least_suppressed: int = 0  # suppress no row, or at least so many: if fewer fail, the smallest classes as well
-    ordered: bool = True  # the codes of labels have the order of their values
     _screens: Screens = field(default_factory=Screens, init=False, repr=False, compare=False)
 
     def __call__(self, node: Node) -> Evaluation:
@@ -183,28 +181,21 @@ class Evaluator:
         if groups.sets is not None:
             return np.zeros(len(groups), dtype=bool)
         while kept.any() and self._suppressed(groups, kept) < self.least_suppressed:
-            first = self._smallest(groups, kept)
-            kept = kept.copy()
-            kept[first] = False
-            kept = self._kept_by_models(groups, kept)
+            kept = self._kept_by_models(groups, kept & ~self._smallest(groups, kept))
         return kept
 
-    def _smallest(self, groups: Groups, kept: Bools) -> int:
+    @staticmethod
+    def _smallest(groups: Groups, kept: Bools) -> Bools:
         """The smallest class that is kept; among equals the one whose labels are rarest, column by column.
 
-        If these are equally rare, too, the first by its values. Without their order, nothing tells them apart.
+        Classes whose labels are equally rare, too, are taken together: only their values tell them apart, and these
+        are not looked at, so that parties that see ciphertexts choose the same classes.
         """
-        smallest = np.flatnonzero(kept & (groups.sizes == groups.sizes[kept].min()))
-        codes = groups.codes(np.ones(len(groups), dtype=bool))
-        rarity = [np.bincount(column, weights=groups.sizes)[column[smallest]] for column in codes.T]
-        order = np.lexsort((*codes[smallest].T[::-1], *rarity[::-1]))
-        if not self.ordered and len(order) > 1 and all(rows[order[0]] == rows[order[1]] for rows in rarity):
-            raise InputError(
-                "datafly has to suppress one of several classes that only their values tell apart, and encryption "
-                "hides the order of values; take optimal, or suppression_limit: 0",
-                code="study-unsuited",
-            )
-        return int(smallest[order[0]])
+        smallest: Bools = kept & (groups.sizes == groups.sizes[kept].min())
+        for column in groups.codes(np.ones(len(groups), dtype=bool)).T:
+            rarity = np.bincount(column, weights=groups.sizes)[column]
+            smallest &= rarity == rarity[smallest].min()
+        return smallest
 
     @staticmethod
     def _suppressed(groups: Groups, kept: Bools) -> int:

@@ -36,11 +36,11 @@ class Goal:
 
 
 def full_domain(
-    table: EncodedTable, goal: Goal, engine: Engine, *, k_or_none: bool = False, ordered: bool = True
+    table: EncodedTable, goal: Goal, engine: Engine, *, k_or_none: bool = False
 ) -> tuple[Evaluator, Problem]:
     """Set up the search for the best node of a table's lattice; the engine counts the nodes.
 
-    `k_or_none`: as many rows are suppressed as a class needs, or none. `ordered`: labels are in the order of values.
+    `k_or_none`: as many rows are suppressed as a class needs, or none.
     """
     starred = all_starred(table, tuple(levels - 1 for levels in table.shape))
     return lattice_problem(
@@ -51,7 +51,6 @@ def full_domain(
         excluded=table.excluded,
         by_people=table.persons is not None,
         k_or_none=k_or_none,
-        ordered=ordered,
     )
 
 
@@ -64,7 +63,6 @@ def lattice_problem(
     excluded: int,
     by_people: bool = False,
     k_or_none: bool = False,
-    ordered: bool = True,
 ) -> tuple[Evaluator, Problem]:
     """Set up the search if only the frequencies of single columns are known, and an engine that counts nodes.
 
@@ -81,7 +79,6 @@ def lattice_problem(
         starred_node=lattice.top if starred else None,
         by_people=by_people,
         least_suppressed=goal.smallest_class if k_or_none else 0,
-        ordered=ordered,
     )
     problem = Problem(
         lattice=lattice,

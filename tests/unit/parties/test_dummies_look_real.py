@@ -25,7 +25,7 @@ from kohorte.parties.dummy_rows.joined import Group, chance_alike, with_joined_d
 from kohorte.parties.dummy_rows.whole import LONGEST_TEXT, with_local_dummies
 from kohorte.parties.own_table import LabelledColumn, OwnTable, own_table
 from kohorte.parties.sealed import SealedTable, unpack
-from kohorte.parties.suitability import read_study
+from kohorte.parties.study import Study
 from support import dummy_spotter
 from support.counters_of_a_run import opened_counters
 from support.dummy_spotter import told_by_counts, told_by_training
@@ -182,7 +182,7 @@ def public_parts(frame: pl.DataFrame, name: str, folder: Path) -> dict[str, OwnT
     parts = joint.divided_columns(frame, joint.COLUMNS[name, 3])
     columns = dict(zip(parts, joint.COLUMNS[name, 3], strict=True))
     plan = tables.plan(name, k=5, limit=0.0, metric="non_uniform_entropy")
-    study = read_study(joint.study_file(folder, plan, protocol="C", parties=columns, vertical=True))
+    study = Study.from_yaml(joint.study_file(folder, plan, protocol="C", parties=columns, vertical=True))
     return {party: own_table(part, study, party, lengths={}) for party, part in parts.items()}
 
 

@@ -319,6 +319,7 @@ TOWNS = [
     ("Linz", "Oberösterreich"),
     ("Steyr", "Oberösterreich"),
 ]
+NOTE = {"role": "insensitive"}
 TOWN = {"role": "quasi-identifying", "hierarchy": {"rows": [[*row, "*"] for row in TOWNS]}}
 SEX = {"role": "quasi-identifying", "hierarchy": {"rows": [["f", "*"], ["m", "*"], ["d", "*"]]}}
 DIAGNOSIS = {"tree": {"lung": ["asthma", "COPD"], "heart": ["infarction", "angina", "flutter"]}}
@@ -443,6 +444,100 @@ def test_what_arrives_at_the_helper_tells_no_dummy_row(distribution: str, tmp_pa
         assert found == pytest.approx(dict.fromkeys(found, 0.5), abs=1e-12)
 
 
+PATTERNS: dict[str, Any] = {
+    "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {"length": 5}}},
+    "born": {"role": "quasi-identifying", "hierarchy": {"dates": {"levels": ["month", "year", "decade"]}}},
+    "age": PLAN["attributes"]["age"],
+    "sex": {"role": "quasi-identifying", "hierarchy": {"ordering": {"values": ["f", "m", "d"]}}},
+}
+
+
+def written_tables(folder: Path, distribution: str, **plan: Any) -> tuple[Any, pl.DataFrame, dict[str, pl.DataFrame]]:
+    """A study that says nothing about dummy rows, of columns that the plan does not list, all rows, and the tables."""
+    draw, rows = np.random.default_rng(5), 60
+    frame = pl.DataFrame(
+        {
+            "zip": draw.choice(["81667", "81675", "8167", "97070", "1067"], rows),
+            "born": [
+                f"{year}-{month:02}-{day:02}"
+                for year, month, day in draw.integers([1950, 1, 1], [1990, 13, 29], (rows, 3))
+            ],
+            "age": draw.integers(20, 60, rows).astype(str),
+            "sex": draw.choice(["m", "f", "d"], rows, p=[0.5, 0.45, 0.05]),
+            "TID": [f"P{number}" for number in range(rows)],
+        }
+    ).with_columns(pl.when(pl.Series(draw.random(rows) < 0.1)).then(None).otherwise("zip").alias("zip"))
+    attributes = {**PATTERNS, **plan.pop("attributes", {})}
+    settings: dict[str, Any] = {"parties": {name: {} for name in "abc"}, "distribution": distribution}
+    tables = {name: frame[number::3].drop("TID") for number, name in enumerate("abc")}
+    if distribution == "hybrid":
+        groups = {"a": ("north", ["zip", "born"]), "b": ("north", ["age", "sex"]), "c": ("south", [*PATTERNS])}
+        settings["parties"] = {name: {"group": group, "columns": own} for name, (group, own) in groups.items()}
+        halves = {"north": frame[:30], "south": frame[30:]}
+        tables = {name: halves[group].select("TID", *own) for name, (group, own) in groups.items()}
+        settings["identifier"] = "TID"
+    settings |= {key: plan.pop(key) for key in ("pregeneralize",) if key in plan}
+    plan = {"kohorte": 1, "attributes": attributes, "models": [{"model": "k-anonymity", "k": 3}], **plan}
+    return written_study(folder, plan, protocol="C", dummies=None, **settings), frame.drop("TID"), tables
+
+
+@pytest.mark.parametrize(
+    ("distribution", "plan"),
+    [
+        ("horizontal", {"suppression_limit": 0.2}),
+        ("horizontal", {"metric": "loss"}),
+        ("hybrid", {"suppression_limit": 0.2, "metric": "entropy"}),
+    ],
+)
+def test_values_that_nobody_lists_are_mirrored_by_default_and_released_as_if_pooled(
+    distribution: str, plan: dict[str, Any], tmp_path: Path
+) -> None:
+    study, frame, tables = written_tables(tmp_path, distribution, **plan)
+    assert study.mirrored
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, tables)["b"]
+    assert release is not None
+    assert (release.figures["levels"], release.figures["suppressed"]) == (pooled.levels, pooled.suppressed)
+    assert release.figures["cost"] == pytest.approx(pooled.cost, rel=1e-12)
+    assert rows_of(release.frame, [*PATTERNS]) == rows_of(pooled.data, [*PATTERNS])
+    joint: Any = release.certificate.facts["joint"]
+    assert joint["dummy_rows"] == {"told": 0.5, "exposed": 0}
+
+
+def test_codes_numbers_and_dates_tell_no_dummy_row(tmp_path: Path) -> None:
+    """Every count on the recorded tables, at every level, with the counters opened afterwards."""
+    study, _, tables = written_tables(tmp_path / "study", "horizontal", metric="loss")
+    with keys_kept() as keys:
+        run_study(study, tables, record=tmp_path / "sent")
+    messages = recorded(tmp_path / "sent")
+    sent = [SealedTable.from_bytes(message) for name, message in messages.items() if name.endswith("-helper-table.bin")]
+    for level in range(4):
+        frame, dummy = _arrived(sent, level, opened_counters(keys, messages))
+        assert (len(dummy), int(dummy.sum())) == (120, 60)
+        assert len(np.unique(frame, axis=0)) > 4
+        found = told_by_counts(frame, dummy)
+        assert found == pytest.approx(dict.fromkeys(found, 0.5), abs=1e-12)
+
+
+def test_the_certificate_is_amber_if_the_study_chose_dummy_rows_that_tell_or_show_more(tmp_path: Path) -> None:
+    unlisted = {**PLAN["attributes"], "sex": {"role": "quasi-identifying"}}
+    said = {
+        0.25: "dummy rows are imitated, as the study chose",
+        "mirrored": "do not exchange the values of sex, as the",
+    }
+    for dummies, words in said.items():
+        plan = {**PLAN, "attributes": unlisted, "person": "none"}
+        study = written_study(tmp_path, plan, protocol="C", dummies=dummies, parties={name: {} for name in "ab"})
+        frame = patients(30, 3).select(NAMES)
+        release = run_study(study, {name: frame[number::2] for number, name in enumerate("ab")})["b"]
+        assert release is not None
+        facts: Any = release.certificate.facts
+        assert facts["verdict"]["standing"] == "amber"
+        assert any(words in point for point in facts["warnings"]), facts["warnings"]
+        assert facts["verdict"]["reasons"] == facts["warnings"]
+        assert words in " ".join(release.certificate.to_text().split())
+
+
 def _arrived(
     sent: Sequence[SealedTable], level: int, people_of: Callable[[NDArray[np.uint8]], NDArray[np.int64]]
 ) -> tuple[Table, NDArray[np.bool_]]:
@@ -451,10 +546,11 @@ def _arrived(
     for table in sent:
         shown = {}
         for name, column in table.columns.items():
-            at = column.at(min(level, column.levels.shape[1] - 1))
+            shown_at = min(level, column.levels.shape[1] - 1)
+            at = column.at(shown_at)
             special = np.array([cell >= 2**32 - 2 for cell in at.tolist()])
             cells = [b"" if s else column.cells[cell].tobytes() for cell, s in zip(at.tolist(), special, strict=True)]
-            shares = [0.0] * table.rows if column.shares is None else column.shares[column.codes, level].tolist()
+            shares = [0.0] * table.rows if column.shares is None else column.shares[column.codes, shown_at].tolist()
             shown[name] = [f"{cell.hex()} {share}" for cell, share in zip(cells, shares, strict=True)]
         if table.identifiers is not None:
             shown["id"] = [row.tobytes().hex() for row in table.identifiers]
@@ -512,7 +608,14 @@ def test_rows_that_are_shown_more_often_than_they_are_counted_are_refused() -> N
         ("A", {"suppression_limit": 0.1}, "vertical", "which classes are not shown"),
         (
             "C",
-            {"attributes": {**PLAN["attributes"], "town": {"role": "insensitive"}, "sex": {"role": "insensitive"}}},
+            {
+                "attributes": {
+                    **PLAN["attributes"],
+                    "age": {"role": "quasi-identifying"},
+                    "town": dict(NOTE),
+                    "sex": dict(NOTE),
+                }
+            },
             "horizontal",
             "the plan must list",
         ),
@@ -539,11 +642,10 @@ def test_the_study_file_says_mirrored(tmp_path: Path) -> None:
 
 def test_protocol_c_mirrors_rows_where_this_keeps_its_promise_unless_the_study_chooses(tmp_path: Path) -> None:
     unlisted = {name: {"role": "quasi-identifying"} for name in ("town", "sex")}
-    one_value = {"town": {**unlisted["town"], "hierarchy": {"rows": [["Wien", "*"]]}}}
     plan = {**PLAN, "attributes": {"town": TOWN}, "models": PLAN["models"][:1]}
     chosen = {
-        "listed": written_study(tmp_path / "1", plan, protocol="C"),
-        "suppressing": written_study(tmp_path / "2", {**plan, "suppression_limit": 0.1}, protocol="C"),
+        "listed": written_study(tmp_path / "1", plan, protocol="C", dummies=None),
+        "suppressing": written_study(tmp_path / "2", {**plan, "suppression_limit": 0.1}, protocol="C", dummies=None),
         "vertical": written_study(
             tmp_path / "7",
             {**plan, "attributes": unlisted},
@@ -552,27 +654,41 @@ def test_protocol_c_mirrors_rows_where_this_keeps_its_promise_unless_the_study_c
             identifier="TID",
             parties={"a": {"columns": ["town"]}, "b": {"columns": ["sex"]}},
         ),
-        "unlisted": written_study(tmp_path / "3", {**plan, "attributes": unlisted}, protocol="C"),
-        "partly listed": written_study(
-            tmp_path / "8", {**plan, "attributes": {"town": TOWN, "sex": unlisted["sex"]}}, protocol="C"
-        ),
-        "one value": written_study(tmp_path / "4", {**plan, "attributes": one_value}, protocol="C"),
         "stated": written_study(tmp_path / "5", plan, protocol="C", dummies=0.25),
         "A": written_study(tmp_path / "6", plan, protocol="A"),
     }
-    quarter = (0.25, False)
     assert {name: (study.dummies, study.mirrored) for name, study in chosen.items()} == {
         "listed": (1.0, True),
         "suppressing": (1.0, True),
         "vertical": (1.0, True),
-        "unlisted": quarter,
-        "partly listed": quarter,
-        "one value": quarter,
-        "stated": quarter,
+        "stated": (0.25, False),
         "A": (0.0, False),
     }
     for study in chosen.values():
         refuse_unsuited(study)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({"town": {"role": "quasi-identifying"}}, "the plan must list the values of a quasi-identifier"),
+        ({"town": {"role": "quasi-identifying", "hierarchy": {"rows": [["Wien", "*"]]}}}, "the plan must list"),
+        ({"sex": {"role": "quasi-identifying"}}, "exchange the values of sex alike"),
+        ({"diagnosis": {"role": "sensitive"}}, "exchange the values of diagnosis alike"),
+    ],
+)
+def test_a_study_must_choose_what_the_helper_may_learn_where_mirrored_rows_hide_too_little(
+    attributes: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    """Imitated rows were the default here, which are told more often than by chance."""
+    models = [{"model": "k-anonymity", "k": 3}]
+    if "diagnosis" in attributes:
+        models.append({"model": "l-diversity_distinct", "l": 2, "attribute": "diagnosis"})
+    plan = {**PLAN, "attributes": {"town": TOWN, **attributes}, "models": models}
+    with pytest.raises(InputError, match=reason) as refused:
+        refuse_unsuited(written_study(tmp_path / "default", plan, protocol="C", dummies=None))
+    assert refused.value.code == "study-unsuited"
+    refuse_unsuited(written_study(tmp_path / "imitated", plan, protocol="C", dummies=0.25))
 
 
 def test_an_answer_for_one_row_is_an_answer_for_its_mirror_image() -> None:

@@ -227,13 +227,27 @@ def test_datafly_suppresses_the_same_class_of_several_that_are_equally_small(pro
         assert rows_of(release.frame, ["sex", "town"]) == rows_of(pooled.data, ["sex", "town"])
 
 
-def test_datafly_is_refused_where_only_the_order_of_values_tells_what_to_suppress(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"sex": ["m", "m", "f", "f", "d"], "town": ["Dresden"] * 5})
-    study = study_of(tmp_path, "B", "horizontal", DATAFLY | {"suppression_limit": 0.6})
-    assert ko.anonymize(frame, study.plan).suppressed == 3
-    with pytest.raises(InputError, match="only their values tell apart") as refused:
-        run_study(study, {name: frame[n::3] for n, name in enumerate(PARTIES)})
-    assert refused.value.code == "study-unsuited"
+@pytest.mark.parametrize("protocol", ["A", "B"])
+def test_datafly_suppresses_all_classes_that_only_their_values_tell_apart(protocol: str, tmp_path: Path) -> None:
+    """Parties who see no values cannot choose one of them; the run was refused after the tables had been sent."""
+    frame = pl.DataFrame({"sex": [*"mmffd", *"xxx"], "town": ["Dresden"] * 8})
+    study = study_of(tmp_path, protocol, "horizontal", DATAFLY | {"suppression_limit": 0.7})
+    pooled = ko.anonymize(frame, study.plan)
+    assert (pooled.suppressed, pooled.levels["sex"]) == (5, 0)
+    release = run_study(study, {name: frame[n::3] for n, name in enumerate(PARTIES)})["clinic-b"]
+    assert release is not None
+    assert release.figures["suppressed"] == 5
+    assert rows_of(release.frame, ["sex", "town"]) == rows_of(pooled.data, ["sex", "town"])
+
+
+def test_counters_suffice_for_datafly_if_nothing_may_be_suppressed(tmp_path: Path) -> None:
+    frame = patients(60, 4).drop_nulls()
+    study = study_of(tmp_path, "C", "horizontal", PLAN | {"search": {"algorithm": "datafly"}, "suppression_limit": 0})
+    pooled = ko.anonymize(frame, study.plan)
+    release = run_study(study, {name: frame[n::3] for n, name in enumerate(PARTIES)})["clinic-b"]
+    assert release is not None
+    assert (release.figures["levels"], release.figures["suppressed"]) == (pooled.levels, 0)
+    assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
 
 
 HYBRID = {

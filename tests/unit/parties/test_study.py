@@ -152,6 +152,7 @@ FLAGGED: dict[str, Any] = {
             "must be insensitive",
         ),
         ({"search": {"algorithm": "mondrian"}}, {}, "each row in its own way"),
+        ({"search": {"levels": dict.fromkeys(("age", "sex"), 1)}}, {}, "leave levels out"),
         ({"person": "id"}, {}, "one row per person"),
         (
             {
@@ -161,7 +162,11 @@ FLAGGED: dict[str, Any] = {
             {},
             "no key in common",
         ),
-        ({"search": {"algorithm": "datafly"}}, {"protocol": "C"}, "datafly"),
+        (
+            {"search": {"algorithm": "datafly"}, "suppression_limit": 0.1},
+            {"protocol": "C"},
+            "how rare their labels are",
+        ),
         (
             {"metric": {"metric": "non_uniform_entropy_suppression"}, "suppression_limit": 0.1},
             {"protocol": "C"},

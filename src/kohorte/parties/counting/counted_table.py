@@ -95,8 +95,11 @@ class CountedTable:
         columns = []
         for number, column in enumerate(encoded.columns):
             starred = [labels == (SUPPRESSED,) for labels in column.labels]
-            columns.append([column.name, column.finest, starred, self._table.columns[column.name].shares is None])
+            counted = self._table.columns[column.name].shares is None
+            columns.append([column.name, column.finest, starred, counted, _lacks_values(column)])
             arrays[f"{number}.counters"] = self._of_values(number)
+            if counted and not encoded.included.all():
+                arrays[f"{number}.all.counters"] = self._sum(self._of_tuple, column.codes, len(column.maps[0]))
             for level, (mapped, shares) in enumerate(zip(column.maps, column.shares, strict=True)):
                 arrays[f"{number}.{level}.map"], arrays[f"{number}.{level}.shares"] = mapped, shares
         for number, sensitive in enumerate(encoded.sensitive):
@@ -302,6 +305,12 @@ def _given(counters: Cells | None, public: PublicCounters) -> Cells:
     if counters is None or counters.shape[1] != public.bytes_per_counter:
         raise malformed("its rows have no counters, or more than one each")
     return counters
+
+
+def _lacks_values(column: EncodedColumn) -> bool:
+    """Whether the last value of a column stands for missing ones, which are not part of its hierarchy."""
+    stated = int(column.hierarchy.encode(pl.Series([""], dtype=pl.String))[0]) >= 0
+    return column.values[-1:] == (None,) and not stated
 
 
 def _covering(column: EncodedColumn, level: int, codes: Codes, *, exact: bool) -> Codes:

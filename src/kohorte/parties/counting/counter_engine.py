@@ -89,6 +89,7 @@ def _column(
     finest: int,
     starred: Sequence[bool],
     counted_shares: bool,
+    lacks_values: bool,
     *,
     plan: Plan,
     decrypt: Callable[[Cells], Counts],
@@ -102,26 +103,34 @@ def _column(
         for mapped, own in zip(maps, shares, strict=True)
     ):
         raise malformed("a hierarchy does not fit its values")
-    used = counts > 0
+    of_all = arrays.get(f"{number}.all.counters")  # rows that lack a value of another column included
+    used = (counts if of_all is None else decrypt(of_all)) > 0
+    if len(used) != len(counts):
+        raise malformed("it does not count each value")
     right = bool(used.all()) or not counted_shares
     if not right:
-        shares = _counted_again(maps, shares, used, name)
+        shares = _counted_again(maps, shares, used, name, lacks_values=lacks_values)
     weight = float(plan.attributes[name].weight)
     return Column(name, counts, maps, tuple(shares), weight, int(finest)), right
 
 
 def _counted_again(
-    maps: Sequence[Codes], shares: Sequence[NDArray[np.float64]], used: Bools, name: str
+    maps: Sequence[Codes], shares: Sequence[NDArray[np.float64]], used: Bools, name: str, *, lacks_values: bool
 ) -> list[NDArray[np.float64]]:
-    """Shares that count values: only values of real rows count."""
-    groups = [np.unique(mapped[used], return_inverse=True) for mapped in maps]
+    """Shares that count values: only values of real rows count, and a missing one, which is the last, does not.
+
+    If there are missing values, the highest label covers more than one value: it covers the whole domain.
+    """
+    missing = lacks_values and bool(used[-1])
+    values = np.append(used[:-1], values=False) if lacks_values else used
+    groups = [np.unique(mapped[values], return_inverse=True) for mapped in maps]
     counted = group_shares([of.astype(np.uint32) for _, of in groups], None, attribute=name)
     found = []
     for own, (codes, _), again in zip(shares, groups, counted, strict=True):
         corrected = own.copy()
         corrected[codes] = again
         found.append(corrected)
-    return found
+    return [*found[:-1], np.ones_like(found[-1])] if missing else found
 
 
 class CounterEngine:

@@ -6,9 +6,10 @@ these are ciphertexts, which are random for all who have no key. Whatever is cou
 mirror image, too.
 
 If columns are divided between parties, each exchanges the labels of its own. If rows are divided, all parties must
-exchange alike without telling each other their values: only labels of hierarchies whose values the plan lists are
-exchanged, and other columns stay as they are. The identifier of a dummy row is a keyed hash of that of the person, so
-that parties find the dummy row of a person together without asking who is at the others.
+exchange alike without telling each other their values: they exchange labels of hierarchies whose values the plan lists,
+and codes, numbers and dates by how they are written (patterns). Other columns stay as they are. The identifier of a
+dummy row is a keyed hash of that of the person, so that parties find the dummy row of a person together without asking
+who is at the others.
 
 Guarantee
     A member that has no key of the parties, sees all that is sent to it, and even knows the real rows in plain text,
@@ -24,23 +25,32 @@ Source
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from kohorte.parties.dummy_rows.exchange import NAME, exchanged_labels
+from kohorte.parties.dummy_rows.patterns import Labels, Pattern, pattern_of
 from kohorte.parties.own_table import LabelledColumn, OwnTable, labels_of, listed_values, numbered
 from kohorte.parties.study import Distribution, Protocol, Study
 
 Key = Callable[[str], bytes]
 
 
-def known_to_all(study: Study) -> dict[str, LabelledColumn] | None:
-    """The columns whose values the plan lists; None if each column is at one party only, which knows its values."""
+Known = LabelledColumn | Pattern
+"""What all parties know about the values of a column: all of them, or how they are written."""
+
+
+def known_to_all(study: Study) -> dict[str, Known] | None:
+    """The columns that all parties can exchange alike; None if each column is at one party, which knows its values."""
     if study.distribution is Distribution.VERTICAL:
         return None
-    found = {name: listed_values(study, name) for name in study.columns}
-    return {name: column for name, column in found.items() if column is not None}
+    found = {name: listed_values(study, name) or pattern_of(study, name) for name in study.columns}
+    return {name: known for name, known in found.items() if known is not None and _can_exchange(known)}
+
+
+def _can_exchange(known: Known) -> bool:
+    return not isinstance(known, LabelledColumn) or bool(exchanged_labels(known, b""))
 
 
 def against_mirroring(study: Study) -> str:
@@ -51,34 +61,33 @@ def against_mirroring(study: Study) -> str:
             "or state a share of dummy rows, such as dummies: 0.25"
         )
     known = known_to_all(study)
-    if known is None or any(exchanged_labels(known[n], b"") for n in study.plan.quasi_identifiers if n in known):
+    if known is None or any(name in known for name in study.plan.quasi_identifiers):
         return ""
     return (
         "all parties must exchange the same labels for mirrored rows; therefore the plan must list the values of a "
-        "quasi-identifier in its hierarchy (csv, rows, tree), with labels that can be exchanged; list them, or state a "
-        "share of dummy rows, such as dummies: 0.25"
+        "quasi-identifier in its hierarchy (csv, rows, tree), with labels that can be exchanged, or say how they are "
+        "written (redaction, intervals, dates); or state a share of dummy rows, such as dummies: 0.25"
     )
 
 
-def hides_all_columns(study: Study) -> bool:
-    """Whether labels of every column that is counted can be exchanged; the others show how often values occur."""
+def not_exchanged(study: Study) -> list[str]:
+    """The columns that are counted and stay as they are in mirrored rows: how often their values occur is seen."""
     known, plan = known_to_all(study), study.plan
     if known is None:
-        return True
-    counted = dict.fromkeys((*plan.quasi_identifiers, *plan.counted_attributes))
-    return all(name in known and exchanged_labels(known[name], b"") for name in counted)
+        return []
+    return [name for name in dict.fromkeys((*plan.quasi_identifiers, *plan.counted_attributes)) if name not in known]
 
 
-def with_mirrored_rows(own: OwnTable, listed: Mapping[str, LabelledColumn] | None, key: Key, person: bytes) -> OwnTable:
+def with_mirrored_rows(own: OwnTable, listed: Mapping[str, Known] | None, key: Key, person: bytes) -> OwnTable:
     """Add the mirror image of each row behind all rows.
 
-    `listed` are the values of columns that all parties know; None if nobody else has these columns. `key` gives the key
+    `listed` is what all parties know about columns; None if nobody else has these columns. `key` gives the key
     of a column, `person` is that of identifiers.
     """
     columns = {}
     for name, column in own.columns.items():
         known = column if listed is None else listed.get(name)
-        columns[name] = _with_partners(column, {} if known is None else exchanged_labels(known, key(name)))
+        columns[name] = _with_partners(column, _images(column, known, key(name)))
     if own.identifiers is None:
         return OwnTable(columns)
     return OwnTable(columns, (*own.identifiers, *(_partner(identifier, person) for identifier in own.identifiers)))
@@ -88,10 +97,17 @@ def _partner(identifier: str, key: bytes) -> str:
     return f"\0{hashlib.shake_256(key + identifier.encode()).digest(NAME).hex()}"
 
 
-def _with_partners(column: LabelledColumn, pairs: Mapping[str, str]) -> LabelledColumn:
+def _images(column: LabelledColumn, known: Known | None, key: bytes) -> list[Labels]:
+    """The labels of the partner of each value."""
+    if known is not None and not isinstance(known, LabelledColumn):
+        return known.images(column, key)
+    pairs = {} if known is None else exchanged_labels(known, key)
+    return [tuple(text if text is None else pairs.get(text, text) for text in labels) for labels in labels_of(column)]
+
+
+def _with_partners(column: LabelledColumn, images: Sequence[Labels]) -> LabelledColumn:
     """The column twice: as it is, and with exchanged labels."""
     values = labels_of(column)
-    images = [tuple(text if text is None else pairs.get(text, text) for text in labels) for labels in values]
     number = {labels: place for place, labels in enumerate(dict.fromkeys((*values, *images)))}
     source = {labels: place for place, labels in enumerate((*values, *images))}
     image_of = np.array([number[labels] for labels in images], dtype=np.uint32)

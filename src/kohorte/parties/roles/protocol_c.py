@@ -6,14 +6,14 @@ Learns
     the search may tell which of them satisfy the plan), and, if dummy rows are imitated, which classes of the released
     one are not shown; not how many people are in a class. The party that opens the release learns, besides the release,
     how often single values occur in all tables together (without knowing which value is which, but it may guess by
-    frequency), and for every combination that was tried the sizes of its classes, with and without dummy rows, without
-    their values; with a sensitive attribute also how often its values occur in each class; with the metric loss also
-    how much of the domain the labels of each class cover; and how many rows and people are about equally rare. A party
-    learns the number of rows of the others, how long their longest labels are, and, when it helps to decrypt, sizes of
-    classes without knowing which classes they are. A party learns, if rows are joined, how likely two rows of each
-    other party are alike, which columns of the parties determine each other, and for two parties how many of 4,000
-    pairs of people agree in a column of the other one, alone and together with a column of its own; none of this if
-    dummy rows are mirrored.
+    frequency), how many people lack a value of each column, and for every combination that was tried the sizes of its
+    classes, with and without dummy rows, without their values; with a sensitive attribute also how often its values
+    occur in each class; with the metric loss also how much of the domain the labels of each class cover; and how many
+    rows and people are about equally rare. A party learns the number of rows of the others, how long their longest
+    labels are, and, when it helps to decrypt, sizes of classes without knowing which classes they are. A party learns,
+    if rows are joined, how likely two rows of each other party are alike, which columns of the parties determine each
+    other, and for two parties how many of 4,000 pairs of people agree in a column of the other one, alone and together
+    with a column of its own; none of this if dummy rows are mirrored.
 Leaves open
     A helper that colludes with a party learns all rows. Classes that are equal at two combinations have equal
     counters, so the party that decrypts them can follow a class. The helper knows the plan: if nothing may be
