@@ -3,8 +3,8 @@
 Guarantee
     One registered person has one PID, and two people never share one without a decision: descriptions are taken for the
     same person only above a threshold, doubtful ones become a case for a person to decide, and people of the list are
-    joined only by a person. Identity data and PIDs are sealed in the database. A batch is stored as a whole or not at
-    all; a run that was killed continues with the same PIDs.
+    joined only by a person. Identity data and PIDs are sealed in the database, together with whose they are
+    (`list.placements`). A batch is stored as a whole or not at all; a run that was killed continues with the same PIDs.
 Leaves open
     Two people whose descriptions are equal in everything that was registered are taken for one, unless that is little
     and both are in one table. Copies and backups of the database keep what was forgotten until they are destroyed. A
@@ -24,10 +24,8 @@ from typing import Any, Self
 import polars as pl
 from sqlalchemy import Connection, func, select
 
-from kohorte.data import as_text
 from kohorte.patients.encodings.exchange import encoded
-from kohorte.patients.identity import FIELDS, Identity
-from kohorte.patients.linkage.dates import birth_date
+from kohorte.patients.identity import Identity
 from kohorte.patients.linkage.frequencies import Frequencies
 from kohorte.patients.linkage.record import Record
 from kohorte.patients.linkage.weights import Weighing
@@ -36,7 +34,9 @@ from kohorte.patients.list.cases import Case
 from kohorte.patients.list.database import every_pid, found, holders_of, person_of, pids_of
 from kohorte.patients.list.history import FREQUENCIES, History, forget, history_of
 from kohorte.patients.list.judging import Outcome
-from kohorte.patients.list.registration import Registered, Registration, Row
+from kohorte.patients.list.placements import check_all, refuse_of_nobody
+from kohorte.patients.list.registration import Registered, Registration
+from kohorte.patients.list.rows import Row, rows_of
 from kohorte.patients.list.storage import Storage
 from kohorte.patients.list.tables import PEOPLE, RECORDS
 from kohorte.progress import ProgressCallback, Stage, tell
@@ -152,7 +152,7 @@ class PatientList:
         A dry run compares everything and stores nothing.
         """
         started = time.perf_counter()
-        rows = _rows(table, columns)
+        rows = rows_of(table, columns)
         tell(progress, Stage.COUNTING, "names")
         weighing = self._weighing(rows, store=not dry_run)
         index = (
@@ -160,18 +160,20 @@ class PatientList:
         )
         run = Registration(self._storage.secrets, weighing, source=index, actor=self._actor)
         result = Registrations(dry_run=dry_run)
-        result.dates_not_understood = [row.number for row in rows if _is_not_understood(row.identity.birth_date)]
+        result.dates_not_understood = [row.number for row in rows if row.date_not_understood]
         if not dry_run:
             self._log("register begins", rows=len(rows))
         with self._transactions(dry_run=dry_run) as transaction:
             for start in range(0, len(rows), BATCH):
                 tell(progress, Stage.COMPARING, "with the patient list", done=start, of=len(rows), unit="rows")
                 with transaction() as connection:
-                    result.rows += run.register(connection, rows[start : start + BATCH])
+                    batch = rows[start : start + BATCH]
+                    result.rows += run.register(connection, batch, version=self._storage.version)
         result.people, result.cases = self.people, self._open_cases
         result.seconds = time.perf_counter() - started
         if not dry_run:
-            self._log("register", **{str(name): value for name, value in result.counts.items()}, before=result.before)
+            counts = {str(name): value for name, value in result.counts.items()}
+            self._log("register", **counts, before=result.before, numbers=self._storage.numbers)
         return result
 
     @property
@@ -220,30 +222,50 @@ class PatientList:
             }
         self._log("show people", people=len(latest))
         rows = [latest.get(known[pid][1]) if pid in known else None for pid in pids]
-        return [None if row is None else secrets.identity(row.identity, row.id) for row in rows]
+        return [None if row is None else secrets.identity(row) for row in rows]
 
     def decide(self, number: int, *, same: bool) -> tuple[str, str]:
         """Decide a case; returns the PID that stays for the person and the other PID."""
         with self._storage.writing() as connection:
-            kept, other = self._pids(connection, *cases.decide(connection, number, same=same, actor=self._actor))
-        self._log("decide", case=number, same=same, pid=self._mark(kept), other=self._mark(other))
+            decided = cases.decide(
+                connection,
+                self._storage.secrets,
+                number,
+                same=same,
+                actor=self._actor,
+                version=self._storage.version,
+            )
+            kept, other = self._pids(connection, *decided)
+        moved = _numbers(*decided) if same else ""
+        self._log("decide", case=number, same=same, pid=self._mark(kept), other=self._mark(other), moved=moved)
         return kept, other
 
     def merge(self, pid: str, other_pid: str) -> tuple[str, str]:
         """Make two people one: the first PID stays, and the second stands for the same person from now on."""
         with self._storage.writing() as connection:
-            people = [person_of(connection, self._storage.secrets, text) for text in (pid, other_pid)]
-            kept, gone = self._pids(connection, *cases.join(connection, *people, actor=self._actor))
-        self._log("merge", pid=self._mark(kept), other=self._mark(gone))
+            secrets = self._storage.secrets
+            people = [person_of(connection, secrets, text) for text in (pid, other_pid)]
+            joined = cases.join(connection, secrets, *people, actor=self._actor, version=self._storage.version)
+            kept, gone = self._pids(connection, *joined)
+        self._log("merge", pid=self._mark(kept), other=self._mark(gone), moved=_numbers(*joined))
         return kept, gone
 
     def split(self, pid: str, records: Sequence[int]) -> tuple[str, str]:
         """Give records of a person, by their numbers in `history`, to a person of their own; returns both PIDs."""
         with self._storage.writing() as connection:
             person = person_of(connection, self._storage.secrets, pid)
-            target = cases.split(connection, self._storage.secrets, person, records, actor=self._actor)
+            target = cases.split(
+                connection, self._storage.secrets, person, records, actor=self._actor, version=self._storage.version
+            )
             stays, new = self._pids(connection, person, target)
-        self._log("split", pid=self._mark(stays), other=self._mark(new), records=len(set(records)))
+        self._log(
+            "split",
+            pid=self._mark(stays),
+            other=self._mark(new),
+            records=len(set(records)),
+            moved=_numbers(person, target),
+            numbers=self._storage.numbers,
+        )
         return stays, new
 
     def history(self, pid: str) -> History:
@@ -265,14 +287,17 @@ class PatientList:
             person = person_of(connection, secrets, pid)
             found = history_of(connection, secrets, person)
             pids = (found.pid, *found.joined)
-            for one in pids:
-                self._log(
-                    FORGET_BEGINS, pid=self._mark(one)
-                )  # first: a process that is killed leaves somebody forgotten
+            for one in pids:  # first: a process that is killed leaves somebody forgotten
+                self._log(FORGET_BEGINS, pid=self._mark(one))
             records = forget(connection, secrets, person)
         for one in pids:
             self._log("forget", pid=self._mark(one), kind="identity data and link destroyed", records=records)
         return records
+
+    def verify(self) -> None:
+        """Refuse a list in which any row was changed, moved or put back from an older copy."""
+        with self._storage.reading() as connection:
+            check_all(connection, self._storage.secrets)
 
     @staticmethod
     def complete(folder: TrustFolder) -> int:
@@ -296,10 +321,12 @@ class PatientList:
         which is another one under every secret.
         """
         with self._storage.reading() as connection:
-            rows = connection.execute(select(RECORDS.c.id, RECORDS.c.person, RECORDS.c.identity)).all()
-            pids = pids_of(connection, self._storage.secrets, {row.person for row in rows})
+            rows = connection.execute(select(RECORDS)).all()
+            people = {row.person for row in rows}
+            refuse_of_nobody(connection, people)
+            pids = pids_of(connection, self._storage.secrets, people)
         names = {person: self._storage.secrets.exchange_id(pid, secret.fingerprint) for person, pid in pids.items()}
-        records = ((names[row.person], Record.of(self._storage.secrets.identity(row.identity, row.id))) for row in rows)
+        records = ((names[row.person], Record.of(self._storage.secrets.identity(row))) for row in rows)
         table = encoded(records, secret)
         kept = pl.DataFrame({"id": [names[person] for person in pids], "pid": list(pids.values())})
         self._log("encode", people=len(pids), records=len(rows), secret=secret.fingerprint)
@@ -331,10 +358,8 @@ class PatientList:
         counted = Frequencies()
         with self._storage.reading() as connection:
             every = max(people // SAMPLE, 1)
-            sample = select(RECORDS.c.id, RECORDS.c.identity).where(RECORDS.c.id % every == 0).limit(SAMPLE)
-            counted.add(
-                Record.of(self._storage.secrets.identity(row.identity, row.id)) for row in connection.execute(sample)
-            )
+            sample = select(RECORDS).where(RECORDS.c.id % every == 0).limit(SAMPLE)
+            counted.add(Record.of(self._storage.secrets.identity(row)) for row in connection.execute(sample))
         if store:
             self._storage.set(FREQUENCIES, counted.to_json())
         return counted
@@ -369,15 +394,6 @@ class PatientList:
         self._folder.log.append(action, "the patient list", actor=self._actor, **details, **self._storage.noted)
 
 
-def _is_not_understood(text: str) -> bool:
-    return bool(text.strip()) and birth_date(text) is None
-
-
-def _rows(table: pl.DataFrame, columns: Mapping[str, str]) -> list[Row]:
-    """The rows of a table, numbered from 1."""
-    nothing = [""] * table.height
-    fields = [
-        as_text(table[columns[field]]).fill_null("").to_list() if field in columns else nothing for field in FIELDS
-    ]
-    identities = (Identity(*values) for values in zip(*fields, strict=True))
-    return [Row(number, identity, Record.of(identity)) for number, identity in enumerate(identities, start=1)]
+def _numbers(*people: int) -> str:
+    """What the log says of people who were joined or split: the numbers of their rows."""
+    return " ".join(map(str, people))

@@ -6,8 +6,9 @@ name is known.
 
 Guarantee
     A TempID is 128 random bits. It is resolved at most once, before it expires, by the recipient it was made for, also
-    if two ask at the same time. One that is unknown, expired, used or for somebody else gets the same answer; the log
-    knows the reason. The database has a keyed hash of it.
+    if two ask at the same time, and also if its row in the database is replaced by an older copy: the log has a keyed
+    fingerprint of it before it counts. One that is unknown, expired, used or for somebody else gets the same answer;
+    the log knows the reason. The database has a keyed hash of it.
 Leaves open
     Somebody who can read the TempID on its way can use it instead of the recipient, if they can sign in as the
     recipient; the true recipient is then refused, and the log shows it.
@@ -19,7 +20,7 @@ import re
 import secrets
 from base64 import b32encode
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import polars as pl
@@ -27,14 +28,15 @@ from sqlalchemy import Connection, delete, select, update
 
 from kohorte.data import as_text
 from kohorte.errors import AccessDenied, InputError, nearest
-from kohorte.patients.list.database import found, holders_of, pids_of, write
+from kohorte.patients.list.database import holders_of, pids_of, standing_of, write
 from kohorte.patients.list.judging import told
 from kohorte.patients.list.registration import Registered
 from kohorte.patients.list.secrets import TEMP_IDS as SEALED
-from kohorte.patients.list.tables import PEOPLE, TEMP_IDS
+from kohorte.patients.list.tables import TEMP_IDS
 from kohorte.patients.patient_list import PatientList
 from kohorte.patients.table_with_pids import PID, TEMP_ID, table_under
 from kohorte.trust.notices import REFUSED_TEMP_IDS
+from kohorte.trust.ties import MARKS_AT_ONCE
 
 TOKEN_BYTES = 16
 MINUTES = 15
@@ -65,12 +67,13 @@ class TempIds:
         with self._storage.writing() as connection:
             known = holders_of(connection, sealing, {pid for pid in pids if pid is not None})
             self._refuse_unknown(pids, known)
+            details = {"target": target, "expires": expires}
             rows = [
                 {
                     "token_index": (index := sealing.token_index(token)),
                     "person": known[pid][0],
                     "expires": expires,
-                    "details": sealing.seal_details({"target": target, "person": known[pid][0]}, SEALED, index.hex()),
+                    "details": sealing.seal_details(details | {"person": known[pid][0]}, SEALED, index.hex()),
                 }
                 for pid, token in zip(pids, tokens, strict=True)
                 if pid is not None and token is not None
@@ -87,8 +90,9 @@ class TempIds:
         first = None
         with self._storage.writing() as connection:
             people: list[int] = []
+            logged = self._patients.folder.log.checked().used  # older copies of rows do not say that they were used
             for place, token in enumerate(tokens, start=1):
-                person, reason = self._taken(connection, token, target)
+                person, reason = self._taken(connection, token, target, logged)
                 if person is None:
                     reasons[reason] += 1
                     first = first or place
@@ -102,12 +106,12 @@ class TempIds:
                     f"{where}the TempID is not valid, or not any more; ask the patient list for a new one",
                     code="temp-id-refused",
                 )
-            standing = _standing(connection, people)
+            standing = standing_of(connection, self._storage.secrets, set(people))
             pids = pids_of(connection, self._storage.secrets, set(standing.values()))
-            self._log("resolve temp ids", target=target, count=len(people))  # before it counts: never without a trace
+            self._note_used(tokens, target)  # before it counts: never without a trace
         return [pids[standing[person]] for person in people]
 
-    def _taken(self, connection: Connection, token: str, target: str) -> tuple[int | None, str]:
+    def _taken(self, connection: Connection, token: str, target: str, logged: Container[str]) -> tuple[int | None, str]:
         """Use a TempID; returns its person, or the reason why not. A refusal undoes everything."""
         index = self._storage.secrets.token_index(token.strip())
         row = connection.execute(select(TEMP_IDS).where(TEMP_IDS.c.token_index == index)).first()
@@ -117,12 +121,24 @@ class TempIds:
         now = _written(self._clock())
         if details["target"] != target:
             return None, "for another recipient"
-        if row.used is not None:
+        if row.used is not None or "used" in details or self._mark(index) in logged:
             return None, "used before"
-        if row.expires <= now:
+        if details["expires"] <= now:
             return None, "expired"
-        connection.execute(update(TEMP_IDS).where(TEMP_IDS.c.token_index == index).values(used=now))
+        used = self._storage.secrets.seal_details({"target": target, "used": now}, SEALED, index.hex())
+        connection.execute(update(TEMP_IDS).where(TEMP_IDS.c.token_index == index).values(used=now, details=used))
         return int(details["person"]), ""
+
+    def _note_used(self, tokens: Sequence[str], target: str) -> None:
+        """Note in the log that TempIDs are used; no entry is longer than the log allows."""
+        marks = [self._mark(self._storage.secrets.token_index(token.strip())) for token in tokens]
+        for start in range(0, max(len(marks), 1), MARKS_AT_ONCE):
+            part = marks[start : start + MARKS_AT_ONCE]
+            self._log("resolve temp ids", target=target, count=len(part), used=" ".join(part))
+
+    def _mark(self, index: bytes) -> str:
+        """What stands for a TempID in the log."""
+        return self._patients.folder.log.fingerprint(f"temp id {index.hex()}")
 
     @staticmethod
     def _refuse_unknown(pids: Sequence[str | None], known: dict[str, tuple[int, int]]) -> None:
@@ -172,12 +188,6 @@ def checked_target(target: str) -> str:
             code="temp-id-target",
         )
     return target
-
-
-def _standing(connection: Connection, people: Sequence[int]) -> dict[int, int]:
-    """The person whom each PID stands for now, after people were joined."""
-    rows = found(connection, PEOPLE.c.id, set(people), PEOPLE.c.id, PEOPLE.c.joined)
-    return {row.id: row.id if row.joined is None else row.joined for row in rows}
 
 
 def _token() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -20,9 +21,11 @@ from kohorte.errors import AccessDenied, EngineError, InputError, nearest
 from kohorte.trust import passwords
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.private_files import locked
+from kohorte.trust.records.facts import OF_PEOPLE
 
 FILE = "people.sealed"
 ROW = b"people"
+ADDED, REMOVED = OF_PEOPLE
 ATTEMPTS = 5
 PAUSE = timedelta(minutes=15)
 WRONG = "wrong password"
@@ -78,7 +81,7 @@ class People:
             if name.casefold() in map(str.casefold, people):
                 raise InputError(f"there is a person {name!r} already", code="trust-person-exists")
             self._write({**people, name: person})
-        self._folder.log.append("add person", f"person {name}", actor=actor, roles=", ".join(chosen))
+        self._folder.log.append(ADDED, f"person {name}", actor=actor, roles=", ".join(chosen))
         return person
 
     def remove(self, name: str, *, actor: str) -> None:
@@ -95,7 +98,7 @@ class People:
                     code="trust-person-last-officer",
                 )
             self._write({other: person for other, person in people.items() if other != name})
-        self._folder.log.append("remove person", f"person {name}", actor=actor)
+        self._folder.log.append(REMOVED, f"person {name}", actor=actor)
 
     def signed_in(self, name: str, password: str, *, tasks: Sequence[Task]) -> Person:
         """Return the person if the password is theirs and they have one of the tasks.
@@ -135,7 +138,9 @@ class People:
         """The people; an older copy of the file, where somebody who was removed may be back, is refused."""
         logged = self._folder.log.checked().people  # before the file, which may change meanwhile
         people, changes = self._stored()
-        if changes < logged:
+        if changes is None and self._agrees_with_log(people):
+            changes = logged
+        if changes is None or changes < logged:
             raise EngineError(
                 f"{self._path}: is older than the log of the folder: somebody who was removed may be back; put the "
                 "newest copy back, or see 'kohorte folder confirm'",
@@ -143,11 +148,28 @@ class People:
             )
         return people
 
-    def _stored(self) -> tuple[dict[str, Person], int]:
+    def _stored(self) -> tuple[dict[str, Person], int | None]:
+        """The people, and how often they were changed before; files of earlier versions do not say that."""
         if not self._path.exists():
             return {}, 0
         data = json.loads(self._folder.sealer(FILE).unseal(self._path.read_bytes(), row=ROW))
-        return {name: _person(name, entry) for name, entry in data["people"].items()}, data["changes"]
+        counted = isinstance(data.get("changes"), int)
+        entries = data["people"] if counted else data
+        return {name: _person(name, entry) for name, entry in entries.items()}, data["changes"] if counted else None
+
+    def _agrees_with_log(self, people: Mapping[str, Person]) -> bool:
+        """Whether the log has exactly these people and roles, each added once, so that no password is an older one."""
+        roles: dict[str, str] = {}
+        added: Counter[str] = Counter()
+        for entry in self._folder.log.verified_entries():
+            name = entry["about"].removeprefix("person ")
+            if entry["action"] == ADDED:
+                roles[name] = entry["details"]["roles"]
+                added[name] += 1
+            elif entry["action"] == REMOVED:
+                roles.pop(name, None)
+        stored = {name: ", ".join(person.tasks) for name, person in people.items()}
+        return stored == roles and all(added[name] == 1 for name in stored)
 
     def _write(self, people: Mapping[str, Person], *, step: int = 1) -> None:
         """Store the people before the log has the change: a process that is killed leaves a newer file."""

@@ -10,9 +10,9 @@ import os
 import sqlite3
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +83,9 @@ class Room:
     name: str
     version: int
     tables: MetaData
-    adds_to: int | None = None
-    """An earlier version that lacks only tables: its databases get the missing ones when they are opened."""
+    upgrades: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """Earlier versions whose databases are brought to this one when they are opened: missing tables are made, after
+    these statements."""
     keeps_connections: bool = False
     """Whether connections to a SQLite file stay open. This is faster, but deleted values stay in the write-ahead log
     until the last one is closed."""
@@ -147,7 +148,9 @@ class Store:
             if found is None:
                 self._room.tables.create_all(connection)
                 connection.execute(insert(_versions), {"room": self._room.name, "version": self._room.version})
-            elif found == self._room.adds_to:
+            elif found in self._room.upgrades:
+                for statement in self._room.upgrades[found]:
+                    connection.exec_driver_sql(statement)
                 self._room.tables.create_all(connection)  # only what is missing
                 connection.execute(update(_versions).where(own).values(version=self._room.version))
             elif found != self._room.version:

@@ -5,6 +5,8 @@ Guarantee
     the key of the folder. The log has the version after each change, and before people are forgotten. A database that
     is older than the log says is refused, so that nobody who was forgotten comes back; so is a log that is older than
     the database says. If only the last step is missing, and it was to forget, the process was killed: it is done now.
+    Rows that people must still decide about are sealed with the version as a digest: without one of them the list is
+    refused.
 Leaves open
     The whole folder with database, key and log put back to one moment of the past: only a head that was noted elsewhere
     shows that. A change that was killed before the log had it is not demanded.
@@ -38,16 +40,27 @@ class State:
     version: int = 0
     number: int = 0
     code: str = Head().code
+    undecided: str = ""
+    """A digest of the rows that people must still decide about; empty if the list has none, or an earlier version."""
 
 
 class Tie:
     """The tie of one list; `name` is that of the list in the log, `what` that in messages.
 
-    `lock` keeps other writers of the list out until the transaction of a connection ends.
+    `lock` keeps other writers of the list out until the transaction of a connection ends. `undecided` is a digest of
+    the rows that people must still decide about.
     """
 
-    def __init__(self, folder: TrustFolder, name: str, what: str, *, lock: Callable[[Connection], object]) -> None:
-        self._folder, self._log, self._lock = folder, folder.log, lock
+    def __init__(
+        self,
+        folder: TrustFolder,
+        name: str,
+        what: str,
+        *,
+        lock: Callable[[Connection], object],
+        undecided: Callable[[Connection], str] = lambda _: "",
+    ) -> None:
+        self._folder, self._log, self._lock, self._undecided = folder, folder.log, lock, undecided
         self.name, self._what = name, what
 
     def details(self, version: int) -> dict[str, Detail]:
@@ -59,13 +72,16 @@ class Tie:
         logged = self._log.checked().versions.get(self.name, 0)  # before the database, which may change meanwhile
         with store.reading() as connection:
             state = self._read(connection)
+            whole = state.undecided in ("", self._undecided(connection))
         facts = self._log.checked()
         if not facts.has(Head(state.number, state.code)):
             raise cut(self._folder.path, f"it lacks entries that the database of {self._what} knows")
         if state.version == logged - 1 and facts.only_forgets(self.name, logged):
             self.complete(store, again)
         elif state.version < logged:
-            raise self._older()
+            raise self.older()
+        elif not whole:
+            raise self._decided_by_nobody()
 
     def complete(self, store: Store, again: Callable[[Connection, Set[str]], Result]) -> Result:
         """Forget in an older database what was forgotten since, and take it for the present one."""
@@ -82,6 +98,18 @@ class Tie:
         """The fingerprints of all that was ever forgotten in this list."""
         return self._log.checked().forgotten[self.name]
 
+    def version(self, connection: Connection) -> int:
+        """The version of the list: that of the database, or that of the log where it is newer."""
+        return max(self._read(connection).version, self._log.checked().versions.get(self.name, 0))
+
+    def moved(self) -> dict[int, int]:
+        """The people who were joined or split, by their numbers, and the version that did it last."""
+        return dict(self._log.checked().moved[self.name])
+
+    def numbers(self) -> dict[str, int]:
+        """The last numbers that were given, by what they are for."""
+        return dict(self._log.checked().numbers[self.name])
+
     def next(self, connection: Connection) -> int:
         """Count a change, in its transaction, which keeps other writers out; returns the version.
 
@@ -90,9 +118,13 @@ class Tie:
         """
         state = self._read(connection)
         if state.version < self._log.checked().versions.get(self.name, 0):
-            raise self._older()
+            raise self.older()
         self._write(connection, state.version + 1)
         return state.version + 1
+
+    def seal(self, connection: Connection) -> None:
+        """Seal what is undecided after a change, at the end of its transaction."""
+        self._write(connection, self._read(connection).version)
 
     def _read(self, connection: Connection) -> State:
         sealed = connection.execute(select(ties.c.sealed).where(ties.c.name == self.name)).scalar()
@@ -102,16 +134,24 @@ class Tie:
 
     def _write(self, connection: Connection, version: int) -> None:
         head = self._log.checked().head
-        state = json.dumps(asdict(State(version, head.number, head.code))).encode()
+        state = json.dumps(asdict(State(version, head.number, head.code, self._undecided(connection)))).encode()
         sealed = self._folder.sealer(TABLE).seal(state, row=self.name.encode())
         connection.execute(delete(ties).where(ties.c.name == self.name))
         connection.execute(insert(ties), {"name": self.name, "sealed": sealed})
 
-    def _older(self) -> EngineError:
+    def older(self) -> EngineError:
+        """The error of a database that is older than the log."""
         return EngineError(
             f"the database of {self._what} is older than the log of the folder: people who were forgotten may be in it "
             "again; put the newest copy back, or see 'kohorte folder confirm'",
             code="trust-database-older",
+        )
+
+    def _decided_by_nobody(self) -> EngineError:
+        return EngineError(
+            f"open cases of {self._what} were deleted or changed in the database, and nobody decided them; put the "
+            "newest copy back, or see 'kohorte folder confirm'",
+            code="trust-cases-changed",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -150,3 +151,41 @@ def test_somebody_who_was_removed_does_not_come_back_with_an_older_file(everybod
     path.write_bytes(before)
     everybody.confirm()
     assert [one.name for one in everybody.all()] == ["Ada", "Ben"]
+
+
+def written_earlier(folder: TrustFolder) -> None:
+    """Write the file as earlier versions did: without how often it was changed."""
+    path, sealer = folder.path / people.FILE, folder.sealer(people.FILE)
+    data = json.loads(sealer.unseal(path.read_bytes(), row=people.ROW))
+    path.write_bytes(sealer.seal(json.dumps(data["people"]).encode(), row=people.ROW))
+
+
+def test_people_of_an_earlier_version_are_read_if_the_log_has_exactly_them(
+    everybody: People, folder: TrustFolder
+) -> None:
+    everybody.add("people", [Task.APPROVER, Task.OFFICER], PASSWORD, actor="account test")
+    everybody.add("Bob", [Task.APPROVER], PASSWORD, actor="account test")
+    everybody.remove("Bob", actor="account test")
+    written_earlier(folder)
+    assert [person.name for person in everybody.all()] == ["Ada", "people"]
+    assert everybody.signed_in("Ada", PASSWORD, tasks=[Task.REQUESTER]).name == "Ada"
+    everybody.add("Eve", [Task.APPROVER], PASSWORD, actor="account test")
+    assert [person.name for person in everybody.all()] == ["Ada", "Eve", "people"]
+
+
+def test_an_older_file_of_an_earlier_version_is_refused(everybody: People, folder: TrustFolder) -> None:
+    """Somebody who was removed is in it, or somebody who was added again with another password."""
+    path = folder.path / people.FILE
+    everybody.add("Bob", [Task.APPROVER], PASSWORD, actor="account test")
+    written_earlier(folder)
+    older = path.read_bytes()
+    everybody.remove("Bob", actor="account test")
+    path.write_bytes(older)
+    with refused("trust-people-older"):
+        everybody.all()
+    everybody.confirm()
+    everybody.remove("Bob", actor="account test")
+    everybody.add("Bob", [Task.APPROVER], PASSWORD[::-1], actor="account test")
+    path.write_bytes(older)
+    with refused("trust-people-older"):
+        everybody.signed_in("Bob", PASSWORD, tasks=[Task.APPROVER])

@@ -73,7 +73,7 @@ def test_a_database_that_lacks_only_tables_gets_them(store: Store, tmp_path: Pat
     more = MetaData()
     for table in (NAMES, Table("colours", MetaData(), Column("number", Integer, primary_key=True))):
         table.to_metadata(more)
-    grown = replace(ROOM, version=2, tables=more, adds_to=1)
+    grown = replace(ROOM, version=2, tables=more, upgrades={1: ()})
     for _ in range(2):
         with Store(tmp_path, grown).reading() as connection:
             assert connection.execute(select(func.count()).select_from(more.tables["colours"])).scalar_one() == 0

@@ -12,9 +12,8 @@ from kohorte.errors import EngineError
 from kohorte.patients.consents.consent import Consent, Kind
 from kohorte.patients.consents.events import Facts, Held, all_pids_of, consents_of, facts_of, held_by, marks_of
 from kohorte.patients.list.database import found, holders_of
-from kohorte.patients.list.registration import OPEN
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import CASES
+from kohorte.patients.list.tables import CASES, OPEN
 from kohorte.trust.log import Log
 from kohorte.trust.pid import number_of, pid_of
 

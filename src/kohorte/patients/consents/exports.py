@@ -130,7 +130,7 @@ def exported_people(connection: Connection, secrets: Secrets, number: int) -> tu
     """An export, and the PIDs in it by their numbers."""
     row = connection.execute(select(EXPORTS).where(EXPORTS.c.id == number)).first()
     if row is None:
-        raise InputError(f"there is no export {number}", code="consent-export-unknown")
+        raise unknown_export(number)
     export = export_of(row.id, row.details, secrets)
     people = [int(one) for one in connection.scalars(select(EXPORTED.c.person).where(EXPORTED.c.export == number))]
     if people_of(people)["digest"] != export.digest:
@@ -139,6 +139,11 @@ def exported_people(connection: Connection, secrets: Secrets, number: int) -> tu
             code="trust-damaged",
         )
     return export, people
+
+
+def unknown_export(number: int) -> InputError:
+    """The error of a number that no export has, or none that the caller may know."""
+    return InputError(f"there is no export {number}", code="consent-export-unknown")
 
 
 def people_noted(log: Log, export: Export) -> int:

@@ -6,10 +6,10 @@ in the meantime, nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -35,6 +35,20 @@ class Purpose:
     def __post_init__(self) -> None:
         checked_words([self.purpose], "--purpose")
         checked_words([self.project], "--project")
+
+
+class Agreed(Protocol):
+    """Says who agreed, and notes exports: the patient list of this house, or that of another one."""
+
+    def covered(self, pids: Iterable[str], purpose: str) -> Covered:
+        """Which of the PIDs are covered for a purpose now."""
+        ...
+
+    def note_export(
+        self, expected: Covered, *, purpose: str, project: str, rows: int, columns: Sequence[str], sha256: str
+    ) -> int:
+        """Check again that everybody in an export is covered, and note it."""
+        ...
 
 
 @dataclass
@@ -144,7 +158,7 @@ def _chosen(
 
 
 def _noted(
-    consents: Consents, wish: Purpose, people: Mapping[str, Coverage], *, rows: int, columns: Sequence[str], sha256: str
+    consents: Agreed, wish: Purpose, people: Mapping[str, Coverage], *, rows: int, columns: Sequence[str], sha256: str
 ) -> int:
     return consents.note_export(
         Covered(people), purpose=wish.purpose, project=wish.project, rows=rows, columns=columns, sha256=sha256
@@ -158,12 +172,12 @@ class FrameExport:
         self._wish, self._column, self._categories = wish, column, categories
         self._run: _Export | None = None
 
-    def filtered(self, consents: Consents, frame: pl.DataFrame) -> pl.DataFrame:
+    def filtered(self, consents: Agreed, frame: pl.DataFrame) -> pl.DataFrame:
         """The rows and cells of the people who agreed."""
         self._run = _Export(consents, self._wish, self._column, self._categories)
         return self._run.filtered(frame)
 
-    def note(self, consents: Consents, content: bytes) -> int:
+    def note(self, consents: Agreed, content: bytes) -> int:
         """Check again that everybody is covered, and note the export with the content that leaves."""
         assert self._run is not None
         self._run.finish(content, consents)
@@ -173,7 +187,7 @@ class FrameExport:
 class _Export:
     """The state of one export."""
 
-    def __init__(self, consents: Consents, wish: Purpose, column: str, categories: Mapping[str, str]) -> None:
+    def __init__(self, consents: Agreed, wish: Purpose, column: str, categories: Mapping[str, str]) -> None:
         self._consents, self._wish, self._column, self._categories = consents, wish, column, categories
         self._exported: dict[str, Coverage] = {}
         self._contradicted: frozenset[int] = frozenset()
@@ -192,7 +206,7 @@ class _Export:
         self._begin(frame.columns)
         return self._filtered(frame)
 
-    def finish(self, written: Path | bytes, consents: Consents) -> None:
+    def finish(self, written: Path | bytes, consents: Agreed) -> None:
         """Check again and note the export; the file is whole, and has no name yet."""
         self.outcome.contradicted = len(self._contradicted)
         self.outcome.people = len({one.holder for one in self._exported.values()})

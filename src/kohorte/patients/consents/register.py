@@ -29,7 +29,14 @@ from kohorte.patients.consents.events import (
     marks_of,
     repairs,
 )
-from kohorte.patients.consents.exports import Released, exported_people, note_export, people_noted, released_to
+from kohorte.patients.consents.exports import (
+    Released,
+    exported_people,
+    note_export,
+    people_noted,
+    released_to,
+    unknown_export,
+)
 from kohorte.patients.consents.withdrawals import withdrawn_pids
 from kohorte.patients.list.database import every_pid, holders_of, person_of, pids_of
 from kohorte.patients.patient_list import PatientList
@@ -180,20 +187,23 @@ class Consents:
                 actor=self._actor,
             )
 
-    def confirm(self, number: int) -> int:
+    def confirm(self, number: int, *, only_own: bool = False) -> int:
         """Check that everybody in a noted export is still covered; returns how many people it has.
 
-        The consent of a person who was forgotten is gone, and the file that was made still has their rows.
+        The consent of a person who was forgotten is gone, and the file that was made still has their rows. With
+        `only_own` the exports of others are as unknown as those that do not exist.
         """
         secrets = self._storage.secrets
         with self._storage.reading() as connection:
             export, holders = exported_people(connection, secrets, number)
+            if only_own and export.actor != self._actor:
+                raise unknown_export(number)
             pids = pids_of(connection, secrets, holders)
             found = self._covered(connection, pids.values(), export.purpose)
         gone = people_noted(self._log, export) - len(found.people)
         if gone:
             self._note("refuse export", export=number, withdrawn=gone)
-            raise _changed(gone)
+            raise changed(gone)
         self._note("confirm export", export=number)
         return export.people
 
@@ -204,10 +214,10 @@ class Consents:
         return covered(connection, secrets, self._log, wanted, purpose=purpose, now=self._clock())
 
     def _refuse_changed(self, found: Covered, expected: Covered) -> None:
-        changed = [pid for pid, coverage in expected.people.items() if found.people.get(pid) != coverage]
-        if changed:
-            self._note("refuse export", withdrawn=len(changed))
-            raise _changed(len(changed))
+        others = [pid for pid, coverage in expected.people.items() if found.people.get(pid) != coverage]
+        if others:
+            self._note("refuse export", withdrawn=len(others))
+            raise changed(len(others))
 
     def _people(self, connection: Connection, pids: Sequence[str]) -> list[int]:
         known = holders_of(connection, self._storage.secrets, pids)
@@ -228,9 +238,11 @@ class Consents:
         self._log.append(action, "the patient list", actor=self._actor, **details)
 
 
-def _changed(people: int) -> PrivacyViolation:
+def changed(people: int | None = None) -> PrivacyViolation:
+    """The error of an export in which somebody is not covered any more; `people` is how many, where it is known."""
+    some = "some" if people is None else str(people)
     return PrivacyViolation(
-        f"consent ended or changed while the export was made, for {people} of its people; nothing was written. "
+        f"consent ended or changed while the export was made, for {some} of its people; nothing was written. "
         "Make the export again, without them",
         code="consent-changed",
     )

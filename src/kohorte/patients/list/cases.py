@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, or_, select, update
+from sqlalchemy import Connection, Row, delete, func, select, update
 
 from kohorte.errors import InputError
 from kohorte.patients.identity import Identity
-from kohorte.patients.list.database import Numbers, between, new_pids, now, pids_of, write, write_event
-from kohorte.patients.list.registration import DIFFERENT, OPEN, SAME
+from kohorte.patients.list.database import Numbers, between, found, new_pids, now, pids_of, write, write_event
+from kohorte.patients.list.placements import pids_with, place_pids, place_records, records_of
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import CASES, PEOPLE, RECORDS
+from kohorte.patients.list.tables import CASES, DIFFERENT, OPEN, PEOPLE, RECORDS, SAME
+from kohorte.trust.sealing import exchanged
 
 
 @dataclass(frozen=True)
@@ -75,31 +76,46 @@ def identities_of(connection: Connection, secrets: Secrets, row: Row[Any]) -> tu
     Of the other person only those records are shown that came with the PID of the record that it was compared with.
     Otherwise a case about two invented people would show who a PID is, after merging the PID with one of them.
     """
-    statement = select(RECORDS.c.id, RECORDS.c.identity)
-    mine = connection.execute(statement.where(RECORDS.c.id == row.record)).one()
-    compared = select(RECORDS.c.home).where(RECORDS.c.id == row.other_record).scalar_subquery()
-    theirs = statement.where(RECORDS.c.person == row.other, RECORDS.c.home == compared)
-    others = connection.execute(theirs.order_by(RECORDS.c.id))
-    return secrets.identity(mine.identity, mine.id), [secrets.identity(other.identity, other.id) for other in others]
+    mine, compared = _records_in(connection, secrets, row)
+    theirs = [other for other in records_of(connection, secrets, row.other) if other.home == compared.home]
+    return secrets.identity(mine), [secrets.identity(other) for other in theirs]
 
 
-def decide(connection: Connection, number: int, *, same: bool, actor: str) -> tuple[int, int]:
+def _records_in(connection: Connection, secrets: Secrets, row: Row[Any]) -> tuple[Row[Any], Row[Any]]:
+    """The two records of a case; a case that names other people than theirs is refused."""
+    records = {one.id: one for one in found(connection, RECORDS.c.id, {row.record, row.other_record}, *RECORDS.c)}
+    mine, other = records.get(row.record), records.get(row.other_record)
+    if mine is None or other is None or (mine.person, other.person) != (row.person, row.other):
+        raise exchanged()
+    for one in (mine, other):
+        secrets.identity(one)
+    return mine, other
+
+
+def decide(
+    connection: Connection, secrets: Secrets, number: int, *, same: bool, actor: str, version: int
+) -> tuple[int, int]:
     """Decide a case; returns the person who stays and the other one."""
     row = open_case(connection, number)
+    _records_in(connection, secrets, row)
     if same:
-        return join(connection, row.other, row.person, actor=actor)
+        return join(connection, secrets, row.other, row.person, actor=actor, version=version)
     _close(connection, row.person, row.other, DIFFERENT, actor)
     for person, other in ((row.person, row.other), (row.other, row.person)):
         write_event(connection, person, actor, "decided to be different", other=other, weight=row.weight)
     return row.person, row.other
 
 
-def join(connection: Connection, kept: int, gone: int, *, actor: str) -> tuple[int, int]:
+def join(
+    connection: Connection, secrets: Secrets, kept: int, gone: int, *, actor: str, version: int
+) -> tuple[int, int]:
     """Make two people one: the PID of the first stays, and the other PID stands for the same person from now on."""
     if kept == gone:
         raise InputError("both PIDs stand for the same person already", code="patients-same-person")
-    connection.execute(update(RECORDS).where(RECORDS.c.person == gone).values(person=kept))
-    connection.execute(update(PEOPLE).where(or_(PEOPLE.c.id == gone, PEOPLE.c.joined == gone)).values(joined=kept))
+    records = [(row, kept) for row in records_of(connection, secrets, kept, gone)]
+    place_records(connection, secrets, secrets, records, version)
+    pids = [(row, kept) for row in pids_with(connection, secrets, kept, gone)]
+    place_pids(connection, secrets, secrets, pids, version)
     _close(connection, kept, gone, SAME, actor)
     for column in (CASES.c.person, CASES.c.other):
         moved = update(CASES).where(column == gone, CASES.c.state == OPEN).values({column.name: kept})
@@ -109,21 +125,26 @@ def join(connection: Connection, kept: int, gone: int, *, actor: str) -> tuple[i
     return kept, gone
 
 
-def split(connection: Connection, secrets: Secrets, person: int, chosen: Sequence[int], *, actor: str) -> int:
+def split(
+    connection: Connection, secrets: Secrets, person: int, chosen: Sequence[int], *, actor: str, version: int
+) -> int:
     """Give records of a person to a person of their own; returns that person.
 
     Records that came with a PID that was joined get this PID back; others get a new PID. From then on the two are known
     to be different. `chosen` counts the records of the person from 1.
     """
-    rows = connection.execute(
-        select(RECORDS.c.id, RECORDS.c.home).where(RECORDS.c.person == person).order_by(RECORDS.c.id)
-    ).all()
+    rows, pids = records_of(connection, secrets, person), pids_with(connection, secrets, person)
     _refuse_split(chosen, len(rows))
     moved = [rows[number - 1] for number in sorted(set(chosen))]
-    target = _former(connection, person, {row.home for row in moved}) or _new_person(connection, secrets)
     ids = [row.id for row in moved]
-    connection.execute(update(RECORDS).where(RECORDS.c.id.in_(ids)).values(person=target))
-    connection.execute(update(CASES).where(CASES.c.record.in_(ids), CASES.c.state == OPEN).values(person=target))
+    former = _former(pids, person, {row.home for row in moved})
+    target = _new_person(connection, secrets, version) if former is None else former
+    place_records(connection, secrets, secrets, [(row, target if row.id in ids else person) for row in rows], version)
+    stands = [(row, target if row.id == target else person) for row in pids]
+    place_pids(connection, secrets, secrets, stands, version)
+    for record, side in ((CASES.c.record, CASES.c.person), (CASES.c.other_record, CASES.c.other)):
+        followed = update(CASES).where(record.in_(ids), CASES.c.state == OPEN)
+        connection.execute(followed.values({side.name: target}))
     stays = next(row.id for row in rows if row.id not in ids)
     pair = {"record": ids[0], "person": target, "other": person, "other_record": stays}
     apart = pair | {"weight": 0.0, "levels": "{}", "state": DIFFERENT}
@@ -144,25 +165,19 @@ def _refuse_split(chosen: Sequence[int], records: int) -> None:
         raise InputError("all records of a person cannot be split off; leave one", code="patients-record")
 
 
-def _former(connection: Connection, person: int, homes: set[int]) -> int | None:
+def _former(pids: Sequence[Row[Any]], person: int, homes: set[int]) -> int | None:
     """The PID that the records had before it was joined to this person; it becomes a person again."""
-    if len(homes) != 1:
-        return None
-    (home,) = homes
-    was_joined = (PEOPLE.c.id == home) & (PEOPLE.c.joined == person)
-    if connection.execute(select(PEOPLE.c.id).where(was_joined)).first() is None:
-        return None
-    connection.execute(update(PEOPLE).where(PEOPLE.c.id == home).values(joined=None))
-    return home
+    joined = {row.id for row in pids} - {person}
+    return homes.pop() if len(homes) == 1 and homes <= joined else None
 
 
-def _new_person(connection: Connection, secrets: Secrets) -> int:
+def _new_person(connection: Connection, secrets: Secrets, version: int) -> int:
     numbers = Numbers(connection)
     person = numbers.next("people")
     numbers.store()
     (pid,) = new_pids(connection, secrets, 1)
-    row = {"id": person, "pid_index": secrets.pid_index(pid), "pid": secrets.seal_pid(pid, person)}
-    write(connection, PEOPLE, [row])
+    row = {"id": person, "pid_index": secrets.pid_index(pid), "pid": secrets.seal_pid(pid, person, None, version)}
+    write(connection, PEOPLE, [row | {"placed": version}])
     return person
 
 

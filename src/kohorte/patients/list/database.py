@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,7 +13,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Table, insert, select,
 
 from kohorte.errors import InputError
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, CASES, COUNTERS, EVENTS, FORGOTTEN, PEOPLE, RECORDS
+from kohorte.patients.list.tables import BLOCKS, CASES, COUNTERS, EVENTS, FORGOTTEN, OPEN, PEOPLE, RECORDS
 from kohorte.trust.pid import number_of, pid_of, random_pid
 
 AT_ONCE = 500
@@ -48,11 +50,12 @@ def write_many(connection: Connection, table: Table, rows: Sequence[tuple[Any, .
             copy.write_row(row)
 
 
-def update_many(connection: Connection, table: Table, column: str, rows: Sequence[tuple[Any, int]]) -> None:
-    """Set a column of many rows: pairs of value and id."""
+def update_many(connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Set columns of many rows: their values and the id."""
     if rows:
         quote, mark = connection.dialect.identifier_preparer.quote, _mark(connection)
-        statement = f"UPDATE {quote(table.name)} SET {quote(column)} = {mark} WHERE id = {mark}"  # noqa: S608 - as above
+        values = ", ".join(f"{quote(column)} = {mark}" for column in columns)
+        statement = f"UPDATE {quote(table.name)} SET {values} WHERE id = {mark}"  # noqa: S608 - as above
         connection.exec_driver_sql(statement, list(rows))
 
 
@@ -105,21 +108,28 @@ def blocks_of(connection: Connection, keys: Iterable[int]) -> Mapping[int, list[
     return blocks
 
 
-def people_of(connection: Connection, records: Iterable[int]) -> dict[int, int]:
-    """The person of each record."""
-    return {row.id: row.person for row in found(connection, RECORDS.c.id, records, RECORDS.c.id, RECORDS.c.person)}
+def places_of(connection: Connection, records: Iterable[int]) -> dict[int, Any]:
+    """The rows of records, without what they say: the person of each, and since when."""
+    columns = (RECORDS.c.id, RECORDS.c.person, RECORDS.c.home, RECORDS.c.placed)
+    return {row.id: row for row in found(connection, RECORDS.c.id, records, *columns)}
 
 
 def pids_of(connection: Connection, secrets: Secrets, people: Iterable[int]) -> dict[int, str]:
     """The PID of each person."""
-    rows = found(connection, PEOPLE.c.id, people, PEOPLE.c.id, PEOPLE.c.pid)
-    return {row.id: secrets.pid(row.pid, row.id) for row in rows}
+    return {row.id: secrets.pid(row) for row in found(connection, PEOPLE.c.id, people, *PEOPLE.c)}
 
 
 def every_pid(connection: Connection, secrets: Secrets) -> list[str]:
     """The PIDs of all people, without those that were joined to another."""
-    rows = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid).where(PEOPLE.c.joined.is_(None)))
-    return [secrets.pid(row.pid, row.id) for row in rows]
+    return [secrets.pid(row) for row in connection.execute(select(PEOPLE).where(PEOPLE.c.joined.is_(None)))]
+
+
+def standing_of(connection: Connection, secrets: Secrets, people: Iterable[int]) -> dict[int, int]:
+    """The person whom each PID stands for now, by their numbers."""
+    rows = list(found(connection, PEOPLE.c.id, people, *PEOPLE.c))
+    for row in rows:
+        secrets.pid(row)
+    return {row.id: row.joined or row.id for row in rows}
 
 
 def new_pids(connection: Connection, secrets: Secrets, count: int) -> list[str]:
@@ -147,8 +157,8 @@ def holders_of(connection: Connection, secrets: Secrets, pids: Iterable[str]) ->
     holders: dict[str, tuple[int, int]] = {}
     for row in found(connection, PEOPLE.c.pid_index, indexes, *PEOPLE.c):
         written = indexes[bytes(row.pid_index)]
-        secrets.refuse_other(row.pid, row.id, pid_of(number_of(written[0])))
-        holders |= dict.fromkeys(written, (row.id, row.id if row.joined is None else row.joined))
+        secrets.refuse_other(row, pid_of(number_of(written[0])))
+        holders |= dict.fromkeys(written, (row.id, row.joined or row.id))
     return holders
 
 
@@ -158,8 +168,8 @@ def person_of(connection: Connection, secrets: Secrets, pid: str) -> int:
     index = secrets.pid_index(plain)
     row = connection.execute(select(PEOPLE).where(PEOPLE.c.pid_index == index)).first()
     if row is not None:
-        secrets.refuse_other(row.pid, row.id, plain)
-        return int(row.id if row.joined is None else row.joined)
+        secrets.refuse_other(row, plain)
+        return int(row.joined or row.id)
     forgotten = connection.execute(select(FORGOTTEN.c.at).where(FORGOTTEN.c.pid_index == index)).scalar()
     if forgotten is not None:
         raise InputError(f"this PID was forgotten on {forgotten}; nothing is left of it", code="patients-pid-forgotten")
@@ -170,6 +180,13 @@ def between(person: int, other: int) -> ColumnElement[bool]:
     """The condition that a case is about these two people."""
     one = (CASES.c.person == person) & (CASES.c.other == other)
     return one | (CASES.c.person == other) & (CASES.c.other == person)
+
+
+def digest_of_open(connection: Connection) -> str:
+    """A digest of the open cases: which records of which people they are about."""
+    columns = (CASES.c.id, CASES.c.record, CASES.c.person, CASES.c.other, CASES.c.other_record)
+    rows = connection.execute(select(*columns).where(CASES.c.state == OPEN).order_by(CASES.c.id))
+    return hashlib.sha256(json.dumps([list(row) for row in rows]).encode()).hexdigest()
 
 
 def event(person: int, actor: str, what: str, **more: object) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import now, pids_of
+from kohorte.patients.list.placements import pids_with, place_pids, place_records, records_of
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import (
     BLOCKS,
@@ -52,9 +53,7 @@ class History:
 def history_of(connection: Connection, secrets: Secrets, person: int) -> History:
     """The history of a person."""
     joined = [row[0] for row in connection.execute(select(PEOPLE.c.id).where(PEOPLE.c.joined == person))]
-    records = connection.execute(
-        select(RECORDS.c.id, RECORDS.c.added).where(RECORDS.c.person == person).order_by(RECORDS.c.id)
-    ).all()
+    records = records_of(connection, secrets, person)
     events = connection.execute(
         select(EVENTS).where(EVENTS.c.person.in_([person, *joined])).order_by(EVENTS.c.id)
     ).all()
@@ -79,14 +78,14 @@ def history_of(connection: Connection, secrets: Secrets, person: int) -> History
 def forget(connection: Connection, secrets: Secrets, person: int) -> int:
     """Destroy everything about a person but the blind index of the PIDs; returns how many records there were.
 
+    What belongs to the person was checked before (`history_of`): the log has them as forgotten by now.
+
     The counts of names are destroyed, too, because a rare name in them could be that of the person; they are counted
     again at the next registration.
     """
-    people = [
-        row.id
-        for row in connection.execute(select(PEOPLE.c.id).where(or_(PEOPLE.c.id == person, PEOPLE.c.joined == person)))
-    ]
-    records = [row.id for row in connection.execute(select(RECORDS.c.id).where(RECORDS.c.person == person))]
+    own = select(PEOPLE.c.id).where(or_(PEOPLE.c.id == person, PEOPLE.c.joined == person))
+    people = list(connection.scalars(own))
+    records = list(connection.scalars(select(RECORDS.c.id).where(RECORDS.c.person == person)))
     gone = select(PEOPLE.c.pid_index).where(PEOPLE.c.id.in_(people))
     indexes = [{"pid_index": row.pid_index, "at": now()} for row in connection.execute(gone)]
     connection.execute(insert(FORGOTTEN), indexes)
@@ -107,10 +106,11 @@ def forget(connection: Connection, secrets: Secrets, person: int) -> int:
     return len(records)
 
 
-def forget_only(connection: Connection, secrets: Secrets, gone: Set[int]) -> None:
+def forget_only(connection: Connection, secrets: Secrets, gone: Set[int], version: int) -> None:
     """Destroy everything about PIDs, by their numbers, in a database that may not know who was joined or split later.
 
-    PIDs that are joined with one of them and are not to be forgotten become people of their own, with their records.
+    PIDs that are joined with one of them and are not to be forgotten become people of their own, with their records,
+    in this version of the list.
     """
     holders = {row.id: row.joined or row.id for row in connection.execute(select(PEOPLE.c.id, PEOPLE.c.joined))}
     for holder in sorted({holders[one] for one in gone}):
@@ -118,10 +118,12 @@ def forget_only(connection: Connection, secrets: Secrets, gone: Set[int]) -> Non
         if gone >= set(members):
             forget(connection, secrets, holder)
             continue
-        for one in members:
-            own = (RECORDS.c.person == holder) & (RECORDS.c.home == one)
-            connection.execute(update(RECORDS).where(own).values(person=one))
-            connection.execute(update(PEOPLE).where(PEOPLE.c.id == one).values(joined=None))
+        records = (
+            (row, row.home if row.home in members else holder) for row in records_of(connection, secrets, holder)
+        )
+        place_records(connection, secrets, secrets, records, version)
+        pids = ((row, row.id) for row in pids_with(connection, secrets, holder))
+        place_pids(connection, secrets, secrets, pids, version)
         for one in sorted(gone & set(members)):
             forget(connection, secrets, one)
 

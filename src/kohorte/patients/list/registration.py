@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from kohorte.patients.identity import Identity
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
 from kohorte.patients.linkage.weights import Weighing
@@ -21,29 +20,21 @@ from kohorte.patients.list.database import (
     found,
     new_pids,
     now,
-    people_of,
     pids_of,
+    places_of,
     write,
     write_many,
 )
 from kohorte.patients.list.judging import Judgement, Match, Outcome, judge
+from kohorte.patients.list.placements import refuse_of_nobody
+from kohorte.patients.list.rows import Row
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, PEOPLE, RECORDS, ROWS
+from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, OPEN, PEOPLE, RECORDS, ROWS
+from kohorte.trust.sealing import exchanged
 
 MOST_IN_BLOCK = 200
 """A key that more records have says too little about a person; it is not used, and the rows are counted."""
 REMEMBERED = 50_000
-OPEN, SAME, DIFFERENT = "open", "same", "different"
-"""The states of a case."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table: its number, the identity data, and its normal form."""
-
-    number: int
-    identity: Identity
-    record: Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,28 +75,39 @@ class Registration:
         self.actor = actor
         self.taken: set[int] = set()
         """Records with little data that stand for a row of this table already; an equal row is another person."""
-        self._seen: dict[int, Record] = {}
+        self._seen: dict[int, tuple[Any, Record]] = {}
 
-    def register(self, connection: Connection, rows: Sequence[Row]) -> list[Registered]:
-        """Register rows inside a transaction, one after the other: a row can match an earlier one of the same table."""
-        batch = _Batch(self, connection, rows)
+    def register(self, connection: Connection, rows: Sequence[Row], *, version: int) -> list[Registered]:
+        """Register rows inside a transaction, one after the other: a row can match an earlier one of the same table.
+
+        `version` is that of the list after the transaction.
+        """
+        batch = _Batch(self, connection, rows, version)
         return batch.run()
 
-    def records(self, connection: Connection, ids: Iterable[int]) -> Mapping[int, Record]:
-        """Unseal and normalize records of the list; those seen lately are remembered while this object lives."""
+    def records(self, connection: Connection, ids: Iterable[int]) -> tuple[dict[int, int], dict[int, Record]]:
+        """The person of each record, and what it says in its normal form.
+
+        Records seen lately are remembered while this object lives, with their places.
+        """
         if len(self._seen) > REMEMBERED:
             self._seen.clear()
-        missing = [record for record in ids if record not in self._seen]
-        for row in found(connection, RECORDS.c.id, missing, RECORDS.c.id, RECORDS.c.identity):
-            self._seen[row.id] = Record.of(self.secrets.identity(row.identity, row.id))
-        return self._seen
+        places = places_of(connection, ids)
+        missing = [number for number, place in places.items() if self._seen.get(number, (None,))[0] != place]
+        for row in found(connection, RECORDS.c.id, missing, *RECORDS.c):
+            self._seen[row.id] = places[row.id], Record.of(self.secrets.identity(row))
+        refuse_of_nobody(connection, {places[number].person for number in missing})
+        for place in places.values():
+            self.secrets.refuse_before(place.placed, place.person)
+        persons = {number: place.person for number, place in places.items()}
+        return persons, {number: self._seen[number][1] for number in places}
 
 
 class _Batch:
     """Some rows in one transaction."""
 
-    def __init__(self, run: Registration, connection: Connection, rows: Sequence[Row]) -> None:
-        self._run, self._connection, self._rows = run, connection, rows
+    def __init__(self, run: Registration, connection: Connection, rows: Sequence[Row], version: int) -> None:
+        self._run, self._connection, self._rows, self._version = run, connection, rows, version
         self._secrets, self._source, self._actor = run.secrets, run.source, run.actor
         self._numbers = Numbers(connection)
         self._changes = _Changes()
@@ -115,8 +117,8 @@ class _Batch:
         self._keys = {row.number: [self._secrets.block(key) for key in keys_of(row.record)] for row in todo}
         self._blocks = blocks_of(connection, {key for keys in self._keys.values() for key in keys})
         near = {record for block in self._blocks.values() if len(block) <= MOST_IN_BLOCK for record in block}
-        self._person = people_of(connection, near | {record for record, _ in self._done.values()})
-        self._known = run.records(connection, near)
+        done = {record for record, _ in self._done.values()}
+        self._person, self._known = run.records(connection, near | done)
 
     def run(self) -> list[Registered]:
         """Judge every row, then store everything."""
@@ -136,6 +138,8 @@ class _Batch:
         """Decide about one row: what becomes of it, and its person."""
         if row.number in self._done:
             record, outcome = self._done[row.number]
+            if self._known.get(record) != row.record:
+                raise exchanged()
             self._run.taken.add(record)
             return Registered(row.number, outcome, None, before=True), self._person[record]
         if not row.record.sufficient:
@@ -221,20 +225,21 @@ class _Batch:
         }
 
     def _store(self) -> None:
-        changes, secrets, connection, at = self._changes, self._secrets, self._connection, self._at
+        changes, secrets, connection = self._changes, self._secrets, self._connection
+        at, version = self._at, self._version
         pids = new_pids(connection, secrets, len(changes.people))
         people = [
-            (person, secrets.pid_index(pid), secrets.seal_pid(pid, person))
+            (person, secrets.pid_index(pid), secrets.seal_pid(pid, person, None, version), version)
             for person, pid in zip(changes.people, pids, strict=True)
         ]
         records = [
-            (record, person, person, secrets.seal_identity(row.identity, record), at)
+            (record, person, person, secrets.seal_identity(row.identity, record, person, person, version), at, version)
             for record, (person, row) in changes.records.items()
         ]
         blocks = [(key, record) for key in sorted(changes.blocks) for record in changes.blocks[key]]
         events = [(person, at, self._actor, what, record, weight) for person, what, record, weight in changes.events]
-        write_many(connection, PEOPLE, people, "id", "pid_index", "pid")
-        write_many(connection, RECORDS, records, "id", "person", "home", "identity", "added")
+        write_many(connection, PEOPLE, people, "id", "pid_index", "pid", "placed")
+        write_many(connection, RECORDS, records, "id", "person", "home", "identity", "added", "placed")
         write_many(connection, BLOCKS, blocks, "key", "record")
         write_many(connection, EVENTS, events, "person", "at", "actor", "what", "record", "weight")
         write_many(connection, ROWS, changes.rows, "source", "row", "record", "outcome")

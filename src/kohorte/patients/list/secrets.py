@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kohorte.errors import EngineError
 from kohorte.patients.identity import Identity
 from kohorte.trust.keys import Key
 from kohorte.trust.sealing import BlindIndex, Sealer, exchanged
@@ -19,14 +20,22 @@ CONSENTS, EXPORTS, TEMP_IDS = "consents", "exports", "temp ids"
 class Secrets:
     """Everything that needs the key of the patient list."""
 
-    def __init__(self, key: Key, first: Key, *, forgotten: Callable[[str], bool] = lambda _: False) -> None:
+    def __init__(
+        self,
+        key: Key,
+        first: Key,
+        *,
+        forgotten: Callable[[str], bool] = lambda _: False,
+        moved: Callable[[int], int] = lambda _: 0,
+    ) -> None:
         """Seal with `key`; `first` is the first version, under which PIDs and tables are indexed for ever.
 
-        A PID that is `forgotten` and in the database all the same is refused.
+        A PID that is `forgotten` and in the database all the same is refused; so is a row that was placed before the
+        last time that its person was `moved`, that is, joined or split.
         """
-        self._forgotten = forgotten
-        self._identities = Sealer(key, "patients records")
-        self._pids = Sealer(key, "patients people")
+        self._forgotten, self._moved = forgotten, moved
+        self._identities = Sealer(key, "patients records with their places")
+        self._pids = Sealer(key, "patients people with their places")
         self._settings = Sealer(key, "patients settings")
         self._details = {name: Sealer(key, f"patients {name}") for name in (CONSENTS, EXPORTS, TEMP_IDS)}
         self._token_index = BlindIndex(first, "patients temp ids")
@@ -38,28 +47,41 @@ class Secrets:
     def __repr__(self) -> str:
         return "<Secrets of the patient list>"
 
-    def seal_identity(self, identity: Identity, record: int) -> bytes:
-        """Seal a description of a person for its row."""
-        return self._identities.seal(json.dumps(identity.values, ensure_ascii=False).encode(), row=b"%d" % record)
+    def seal_identity(self, identity: Identity, record: int, person: int, home: int, placed: int) -> bytes:
+        """Seal a description for its row, together with the person whom it belongs to."""
+        row = _place(record, person, home, placed)
+        return self._identities.seal(json.dumps(identity.values, ensure_ascii=False).encode(), row=row)
 
-    def identity(self, sealed: bytes, record: int) -> Identity:
-        """Unseal a description of a person."""
-        return Identity(*json.loads(self._identities.unseal(sealed, row=b"%d" % record)))
+    def identity(self, row: Any) -> Identity:
+        """Unseal the description in a row of records; one that was moved to another person is refused."""
+        sealed = self._identities.unseal(row.identity, row=_place(row.id, row.person, row.home, row.placed))
+        self.refuse_before(row.placed, row.person)
+        return Identity(*json.loads(sealed))
 
-    def seal_pid(self, pid: str, person: int) -> bytes:
-        """Seal a PID for its row."""
-        return self._pids.seal(pid.encode(), row=b"%d" % person)
+    def seal_pid(self, pid: str, person: int, joined: int | None, placed: int) -> bytes:
+        """Seal a PID for its row, together with the person whom it stands for."""
+        return self._pids.seal(pid.encode(), row=_place(person, joined or person, person, placed))
 
-    def pid(self, sealed: bytes, person: int) -> str:
-        """Unseal a PID."""
-        pid = self._pids.unseal(sealed, row=b"%d" % person).decode()
+    def pid(self, row: Any) -> str:
+        """Unseal the PID in a row of people; one that was made to stand for somebody else is refused."""
+        pid = self._pids.unseal(row.pid, row=_place(row.id, row.joined or row.id, row.id, row.placed)).decode()
+        self.refuse_before(row.placed, row.id, row.joined or row.id)
         if self._forgotten(pid):
             raise back()
         return pid
 
-    def refuse_other(self, sealed: bytes, person: int, pid: str) -> None:
+    def refuse_before(self, placed: int, *people: int) -> None:
+        """Refuse a row from before the last time that one of these people was joined or split."""
+        if any(placed < self._moved(person) for person in people):
+            raise EngineError(
+                "an entry of the patient list is older than the last merge or split of its person: an older copy was "
+                "put back; restore the newest copy of the database, or see 'kohorte folder confirm'",
+                code="patients-placed-before",
+            )
+
+    def refuse_other(self, row: Any, pid: str) -> None:
         """Refuse a row that was found by the index of a PID and has another one."""
-        if self.pid(sealed, person) != pid:
+        if self.pid(row) != pid:
             raise exchanged()
 
     def seal_setting(self, value: bytes, name: str) -> bytes:
@@ -101,3 +123,23 @@ class Secrets:
     def exchange_id(self, pid: str, exchange: str) -> str:
         """What stands for a PID in one exchange with another list."""
         return self._exchange_index.of(f"{exchange} {pid}").hex()
+
+
+class Unplaced:
+    """Reads the rows of earlier versions, which were sealed without their places."""
+
+    def __init__(self, key: Key) -> None:
+        self._identities = Sealer(key, "patients records")
+        self._pids = Sealer(key, "patients people")
+
+    def identity(self, row: Any) -> Identity:
+        """Unseal the description in a row of records."""
+        return Identity(*json.loads(self._identities.unseal(row.identity, row=b"%d" % row.id)))
+
+    def pid(self, row: Any) -> str:
+        """Unseal the PID in a row of people."""
+        return self._pids.unseal(row.pid, row=b"%d" % row.id).decode()
+
+
+def _place(number: int, person: int, home: int, placed: int) -> bytes:
+    return b"%d of %d from %d at %d" % (number, person, home, placed)

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from kohorte.errors import EngineError
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
 from kohorte.patients.list import secrets as sealed
-from kohorte.patients.list.database import update_many, write_many
+from kohorte.patients.list.database import digest_of_open, update_many, write_many
 from kohorte.patients.list.history import FREQUENCIES, forget_only
-from kohorte.patients.list.secrets import Secrets
+from kohorte.patients.list.placements import Reader, place_all, remove_of_nobody
+from kohorte.patients.list.secrets import Secrets, Unplaced
 from kohorte.patients.list.tables import (
     BLOCKS,
     CONSENTS,
@@ -31,13 +32,18 @@ from kohorte.patients.list.tables import (
     TEMP_IDS,
 )
 from kohorte.trust.folder import TrustFolder
-from kohorte.trust.keys import Key
-from kohorte.trust.log import Detail
+from kohorte.trust.keys import Key, Keys
+from kohorte.trust.log import Detail, account
 from kohorte.trust.private_files import locked
+from kohorte.trust.records.facts import PLACEMENTS_SEALED
 from kohorte.trust.ties import Tie
 
 SEALED_WITH = "sealed with"
-"""The setting that says which version of the key seals; the fingerprint of each version is a setting, too."""
+"""The setting that says which version of the key seals, with its fingerprint and that of the first version.
+
+The last word says that places are sealed, from the beginning or later; lists of earlier versions lack it.
+"""
+PLACED, PLACED_LATER = "placed", "placed-later"
 LOCK = select(COUNTERS.c.name).with_for_update()
 
 
@@ -47,8 +53,15 @@ class Storage:
     def __init__(self, folder: TrustFolder, *, unchecked: bool = False) -> None:
         """Open the list; with `unchecked` a database that is older than the log is not refused, to repair it."""
         self.version = 0
+        self._moved: dict[int, int] = {}
         self._log = folder.log
-        self._tie = Tie(folder, NAME, "the patient list", lock=lambda connection: connection.execute(LOCK).all())
+        self._tie = Tie(
+            folder,
+            NAME,
+            "the patient list",
+            lock=lambda connection: connection.execute(LOCK).all(),
+            undecided=digest_of_open,
+        )
         self._key_file = folder.key_file(
             NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
         )
@@ -59,10 +72,12 @@ class Storage:
             if noted is None:
                 noted = self._begin()
             keys = self._key_file.read()
-        version, fingerprint, first = noted.decode().split()
-        keys.check({keys.versions[0].version: first, int(version): fingerprint})
-        self._noted = noted
-        self.secrets = self._secrets(keys.version(int(version)), keys.versions[0])
+            version, fingerprint, first, *places = noted.decode().split()
+            keys.check({keys.versions[0].version: first, int(version): fingerprint})
+            self._noted = noted
+            self.secrets = self._secrets(keys.version(int(version)), keys.versions[0])
+            if places != [PLACED]:
+                self._seal_places(Unplaced(keys.version(int(version))), sealed=bool(places), unchecked=unchecked)
         if not unchecked:
             self._tie.check(self._store, self._forget_again)
 
@@ -73,6 +88,7 @@ class Storage:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection whose statements all see the same state."""
+        self._moved = self._tie.moved()  # before the database, which may change meanwhile
         with self._store.reading() as connection:
             self._refuse_rotated(connection)
             yield connection
@@ -80,13 +96,15 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are stored together; writers wait for each other, also in other processes."""
-        before = self.version
+        before, self._moved = self.version, self._tie.moved()
         try:
             with self._store.writing() as connection:
                 connection.execute(LOCK).all()
                 self._refuse_rotated(connection)
                 self.version = self._tie.next(connection)
+                self._take_numbers(connection)
                 yield connection
+                self._tie.seal(connection)
         except BaseException:
             self.version = before
             raise
@@ -96,6 +114,19 @@ class Storage:
         """What an entry of the log says about the last change that was made here."""
         return self._tie.details(self.version) if self.version else {}
 
+    @property
+    def numbers(self) -> str:
+        """The last numbers that were given, for an entry of the log; they are not given again."""
+        with self.reading() as connection:
+            rows = connection.execute(select(COUNTERS).order_by(COUNTERS.c.name)).all()
+        return " ".join(f"{row.name}={row.value}" for row in rows)
+
+    def _take_numbers(self, connection: Connection) -> None:
+        """Take the numbers that the log knows for given, whatever an older or changed database says."""
+        for name, value in self._tie.numbers().items():
+            behind = (COUNTERS.c.name == name) & (COUNTERS.c.value < value)
+            connection.execute(update(COUNTERS).where(behind).values(value=value))
+
     def complete(self) -> int:
         """Forget in an older database the PIDs that were forgotten since; return how many there were.
 
@@ -104,23 +135,54 @@ class Storage:
         found = self._tie.complete(self._store, self._forget_again)
         with self.writing() as connection:
             connection.execute(delete(TEMP_IDS))
+            remove_of_nobody(connection)
+            place_all(connection, self._plain(), self.secrets, self.version)
         return found
+
+    def _seal_places(self, reader: Reader, *, sealed: bool, unchecked: bool) -> None:
+        """Seal the rows of an earlier version of the program together with their places, in one transaction.
+
+        The log then has an entry: from now on rows without places are those of an older copy.
+        """
+        done = NAME in self._log.checked().placements
+        if sealed and done:
+            return
+        if not sealed:
+            if done and not unchecked:
+                raise self._tie.older()
+            with self._store.writing() as connection:
+                connection.execute(LOCK).all()
+                place_all(connection, reader, self._plain(), self._tie.version(connection))
+                connection.execute(delete(TEMP_IDS))
+                self._noted += f" {PLACED_LATER}".encode()
+                _set(connection, SEALED_WITH, self._noted)
+        with self._store.reading() as connection:
+            details = self._tie.details(self._tie.version(connection))
+        if not done:
+            self._log.append(PLACEMENTS_SEALED, "the patient list", actor=account(), **details)
 
     def _forget_again(self, connection: Connection, marks: Set[str]) -> int:
         marks = marks | self._tie.forgotten()
         if not marks:
             return 0
-        keys = self._key_file.read()
-        plain = Secrets(keys.version(int(self._noted.split()[0])), keys.versions[0])
-        people = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid)).all()
-        gone = {row.id for row in people if self._log.fingerprint(plain.pid(row.pid, row.id)) in marks}
-        forget_only(connection, plain, gone)
+        plain = self._plain()
+        people = connection.execute(select(PEOPLE)).all()
+        gone = {row.id for row in people if self._log.fingerprint(plain.pid(row)) in marks}
+        forget_only(connection, plain, gone, self._tie.version(connection))
         return len(gone)
 
     def _secrets(self, key: Key, first: Key) -> Secrets:
         return Secrets(
-            key, first, forgotten=lambda pid: bool(gone := self._tie.forgotten()) and self._log.fingerprint(pid) in gone
+            key,
+            first,
+            forgotten=lambda pid: bool(gone := self._tie.forgotten()) and self._log.fingerprint(pid) in gone,
+            moved=lambda person: self._moved.get(person, 0),
         )
+
+    def _plain(self) -> Secrets:
+        """The same keys, for rows that are not compared with the log."""
+        keys = self._key_file.read()
+        return Secrets(keys.version(int(self._noted.split()[0])), keys.versions[0])
 
     def _refuse_rotated(self, connection: Connection) -> None:
         if _setting(connection, SEALED_WITH) != self._noted:
@@ -148,9 +210,9 @@ class Storage:
         keys = self._key_file.rotate()
         old, new = self.secrets, self._secrets(keys.current, keys.versions[0])
         with self.writing() as connection:
-            _seal_again(connection, old, new)
+            _seal_again(connection, old, new, self.version)
             connection.execute(delete(SETTINGS).where(SETTINGS.c.name == FREQUENCIES))
-            noted = f"{keys.current.version} {keys.current.fingerprint} {keys.versions[0].fingerprint}".encode()
+            noted = _noted(keys)
             _set(connection, SEALED_WITH, noted)
         self.secrets, self._noted = new, noted
         return keys.current.version
@@ -158,25 +220,25 @@ class Storage:
     def _begin(self) -> bytes:
         """Make the key, unless a process that was killed made it, and note it in the new database."""
         keys = self._key_file.read() if self._key_file.exists else self._key_file.create()
-        noted = f"{keys.current.version} {keys.current.fingerprint} {keys.versions[0].fingerprint}".encode()
+        noted = _noted(keys)
         with self._store.writing() as connection:
             connection.execute(insert(COUNTERS), [{"name": "people", "value": 0}, {"name": "records", "value": 0}])
             _set(connection, SEALED_WITH, noted)
         return noted
 
 
-def _seal_again(connection: Connection, old: Secrets, new: Secrets) -> None:
-    people = connection.execute(select(PEOPLE.c.id, PEOPLE.c.pid)).all()
-    pids = [(new.seal_pid(old.pid(row.pid, row.id), row.id), row.id) for row in people]
-    update_many(connection, PEOPLE, "pid", pids)
+def _noted(keys: Keys) -> bytes:
+    """What is noted of the key when everything is sealed with its current version."""
+    return f"{keys.current.version} {keys.current.fingerprint} {keys.versions[0].fingerprint} {PLACED}".encode()
+
+
+def _seal_again(connection: Connection, old: Secrets, new: Secrets, version: int) -> None:
     connection.execute(delete(BLOCKS))
-    identities, blocks = [], []
-    for row in connection.execute(select(RECORDS.c.id, RECORDS.c.identity)).all():
-        identity = old.identity(row.identity, row.id)
-        identities.append((new.seal_identity(identity, row.id), row.id))
-        blocks += [(new.block(key), row.id) for key in keys_of(Record.of(identity))]
-    update_many(connection, RECORDS, "identity", identities)
-    write_many(connection, BLOCKS, sorted(set(blocks)), "key", "record")
+    blocks = set()
+    for row in connection.execute(select(RECORDS)).all():
+        blocks |= {(new.block(key), row.id) for key in keys_of(Record.of(old.identity(row)))}
+    write_many(connection, BLOCKS, sorted(blocks), "key", "record")
+    place_all(connection, old, new, version)
     _seal_details_again(connection, old, new)
 
 
@@ -192,7 +254,7 @@ def _seal_details_again(connection: Connection, old: Secrets, new: Secrets) -> N
         for row in connection.execute(select(table)).all():
             place = consent_row(row.id, row.person) if table is CONSENTS else str(row.id)
             rows.append((new.seal_details(old.details(row.details, name, place), name, place), row.id))
-        update_many(connection, table, "details", rows)
+        update_many(connection, table, ("details",), rows)
 
 
 def _setting(connection: Connection, name: str) -> bytes | None:

@@ -32,8 +32,12 @@ PEOPLE = Table(
     Column("pid_index", LargeBinary, nullable=False, unique=True),
     Column("pid", LargeBinary, nullable=False),
     Column("joined", Integer, index=True),
+    Column("placed", Integer, nullable=False),
 )
-"""PIDs, sealed. A PID that was joined with another names the person whom it now stands for."""
+"""PIDs, sealed. A PID that was joined with another names the person whom it now stands for.
+
+`placed` is the version of the list in which that was decided last; the seal covers both (`list.placements`).
+"""
 
 RECORDS = Table(
     "patients_records",
@@ -43,8 +47,9 @@ RECORDS = Table(
     Column("home", Integer, nullable=False),
     Column("identity", LargeBinary, nullable=False),
     Column("added", String(32), nullable=False),
+    Column("placed", Integer, nullable=False),
 )
-"""Descriptions of people, sealed; `home` is the PID that the record had at first."""
+"""Descriptions of people, sealed; `home` is the PID that the record had at first, `placed` as above."""
 
 BLOCKS = Table(
     "patients_blocks",
@@ -72,6 +77,8 @@ CASES = Table(
     Column("actor", String(200)),
 )
 """Two people who may be one: `record` belongs to `person`, and resembles `other_record` of `other`."""
+OPEN, SAME, DIFFERENT = "open", "same", "different"
+"""The states of a case."""
 
 EVENTS = Table(
     "patients_events",
@@ -144,4 +151,5 @@ EXPORTED = Table(
 )
 """Which PIDs were in which export."""
 
-ROOM = Room(NAME, 2, METADATA, adds_to=1)
+_PLACED = tuple(f"ALTER TABLE {table.name} ADD COLUMN placed INTEGER NOT NULL DEFAULT 0" for table in (PEOPLE, RECORDS))
+ROOM = Room(NAME, 3, METADATA, upgrades={1: _PLACED, 2: _PLACED})

@@ -2,7 +2,9 @@
 
 An entry about a list has its name (`list`) and the version of the list in its database (`state`). An entry that begins
 to forget has keyed fingerprints (`marks`, or `pid`) of what is destroyed: they show which rows of an older database
-must not be there, and tell nobody without key and database who it was.
+must not be there, and tell nobody without key and database who it was. An entry about people who were joined or split
+has the numbers of their rows (`moved`), and one about new people the last numbers that were given (`numbers`). One
+about TempIDs that were resolved has fingerprints of them (`used`), which count as long as a TempID can be valid.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from kohorte.trust.records.heads import NONE, START, Head
@@ -19,6 +22,9 @@ DESTROY_BEGINS = "destroy key begins"
 DESTROYED = "destroy key"
 ROTATED, DEFINED = "rotate key", "create domain"
 OF_PEOPLE = ("add person", "remove person")
+PLACEMENTS_SEALED = "seal placements"
+USED_KEPT = timedelta(days=2)
+"""So long the fingerprint of a TempID that was resolved is known; none is valid for longer than a day."""
 CODE_BYTES = 8
 """So much of each code is kept in memory: to find another one with the same beginning needs the key."""
 
@@ -40,8 +46,16 @@ class Facts:
     """The latest version of the key of each domain."""
     defined: dict[str, str] = field(default_factory=dict)
     """The fingerprint of the definition of each domain."""
+    moved: defaultdict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    """For each list the people who were joined or split, by their numbers, and the version that did it last."""
+    numbers: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    """For each list the last numbers that were given, by what they are for."""
+    placements: set[str] = field(default_factory=set)
+    """The lists of earlier versions whose rows are sealed together with their places by now."""
     people: int = 0
     """How often a person was added or removed."""
+    used: dict[str, datetime] = field(default_factory=dict)
+    """The fingerprints of TempIDs that were resolved lately, in the order of their times."""
     forgotten: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The fingerprints of all that was ever forgotten in each list."""
     _forgotten: defaultdict[str, dict[int, set[str]]] = field(default_factory=lambda: defaultdict(dict))
@@ -63,15 +77,34 @@ class Facts:
                 self.defined[entry["about"]] = details["definition"]
         elif action in OF_PEOPLE:
             self.people += 1
+        self._note_used(entry["at"], details.get("used", ""))
         if (of := details.get("list")) is None:
             return
         version = details["state"]
         self.versions[of] = max(self.versions.get(of, 0), version)
         self.taken[of] = max(self.taken.get(of, 0), details.get("taken", 0))
+        self._note_places(of, action, details, version)
         if action == FORGET_BEGINS:
             marks = details["marks"].split() if "marks" in details else [details["pid"]]
             self._forgotten[of].setdefault(version, set()).update(marks)
             self.forgotten[of].update(marks)
+
+    def _note_used(self, written: str, marks: str) -> None:
+        if not marks:
+            return
+        at = datetime.fromisoformat(written)
+        self.used.update(dict.fromkeys(marks.split(), at))
+        while self.used[oldest := next(iter(self.used))] < at - USED_KEPT:
+            del self.used[oldest]
+
+    def _note_places(self, of: str, action: str, details: Mapping[str, Any], version: int) -> None:
+        if action == PLACEMENTS_SEALED:
+            self.placements.add(of)
+        for person in details.get("moved", "").split():
+            self.moved[of][int(person)] = max(self.moved[of].get(int(person), 0), version)
+        for given in details.get("numbers", "").split():
+            name, _, number = given.partition("=")
+            self.numbers[of][name] = max(self.numbers[of].get(name, 0), int(number))
 
     def has(self, head: Head) -> bool:
         """Whether a head was once the last entry of this log."""

@@ -334,8 +334,10 @@ def test_a_pid_cannot_be_made_to_stand_for_somebody_who_agreed(
     consents.give(people[:1], ["research"])
     with listed.storage.writing() as connection:
         connection.execute(update(PEOPLE).where(PEOPLE.c.id == 2).values(joined=1))
-    found = consents.covered(people, "research")
-    assert (set(found.people), len(found.contradicted)) == (set(), 1)
+    for some in (people[:1], people[1:2]):
+        with pytest.raises(EngineError) as refused:
+            consents.covered(some, "research")
+        assert refused.value.code == "trust-damaged"
 
 
 def test_a_withdrawal_counts_also_if_pids_are_taken_apart_in_the_database(
@@ -347,7 +349,10 @@ def test_a_withdrawal_counts_also_if_pids_are_taken_apart_in_the_database(
     listed.merge(anna, married)
     with listed.storage.writing() as connection:
         connection.execute(update(PEOPLE).values(joined=None))
-    assert covered(consents, pids=[anna, married]) == set()
+    assert covered(consents, pids=[anna]) == set()
+    with pytest.raises(EngineError) as refused:
+        covered(consents, pids=[married])
+    assert refused.value.code == "trust-damaged"
 
 
 def test_exchanged_indexes_of_pids_are_an_error(listed: PatientList, consents: Consents, people: list[str]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import delete, insert, select, update
 from kohorte.errors import EngineError, InputError
 from kohorte.patients.consents.register import Consents
 from kohorte.patients.list import storage
-from kohorte.patients.list.tables import METADATA, PEOPLE
+from kohorte.patients.list.tables import BLOCKS, METADATA, PEOPLE, RECORDS
 from kohorte.patients.patient_list import PatientList
 from kohorte.patients.temp_ids import TempIds
 from kohorte.trust.store import ties
@@ -118,6 +118,34 @@ def test_rows_of_a_forgotten_person_that_are_put_back_are_refused(anywhere: Pati
     assert PatientList.complete(anywhere.folder) == 1
     assert patients.described([anna]) == [None]
     patients.close()
+
+
+def test_records_of_a_forgotten_person_that_are_put_back_without_the_pid_are_refused(anywhere: PatientList) -> None:
+    anna, bruno = registered(anywhere, "Anna", "Brunhild")
+    store = anywhere.storage._store
+    with store.reading() as connection:
+        copies = {
+            table: [row._asdict() for row in connection.execute(select(table).where(column == 1))]
+            for table, column in ((RECORDS, RECORDS.c.person), (BLOCKS, BLOCKS.c.record))
+        }
+    anywhere.forget(anna)
+    with store.writing() as connection:
+        for table, rows in copies.items():
+            connection.execute(insert(table), rows)
+    for use in (
+        lambda: registered(anywhere, "Anna"),
+        lambda: anywhere.encoded(anywhere.storage._key_file.read().current),
+        anywhere.verify,
+    ):
+        with pytest.raises(EngineError) as caught:
+            use()
+        assert caught.value.code == "patients-record-of-nobody"
+    PatientList.complete(anywhere.folder)
+    anywhere.verify()
+    with store.reading() as connection:
+        assert connection.scalars(select(RECORDS.c.person)).all() == [2]
+        assert set(connection.scalars(select(BLOCKS.c.record))) == {2}
+    assert registered(anywhere, "Brunhild") == [bruno]
 
 
 def test_exchanged_indexes_of_pids_are_refused(anywhere: PatientList) -> None:
