@@ -359,3 +359,26 @@ def test_who_came_after_an_answer_is_not_singled_out_by_the_next_one_to_the_same
     with closing(Ledger.open(b.root / "b" / "growing")) as memory:
         assert [one["recipient"] for one in memory.releases()] == ["Institute A", "Institute A", "Institute C"]
         assert memory.releases_of("P9999999") == []
+
+
+def test_who_withdraws_after_the_decision_stops_the_answer_and_is_in_no_later_one(network: Network) -> None:
+    a, b = network.a, network.b
+    table = patients(900, people=700, treated=350, seed=81).with_columns(pl.col("patient").str.replace("P", "W"))
+    a.asks(IBUPROFEN)
+    here, _ = network.checked(table)
+    b.decides(here)
+    with closing(Ledger.open(b.root / "b" / "exchange")) as ledger:
+        before = len(ledger.releases())
+    gone = table.filter(pl.col("drug") == "ibuprofen")["patient"][0]
+    (b.root / "withdrawn.csv").write_text(f"patient\n{gone}\n")
+    house = str(b.root / "b" / "exchange")
+    assert main(["disclosures", "withdraw", house, str(b.root / "withdrawn.csv"), "--person", "patient"]) == 0
+    assert b.exchange("answer", str(here), code=1)["error"] == "disclosure-refused"
+    with closing(Ledger.open(b.root / "b" / "exchange")) as ledger:
+        assert len(ledger.releases()) == before
+    network.checked(table)
+    b.decides(here)
+    assert b.exchange("answer", str(here))["state"] == "delivered"
+    with closing(Ledger.open(b.root / "b" / "exchange")) as ledger:
+        assert len(ledger.releases()) == before + 1
+        assert ledger.releases_of(gone) == []

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from support.killing import left_by
 
 
+@pytest.mark.slow
 def test_after_a_kill_at_any_moment_the_ledger_is_whole_and_continues(tmp_path: Path) -> None:
     left = left_by("killed_disclosures.py", tmp_path)
     assert all(len(found) >= 3 for found in left.values())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -58,10 +58,12 @@ def check_request(
     _refuse_columns(table, request, holding)
     tell(progress, Stage.COUNTING, f"people of {table.height:,} rows")
     rows, cells = _base_set(table, look, ledger)
+    look = replace(look, selected=_selected(rows, look))
     local = local_look(rows.frame, request.attributes, rows.people, holding.policy.k)
     judged = judge(rows, look, local)
     tell(progress, Stage.SEARCHING, "for what could be sent")
-    draft = _drafted(rows, judged, look, ledger, local) if cells is None else NoDraft(cells)
+    blocked = identifying_conditions(table, look)
+    draft = NoDraft(cells) if cells else _drafted(rows, judged, look, ledger, local, blocked)
     verdicts = _final(judged, draft)
     made = draft if isinstance(draft, Draft) else None
     record = CheckRecord.of(
@@ -72,7 +74,7 @@ def check_request(
             {"verdicts": [one.to_dict() for one in verdicts]},
             _draft_facts(draft, rows),
             {"findings": draft.findings.to_dict(), "words": [one.in_words for one in draft.findings]},
-            recommend(look, local, verdicts, draft).to_dict(),
+            recommend(look, local, verdicts, draft, blocked).to_dict(),
         ]
     )
     return Check(request, record, made)
@@ -101,8 +103,17 @@ def _base_set(table: pl.DataFrame, look: GlobalLook, ledger: Ledger) -> tuple[Ro
     return selected(table, kept, names, people, request.condition.attributes), cell_problem(table, people, look)
 
 
-def _drafted(rows: Rows, judged: Judged, look: GlobalLook, ledger: Ledger, local: LocalLook) -> Draft | NoDraft:
-    if identifying_conditions(look):
+def _selected(rows: Rows, look: GlobalLook) -> dict[str, list[str]]:
+    """The values that the people of the base set have of each attribute of the condition with statistics."""
+    told, own = rows.with_condition(), look.holding
+    names = [name for name in look.request.condition.attributes if name in own.statistics]
+    return {name: as_text(told[name]).drop_nulls().unique().sort().to_list() for name in names}
+
+
+def _drafted(
+    rows: Rows, judged: Judged, look: GlobalLook, ledger: Ledger, local: LocalLook, blocked: Sequence[str]
+) -> Draft | NoDraft:
+    if blocked:
         return NoDraft("a condition on an identifying column is never answered")
     if found := conspicuous_conditions(look):
         return NoDraft(f"it is conspicuous for the people whom the condition names: {', '.join(found)}")

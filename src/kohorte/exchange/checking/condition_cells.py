@@ -5,6 +5,9 @@ for drug X without farmers of 47, tells whether such a farmer gets X. Therefore 
 at quasi-identifiers divide all people of the table, treated or not, into cells. Every cell that has anybody must have k
 people, and the smallest cell that the condition can describe must be expected for enough people of the area. Neither
 depends on who satisfies the rest of the condition, so that a refusal says nothing about it.
+
+A value that is written in several spellings is one value, and values that nobody of the table has do not make a cell
+larger: members of parliament or pilots, where there is no pilot, are members of parliament.
 """
 
 from __future__ import annotations
@@ -14,12 +17,12 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from kohorte.data import Role
+from kohorte.data import Role, as_text
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.shown_labels import numbered_classes, people_per_value
 from kohorte.exchange.request import Condition, selected_rows
 from kohorte.exchange.statistics import Frequency
-from kohorte.exchange.statistics.entries import OLDEST
+from kohorte.exchange.statistics.entries import OLDEST, comparable
 from kohorte.kernels.arrays import Integers
 
 
@@ -29,7 +32,7 @@ def cell_problem(table: pl.DataFrame, people: Integers, look: GlobalLook) -> str
     if not known:
         return None
     policy = look.holding.policy
-    expected = _smallest_share(known, look) * look.holding.population
+    expected = _smallest_share(known, look, table) * look.holding.population
     if expected < policy.rare_combination:
         return (
             f"what the condition says about known attributes can fit fewer than {policy.rare_combination} people of "
@@ -54,16 +57,16 @@ def _is_known(one: Condition, look: GlobalLook) -> bool:
     return look.holding.plan.attributes[one.attribute].role is not Role.SENSITIVE
 
 
-def _smallest_share(known: list[Condition], look: GlobalLook) -> float:
+def _smallest_share(known: list[Condition], look: GlobalLook, table: pl.DataFrame) -> float:
     """The share of the world in the smallest cell: attributes are taken for independent."""
     share = 1.0
     for name in dict.fromkeys(one.attribute for one in known):
         own = [one for one in known if one.attribute == name]
-        share *= min(_cells(own, look), default=1.0)
+        share *= min(_cells(own, look, table[name]), default=1.0)
     return share
 
 
-def _cells(own: list[Condition], look: GlobalLook) -> Iterator[float]:
+def _cells(own: list[Condition], look: GlobalLook, column: pl.Series) -> Iterator[float]:
     """The shares of the cells into which the comparisons of one attribute divide the world; 0 for a gap."""
     name = own[0].attribute
     gap = 0.0 if look.holding.policy.gaps == "rare" else 1.0
@@ -74,15 +77,22 @@ def _cells(own: list[Condition], look: GlobalLook) -> Iterator[float]:
     if any(one.operator not in ("is", "in") for one in own):
         yield gap
         return
+    texts = as_text(column).drop_nulls().unique().to_frame()
     signatures: dict[str, frozenset[int]] = {}
     for at, one in enumerate(own):
-        for value in one.values:
-            signatures[str(value)] = signatures.get(str(value), frozenset()) | {at}
+        for value in _meant(one, texts):
+            signatures[value] = signatures.get(value, frozenset()) | {at}
     sums: dict[frozenset[int], float] = {}
     for text, signature in signatures.items():
         sums[signature] = sums.get(signature, 0.0) + _share(look, name, text, gap)
     yield from sums.values()
     yield max(0.0, 1.0 - sum(sums.values())) if gap == 0.0 else 1.0
+
+
+def _meant(one: Condition, texts: pl.DataFrame) -> set[str]:
+    """The different values of the column that a comparison selects; those that it names if nobody has any of them."""
+    here = texts.to_series().filter(selected_rows(texts, one)).to_list()
+    return {comparable(value) for value in here or map(str, one.values)}
 
 
 def _spans(own: list[Condition]) -> Iterator[tuple[int, int]]:

@@ -21,6 +21,7 @@ from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import NoSolution
 from kohorte.exchange.checking.condition_cells import looks_at_sensitive
 from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.checking.local_look import outstanding_rows
 from kohorte.exchange.checking.presence import presence
 from kohorte.exchange.checking.rows import Rows
 from kohorte.exchange.checking.shown_labels import label_shares, labels_of, numbered_classes, people_with, rare_rows
@@ -137,7 +138,7 @@ class Drafting:
         kept = self._shown(labels, found)
         shares = self._shares(found)
         rare, fewest = rare_rows(labels, shares, self._look)
-        kept &= ~rare
+        kept &= ~rare & ~self._outstanding(rows)
         if looks_at_sensitive(self._look):
             kept &= presence(labels, rows, found, self._levels) <= self._policy.largest_share
         if not kept.all():
@@ -160,6 +161,14 @@ class Drafting:
         known = found.kept_classes.select(labels.columns).with_columns(pl.lit(value=True).alias("\0kept"))
         joined = labels.join(known, on=labels.columns, how="left", nulls_equal=True, maintain_order="left")
         return joined["\0kept"].fill_null(value=False).to_numpy().copy()
+
+    def _outstanding(self, rows: Rows) -> Bools:
+        """Which rows have a sensitive value that fewer than k of the people have who are left."""
+        found = np.zeros(rows.frame.height, dtype=bool)
+        for one in self._judged.kept():
+            if one.role is Role.SENSITIVE:
+                found |= outstanding_rows(as_text(rows.frame[one.attribute]), rows.people, self._policy.k)
+        return found
 
     def _shares(self, found: Candidate) -> Mapping[str, Mapping[str, float | None]]:
         """How frequent the labels of each attribute with statistics are in the world."""

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 
 import polars as pl
 
+from kohorte.data.person_keys import INVISIBLE
 from kohorte.exchange.policies import CheckPolicy, Detail
 from kohorte.hierarchies import SUPPRESSED, Hierarchy, SafeHarbor
 from kohorte.hierarchies.builder import Builder
-from kohorte.identifiers import CellTable, Form, form_by_name, suspects_in
+from kohorte.identifiers import (
+    CLASSES,
+    CellTable,
+    Form,
+    form_by_name,
+    rows_with_codes,
+    rows_with_names,
+    rows_with_towns,
+    suspects_in,
+)
+from kohorte.identifiers.contents import HAS_MONTH_NAME
 
 SAFE_DIGITS = 3
+LIKELY = 0.8
+"""A pattern that other values can have, too, counts if so large a share of the known cells has it: our own choice."""
+PLAIN = r"^[\x20-\x7E]*$"
+UNKNOWN = (
+    r"^(?:|[-\u2013\u2014?.*x/]+|n\.?/?a\.?|nan|none|null|nil|unknown|not known|missing|unbekannt|nicht bekannt"
+    r"|kein[es]*|keine angaben?|k\.? ?a\.?|fehlt|fehlend|o\.? ?a\.?|leer|entf(?:ällt|\.))$"
+)
+"""Cells that say that nothing is known, in small letters."""
 LIMITED = (Form.DATE, Form.BIRTH, Form.ZIP, Form.AGE)
 YEAR = r"(?:1[89]|20)[0-9]{2}"
 YEARS = rf"^[^0-9]*{YEAR}(?:[^0-9]+{YEAR})?[^0-9]*$"
@@ -31,15 +51,43 @@ class Found:
 
 
 def forms_of(column: pl.Series, rows: int) -> Found:
-    """What an attribute looks like, by its name and by the content of every cell."""
-    [suspicions] = suspects_in(CellTable.of([column]), rows, least=0.0)
+    """What an attribute looks like, by its name and by the content of every cell.
+
+    Cells are compared as they look: wide digits, invisible characters and blanks around a text do not hide anything.
+    Cells that only say that nothing is known do not count, so that a few of them do not hide what the others are.
+    """
+    named = form_by_name(column.name)
+    cells = CellTable.of([plain_cells(column)])
+    [suspicions] = suspects_in(cells, rows, least=0.0, mostly=LIKELY)
     forms = [suspicion.form for suspicion in suspicions]
     reasons = [f"{suspicion.name} (class {suspicion.number}): {suspicion.why}" for suspicion in suspicions]
-    named = form_by_name(column.name)
     if named is not None and named not in forms:
         forms.append(named)
         reasons.append("by its name")
+    if Form.DIRECT not in forms and rows_with_names(cells[0]):
+        forms.append(Form.DIRECT)
+        reasons.append(f"{CLASSES[1]} (class 1): contains names that many people have")
+    if Form.ZIP not in forms and rows_with_codes(cells[0]):
+        forms.append(Form.ZIP)
+        reasons.append(f"{CLASSES[2]} (class 2): contains postal codes of larger towns")
+    if Form.PLACE not in forms and rows_with_towns(cells[0]):
+        forms.append(Form.PLACE)
+        reasons.append(f"{CLASSES[2]} (class 2): contains names of towns or streets")
     return Found(tuple(forms), tuple(reasons))
+
+
+def plain_cells(column: pl.Series) -> pl.Series:
+    """The cells as they look, without those that say that nothing is known."""
+    distinct = column.drop_nulls().unique()
+    shown = distinct.str.strip_chars()
+    odd = ~shown.str.contains(PLAIN)
+    if odd.any():
+        looks = [" ".join(INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).split()) for text in shown.filter(odd)]
+        shown = shown.scatter(odd.arg_true(), looks)
+    shown = shown.set(shown.str.to_lowercase().str.contains(UNKNOWN), None)
+    known = pl.DataFrame([distinct.alias("text"), shown.alias("shown")])
+    found = column.alias("text").to_frame().join(known, on="text", how="left", maintain_order="left")
+    return found["shown"].alias(column.name)
 
 
 def too_fine(shown: pl.Series, forms: tuple[Form, ...], policy: CheckPolicy) -> Form | None:
@@ -84,8 +132,10 @@ def allowed(shown: pl.Series, builder: Builder | None, form: Form, policy: Check
         return starred | (shown.str.replace_all("[^0-9]", "").str.len_chars() <= int(detail))
     if form is Form.AGE:
         return starred | _young(shown, int(detail))
-    years = shown.str.contains(YEARS)
-    return starred | years | (shown.str.contains(MONTHS) if detail == Detail.MONTH else years)
+    years, named = shown.str.contains(YEARS), shown.str.contains(HAS_MONTH_NAME)
+    if detail == Detail.MONTH:
+        return starred | years | shown.str.contains(MONTHS)
+    return starred | (years & ~named)
 
 
 def _hides_old_age(shown: pl.Series) -> pl.Series:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from math import prod
@@ -13,18 +13,25 @@ from kohorte.errors import InputError
 from kohorte.exchange.holding import Holding
 from kohorte.exchange.request import Condition, Request
 from kohorte.exchange.statistics import Frequency, Gap, Statistics
-from kohorte.exchange.statistics.entries import OLDEST
+from kohorte.exchange.statistics.entries import OLDEST, comparable
 from kohorte.exchange.statistics.typical import ALIKE, Typicality, typicality
 
 
 @dataclass(frozen=True)
 class GlobalLook:
-    """What is known of the world: of the condition, and of the values of attributes, in tables that are not too old."""
+    """What is known of the world: of the condition, and of the values of attributes, in tables that are not too old.
+
+    `selected` has the values of the attributes of the condition that the people have here whom it selects: `not
+    ibuprofen` is as rare as the drugs that they get, not as frequent as everything but ibuprofen.
+    """
 
     holding: Holding
     statistics: Statistics
     request: Request
     today: date
+    selected: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    used: set[str] = field(default_factory=set, repr=False, compare=False)
+    """The titles of the tables that gave a figure so far."""
 
     def __post_init__(self) -> None:
         needed = self._kinds
@@ -51,14 +58,19 @@ class GlobalLook:
 
     @property
     def rough(self) -> list[str]:
-        """The tables that the check uses and that are orders of magnitude only."""
-        tables = (table.origin for table in self.statistics.tables)
-        return sorted(origin.name for origin in tables if origin.kind in self._kinds and origin.is_rough)
+        """The tables that gave a figure and that are orders of magnitude only."""
+        tables = [table for table in self.statistics.tables if table.title in self.used]
+        return sorted(table.origin.name for table in tables if table.origin.is_rough)
 
     def frequency(self, name: str, value: str) -> Frequency | Gap | None:
         """How frequent a value of a column is in the world; None if the column has no statistics."""
         kind = self.holding.statistics.get(name)
-        return None if kind is None else self.statistics.frequency(kind, value, self.holding.known_by)
+        if kind is None:
+            return None
+        found = self.statistics.frequency(kind, value, self.holding.known_by)
+        if isinstance(found, Frequency):
+            self.used.add(found.table)
+        return found
 
     def judges_fit(self, name: str) -> bool:
         """Whether the statistics can say for whom the values of a column are typical."""
@@ -75,7 +87,10 @@ class GlobalLook:
         if kind is None:
             return None
         limit = self.holding.policy.conspicuous
-        return typicality(self.statistics, kind, value, {**self.holding.known_by, **by}, conspicuous=limit)
+        found = typicality(self.statistics, kind, value, {**self.holding.known_by, **by}, conspicuous=limit)
+        if found is not None:
+            self.used.add(found.table)
+        return found
 
     @cached_property
     def fits(self) -> tuple[dict[str, Any], ...]:
@@ -102,6 +117,16 @@ class GlobalLook:
         """The share of the world that satisfies the condition, as if its parts were independent; None: not known."""
         return self._share(self.request.condition)
 
+    @cached_property
+    def selected_share(self) -> float | None:
+        """The share of the world with the values that the selected people have, by the rarest attribute."""
+        sums = [self._sum(name, values) for name, values in self.selected.items() if values]
+        return min(sums, default=None)
+
+    def _sum(self, name: str, values: Sequence[str]) -> float:
+        found = [self.frequency(name, value) for value in _different(values)]
+        return min(1.0, sum(one.share for one in found if isinstance(one, Frequency)))
+
     @property
     def condition_has_gaps(self) -> bool:
         """Whether the statistics do not know some part of the condition."""
@@ -112,6 +137,8 @@ class GlobalLook:
         """How many people must satisfy the condition."""
         policy, share = self.holding.policy, self.condition_share
         needed = policy.base_set.needed(share)
+        if (seen := self.selected_share) is not None and (seen or policy.gaps == "rare"):
+            needed = max(needed, policy.base_set.needed(seen or None))
         return max(needed, policy.base_set.unknown) if self.condition_has_gaps and policy.gaps == "rare" else needed
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,6 +150,7 @@ class GlobalLook:
             ],
             "fits": list(self.fits),
             "condition_share": self.condition_share,
+            "selected_share": self.selected_share,
             "needed_people": self.needed,
             "rough": self.rough,
             "tables": [table.title for table in self.statistics.tables],
@@ -138,14 +166,16 @@ class GlobalLook:
             return prod(known) if known else None
         if len(known) < len(shares):
             return None
-        return 1 - known[0] if condition.operator == "not" else min(1.0, sum(known))
+        return 1 - known[0] if condition.operator == "not" else max(known)
 
     def _compared(self, one: Condition) -> Frequency | Gap | None:
         kind = self.holding.statistics.get(one.attribute)
         if kind is None:
             return None
         if one.operator in ("is", "in"):
-            return _together([self._known(one.attribute, value) for value in one.values])
+            if kind == "age" and len({str(value).strip().isdigit() for value in one.values}) > 1:
+                return Gap("single ages and other texts in one list")  # a column has one or the other
+            return _together([self._known(one.attribute, value) for value in _different(one.values)])
         if kind == "age" and one.operator != "starts_with":
             bound = int(float(one.values[0]))
             span = f"{max(bound, 0)}-{OLDEST}" if one.operator == "at_least" else f"0-{min(max(bound, 0), OLDEST)}"
@@ -164,6 +194,11 @@ def fixed_values(condition: Condition) -> dict[str, str]:
     """The attributes of which a condition allows one value only, with this value."""
     parts = condition.parts if condition.operator == "all" else (condition,)
     return {part.attribute: str(part.values[0]) for part in parts if part.operator == "is"}
+
+
+def _different(values: Sequence[object]) -> list[str]:
+    """The values without other spellings of the same one: a value that is named twice is not twice as frequent."""
+    return list({comparable(str(value)): str(value) for value in values}.values())
 
 
 def _values_of(one: Condition) -> Sequence[object]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from kohorte.data import as_text
 from kohorte.exchange.checking.shown_labels import numbered_classes, people_per_value, people_with
-from kohorte.kernels.arrays import Integers
+from kohorte.kernels.arrays import Bools, Integers
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,16 @@ def _attribute(text: pl.Series, people: Integers, everybody: int, k: int) -> Att
     of_value = people_per_value(codes, people[present])
     outstanding = people_with(of_value[codes] < k, people[present])
     return AttributeLook(len(of_value), outstanding, int(of_value.max()) / everybody)
+
+
+def outstanding_rows(text: pl.Series, people: Integers, k: int) -> Bools:
+    """Flag the rows with a value that fewer than k people have; a missing cell is no value."""
+    present = text.is_not_null().to_numpy()
+    flags = np.zeros(len(text), dtype=bool)
+    if present.any():
+        codes = numbered_classes(text.drop_nulls().to_frame())
+        flags[present] = people_per_value(codes, people[present])[codes] < k
+    return flags
 
 
 def _unique(texts: pl.DataFrame, people: Integers) -> int:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from kohorte.data import Role
+import polars as pl
+
+from kohorte.data import Role, as_text
 from kohorte.exchange.checking.drafting import Draft, NoDraft
+from kohorte.exchange.checking.forms import forms_of
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import LocalLook
 from kohorte.exchange.checking.verdicts import Treatment, Verdict
+from kohorte.identifiers import Form
 from kohorte.in_words import count, number, percent
 
 
@@ -36,11 +40,15 @@ class Recommendation:
 
 
 def recommend(
-    look: GlobalLook, local: LocalLook, verdicts: Sequence[Verdict], draft: Draft | NoDraft
+    look: GlobalLook,
+    local: LocalLook,
+    verdicts: Sequence[Verdict],
+    draft: Draft | NoDraft,
+    blocked: Sequence[str] = (),
 ) -> Recommendation:
-    """Recommend what to do."""
-    reasons = [_base_set(look, local), *_rough(look)]
-    if blocked := identifying_conditions(look):
+    """Recommend what to do; `blocked` are identifying columns that the condition looks at."""
+    reasons = [_base_set(look, local), *_selected(look), *_rough(look)]
+    if blocked:
         reasons.append(f"the condition asks for people by {', '.join(blocked)}, which identifies them")
     reasons += [f"compared with earlier answers: {finding.in_words}" for finding in draft.findings]
     if isinstance(draft, NoDraft):
@@ -50,11 +58,19 @@ def recommend(
     return Recommendation(Advice.RELEASE if same else Advice.WITH_CHANGES, tuple(reasons))
 
 
-def identifying_conditions(look: GlobalLook) -> list[str]:
-    """The identifying columns by which a condition selects people."""
-    plan = look.holding.plan
-    names = look.request.condition.attributes
-    return [name for name in names if name in plan.attributes and plan.attributes[name].role is Role.IDENTIFYING]
+def identifying_conditions(table: pl.DataFrame, look: GlobalLook) -> list[str]:
+    """The columns by which a condition selects people and that identify them: by role, by name or by content.
+
+    The contents are those of the whole table, so that a refusal does not depend on who satisfies the condition.
+    """
+    return [name for name in look.request.condition.attributes if _identifies(table[name], look)]
+
+
+def _identifies(column: pl.Series, look: GlobalLook) -> bool:
+    if look.holding.plan.attributes[column.name].role is Role.IDENTIFYING:
+        return True
+    found = forms_of(as_text(column), len(column))
+    return found.first((Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT)) is not None
 
 
 def _base_set(look: GlobalLook, local: LocalLook) -> str:
@@ -63,6 +79,15 @@ def _base_set(look: GlobalLook, local: LocalLook) -> str:
     have = count(local.people, "person satisfies", "people satisfy")
     enough = "enough" if local.people >= look.needed else "too few"
     return f"{world}; {have} it here, {count(look.needed)} are needed: {enough}"
+
+
+def _selected(look: GlobalLook) -> list[str]:
+    share, asked = look.selected_share, look.condition_share
+    if not share or (asked is not None and share >= asked):
+        return []
+    return [
+        f"the people whom it selects here have values that about 1 in {number(1 / share, 2)} people of the world has"
+    ]
 
 
 def _rough(look: GlobalLook) -> list[str]:

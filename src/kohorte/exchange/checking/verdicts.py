@@ -14,13 +14,15 @@ from kohorte.errors import InputError, nearest
 from kohorte.exchange.checking.conspicuous import conspicuous_rows
 from kohorte.exchange.checking.forms import LIMITED, finest_level, forms_of, too_fine
 from kohorte.exchange.checking.global_look import GlobalLook, fixed_values
-from kohorte.exchange.checking.local_look import LocalLook
+from kohorte.exchange.checking.local_look import LocalLook, outstanding_rows
 from kohorte.exchange.checking.rows import Rows
 from kohorte.exchange.checking.shown_labels import label_shares, people_with, share_of_rows
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import count, percent
 from kohorte.kernels.arrays import Bools, Integers
 from kohorte.plans.hierarchies import VALUE_OR_STAR
+
+NO_STATISTICS = "there are no statistics of it"
 
 
 class Treatment(StrEnum):
@@ -145,14 +147,20 @@ class _Attribute:
         if self.local.largest_share > self.policy.largest_share:
             share = percent(self.local.largest_share)
             return self._dropped(f"unequal weight: one value is that of {share} of the people")
+        few = self.local.outstanding_people
+        if few > self.policy.most_removed * self.everybody:
+            return self._dropped(f"{self._outstanding_in_words()}, so that it tells them apart")
+        reasons = []
+        if few:
+            self.left_out = outstanding_rows(self.text, self.people, self.policy.k)
+            reasons.append(f"{self._outstanding_in_words()}: left out")
         if self.name not in self.look.holding.statistics:
-            return Verdict(self.name, Treatment.PASS, Role.SENSITIVE, reasons=("there are no statistics of it",))
-        hierarchy = VALUE_OR_STAR.build(self._values(), attribute=self.name)
-        rare = self._rare(hierarchy, 0)
-        if not rare.any():
-            return Verdict(self.name, Treatment.PASS, Role.SENSITIVE)
-        self.left_out = rare
-        return Verdict(self.name, Treatment.SUPPRESS, Role.SENSITIVE, reasons=(self._rare_in_words(rare),))
+            reasons.append(NO_STATISTICS)
+        elif (rare := self._rare(VALUE_OR_STAR.build(self._values(), attribute=self.name), 0)).any():
+            self.left_out = self.left_out | rare
+            reasons.append(self._rare_in_words(rare))
+        treatment = Treatment.SUPPRESS if self.left_out.any() else Treatment.PASS
+        return Verdict(self.name, treatment, Role.SENSITIVE, reasons=tuple(reasons))
 
     def _generalized(self, forms: list[Any]) -> Verdict:
         hierarchy = (self.own.hierarchy or VALUE_OR_STAR).build(self._values(), attribute=self.name)
@@ -170,10 +178,9 @@ class _Attribute:
         if level >= hierarchy.top:
             return self._dropped(*reasons, "no level of its hierarchy shows little enough")
         if self.local.outstanding_people:
-            reasons.append(
-                f"values that stand out here: {count(self.local.outstanding_people, 'person', 'people')} have one that "
-                f"fewer than {self.policy.k} have"
-            )
+            reasons.append(f"values that stand out here: {self._outstanding_in_words()}")
+        if self.name not in self.look.holding.statistics:
+            reasons.append(NO_STATISTICS)
         treatment = Treatment.GENERALIZE if level else Treatment.SUPPRESS if self.left_out.any() else Treatment.PASS
         return Verdict(self.name, treatment, Role.QUASI_IDENTIFYING, level, tuple(reasons))
 
@@ -192,6 +199,10 @@ class _Attribute:
         shown = labels.gather(pl.select(pl.when(codes >= 0).then(codes)).to_series())
         gap = 0.0 if self.policy.gaps == "rare" else 1.0
         return share_of_rows(shown, shares, gap=gap) < self.policy.rare_value
+
+    def _outstanding_in_words(self) -> str:
+        people = count(self.local.outstanding_people, "person has", "people have")
+        return f"{people} a value that fewer than {self.policy.k} have"
 
     def _rare_in_words(self, rare: Bools) -> str:
         people = count(people_with(rare, self.people), "person has", "people have")

@@ -13,7 +13,7 @@ from kohorte.data import atomic_write, read_table, sha256_of
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError
 from kohorte.exchange.checking.steps import CheckRecord
-from kohorte.exchange.deciding.decisions import State, decisions, policy_of, refuse_answered
+from kohorte.exchange.deciding.decisions import State, decisions, policy_of
 from kohorte.exchange.deciding.folder import ANSWERED, BEGUN, RequestFolder
 from kohorte.exchange.deciding.left_identifiers import refuse_identifiers
 from kohorte.exchange.request import Request
@@ -42,7 +42,7 @@ def answer(
 ) -> Answer:
     """Write the answer into a new folder, as the people decided; the ledger remembers it before anybody can read it."""
     record, request = folder.record(number), folder.request(number)
-    refuse_answered(folder, number)
+    folder.refuse_answered(number)
     state = decisions(folder, number, record).state
     if state not in (State.RELEASED, State.REFUSED):
         raise InputError(
@@ -66,7 +66,7 @@ def answer(
 
 def remove_unfinished(folder: RequestFolder, number: int, output: Path) -> None:
     """Remove what a killed process left in the house's own folder of an answer; nobody got it, as none was noted."""
-    refuse_answered(folder, number)
+    folder.refuse_answered(number)
     shutil.rmtree(output, ignore_errors=True)
 
 

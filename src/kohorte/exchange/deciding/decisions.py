@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import Any
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.exchange.checking.steps import CheckRecord
-from kohorte.exchange.deciding.folder import ANSWERED, DECIDED, RequestFolder
+from kohorte.exchange.deciding.folder import DECIDED, RequestFolder
 from kohorte.exchange.policies import CheckPolicy
 from kohorte.exchange.request import Requester
-from kohorte.exchange.request.names import same_name
+from kohorte.exchange.request.names import same_name, same_person
 
 
 class Choice(StrEnum):
@@ -54,12 +55,30 @@ def policy_of(record: CheckRecord) -> CheckPolicy:
 
 def decisions(folder: RequestFolder, number: int, record: CheckRecord) -> Decisions:
     """The decisions about the latest check, as the log has them."""
-    found = {
-        entry["actor"]: Choice(entry["details"]["decision"])
+    found = {entry["actor"]: Choice(entry["details"]["decision"]) for entry in _noted(folder, number, record)}
+    return Decisions(found, policy_of(record).deciders)
+
+
+def told(folder: RequestFolder, number: int, record: CheckRecord) -> list[dict[str, str]]:
+    """Who decided what about the latest check, when and why, for the people of the house."""
+    return [
+        {
+            "person": entry["actor"],
+            "decision": entry["details"]["decision"],
+            "reason": entry["details"].get("reason", ""),
+            "at": entry["at"],
+        }
+        for entry in _noted(folder, number, record)
+    ]
+
+
+def _noted(folder: RequestFolder, number: int, record: CheckRecord) -> list[Mapping[str, Any]]:
+    """The entries of the log about the latest check of a request."""
+    return [
+        entry
         for entry in folder.entries(number)
         if entry["action"] == DECIDED and entry["details"]["check"] == record.sha256
-    }
-    return Decisions(found, policy_of(record).deciders)
+    ]
 
 
 @dataclass(frozen=True)
@@ -72,10 +91,10 @@ class Decider:
 
     def is_requester(self, requester: Requester) -> bool:
         """Whether this may be the person who asks, or somebody of the institution that asks."""
-        asking = (requester.name, *((requester.contact,) if requester.contact else ()))
         own = (self.name, *self.known_as)
+        reached = bool(requester.contact) and any(same_name(one, requester.contact) for one in own)
         of_theirs = bool(self.institution) and same_name(self.institution, requester.institution)
-        return of_theirs or any(same_name(one, other) for one in own for other in asking)
+        return of_theirs or reached or any(same_person(one, requester.name) for one in own)
 
 
 def decide(
@@ -94,7 +113,7 @@ def decide(
     """
     record = folder.record(number)
     request = folder.request(number)
-    refuse_answered(folder, number)
+    folder.refuse_answered(number)
     if check is not None and check != record.sha256:
         raise InputError(
             "the request was checked again since; read the latest check, then decide", code="exchange-check-changed"
@@ -119,19 +138,8 @@ def decide(
 
 def state_of(folder: RequestFolder, number: int) -> State:
     """How far a request is."""
-    if was_answered(folder, number):
+    if folder.was_answered(number):
         return State.ANSWERED
     if not folder.checked(number)["check"]:
         return State.RECEIVED
     return decisions(folder, number, folder.record(number)).state
-
-
-def was_answered(folder: RequestFolder, number: int) -> bool:
-    """Whether an answer has left the house."""
-    return any(entry["action"] == ANSWERED for entry in folder.entries(number))
-
-
-def refuse_answered(folder: RequestFolder, number: int) -> None:
-    """Refuse to go on with a request that was answered."""
-    if was_answered(folder, number):
-        raise InputError(f"request {number} has been answered already", code="exchange-answered")

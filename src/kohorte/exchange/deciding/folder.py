@@ -126,6 +126,7 @@ class RequestFolder:
     def keep(self, number: int, check: Check, *, actor: str | None = None) -> None:
         """Keep a check and its draft, in place of an earlier one: decisions about that one no longer count."""
         folder = self._folder(number)
+        self.refuse_answered(number)
         draft = folder / "draft.csv"
         for path in (draft, *certificate_paths(draft), folder / "people.npz"):
             path.unlink(missing_ok=True)
@@ -145,6 +146,15 @@ class RequestFolder:
             draft=sha256,
             people=people,
         )
+
+    def was_answered(self, number: int) -> bool:
+        """Whether an answer has left the house."""
+        return any(entry["action"] == ANSWERED for entry in self.entries(number))
+
+    def refuse_answered(self, number: int) -> None:
+        """Refuse to go on with a request that was answered: its check shows what people decided about."""
+        if self.was_answered(number):
+            raise InputError(f"request {number} has been answered already", code="exchange-answered")
 
     def record(self, number: int) -> CheckRecord:
         """Read the record of the latest check; a changed record, or one of another request, is refused."""

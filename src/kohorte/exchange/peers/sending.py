@@ -9,7 +9,6 @@ from datetime import date
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import AccessDenied, EngineError, InputError, KohorteError
 from kohorte.exchange.deciding.answers import answer
-from kohorte.exchange.deciding.decisions import was_answered
 from kohorte.exchange.deciding.folder import Origin, RequestFolder
 from kohorte.exchange.peers.address_book import AddressBook, Peer
 from kohorte.exchange.peers.identity import Identity
@@ -77,7 +76,7 @@ def _answered(
     own, peer = Identity.of(folder.trust), AddressBook(folder.trust).with_fingerprint(origin.sender)
     outbox = Outbox(folder.trust)
     item = outbox.item(Kind.ANSWER, origin.parcel)
-    if not was_answered(folder, number):
+    if not folder.was_answered(number):
         item = outbox.new(Kind.ANSWER, origin.parcel)
         try:
             answer(folder, number, item.files, ledger, today=today, actor=actor)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kohorte.exchange.checking.steps import CheckRecord
+from kohorte.exchange.checking.verdicts import NO_STATISTICS, Treatment
 from kohorte.exchange.request.conditions import condition_from
 from kohorte.in_words import count, number, percent
 from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, page
@@ -16,6 +17,10 @@ from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, page
 STANDING = {"release": "good", "release with changes": "fair", "do not release": "bad"}
 NOT_KNOWN = "not known"
 PROVEN = "yes: the institution, by its certificate; it answers for the person whom it names"
+ACCOUNTS = (
+    "Open: the program tells accounts apart, not people. Make sure that the accounts which decide belong to different "
+    "people, by their signatures below."
+)
 NOT_PROVEN = "no: the request came as a file; ask the institution whether it is theirs before you decide"
 
 
@@ -25,7 +30,7 @@ def to_html(
     """Return the page of a check; `earlier` are the facts of what the ledger remembers.
 
     `proven` says whether the request came over the network, with the certificate of the institution. A recommendation
-    by figures that are orders of magnitude only is never green.
+    by figures that are orders of magnitude only, or about attributes without statistics, is never green.
     """
     asked = record["request"]["request"]
     advice = record["recommendation"]
@@ -35,7 +40,7 @@ def to_html(
         "check.html.j2",
         f"Check of request {number_of_request}",
         number=number_of_request,
-        standing=_standing(advice["recommendation"], rough=bool(record["global look-up"].get("rough"))),
+        standing=standing_of(record),
         word=advice["recommendation"],
         reasons=advice["reasons"],
         request=_request(asked, proven=proven),
@@ -52,6 +57,7 @@ def to_html(
         findings=record["memory"]["words"],
         earlier=[_sent(one) for one in earlier],
         fields=["first person", "second person", *["further person"] * (record["request"]["policy"]["deciders"] - 2)],
+        accounts=ACCOUNTS,
         hash=record.sha256,
         request_hash=record.request_sha256,
         rules=RULES,
@@ -62,13 +68,24 @@ RULES = """\
 .sign{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr));gap:18px}
 .sign div{border:1px solid @edge;border-radius:4px;padding:10px 14px}
 .sign .line{border-bottom:1px solid @edge;height:34px}
+.open{border-left:4px solid @fair;padding-left:10px}
+@media (max-width:600px){.told th,.told td{padding:6px 4px;font-size:13px}
+.told thead th{font-size:11px}}
 .hash{overflow-wrap:anywhere;font-family:monospace;font-size:12px}
 """
 
 
-def _standing(advice: str, *, rough: bool) -> str:
-    found = STANDING[advice]
-    return "fair" if rough and found == "good" else found
+def standing_of(record: CheckRecord) -> str:
+    """Return whether a recommendation is good, fair or bad; by figures that nobody knows it is at best fair."""
+    found = STANDING[record.recommendation]
+    return "fair" if found == "good" and not _is_known(record) else found
+
+
+def _is_known(record: CheckRecord) -> bool:
+    """Whether every attribute that would be sent has statistics, and none of them are orders of magnitude only."""
+    sent = [one for one in record["verdicts"]["verdicts"] if one["treatment"] != Treatment.DROP]
+    gaps = any(NO_STATISTICS in one["reasons"] for one in sent)
+    return not gaps and not record["global look-up"].get("rough")
 
 
 def _request(asked: Mapping[str, Any], *, proven: bool) -> list[tuple[str, str]]:
@@ -123,10 +140,13 @@ def _attributes(looks: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _verdicts(verdicts: Sequence[Mapping[str, Any]], meanings: Mapping[str, str]) -> list[list[str]]:
-    return [
-        [one["attribute"], one["treatment"], meanings.get(one["attribute"], ""), "; ".join(one["reasons"])]
-        for one in verdicts
-    ]
+    return [[one["attribute"], one["treatment"], _shown(one, meanings), "; ".join(one["reasons"])] for one in verdicts]
+
+
+def _shown(verdict: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
+    """What would be shown of an attribute, in words; sensitive ones have no level and are shown as they are."""
+    sent = bool(meanings) and verdict["treatment"] != Treatment.DROP
+    return meanings.get(verdict["attribute"], "the value" if sent else "")
 
 
 def _draft(draft: Mapping[str, Any] | None) -> list[tuple[str, str]]:

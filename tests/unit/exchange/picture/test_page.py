@@ -44,6 +44,8 @@ def test_a_page_without_a_draft_says_why(check: Checked) -> None:
     assert "Recommendation: do not release" in text
     assert "fewer than 100 people satisfy the condition" in text
     assert "Risk before and after" not in text
+    assert "Nobody stands out" not in text  # nothing was compared with earlier answers
+    assert "No finding of a comparison" in text
 
 
 @pytest.mark.parametrize("purpose", ["<script>alert(1)</script>", "a & b"])
@@ -83,3 +85,32 @@ def test_a_check_by_orders_of_magnitude_is_never_green_and_says_why(ledger: Ledg
     assert of_rough is not None
     assert of_good is not None
     assert (of_rough[1], of_good[1]) == ("fair", "good")
+
+
+def test_the_page_leaves_open_that_two_accounts_are_two_people(check: Checked) -> None:
+    text = to_html(check(request({"attribute": "drug", "is": "ibuprofen"}), TABLE).record, number_of_request=1)
+    assert "the program tells accounts apart, not people" in text
+
+
+def test_a_check_of_an_attribute_without_statistics_says_so_and_is_not_green(ledger: Ledger) -> None:
+    sourced = [replace(table, origin=replace(table.origin, source="Eurostat")) for table in shipped_statistics().tables]
+    known, house = Statistics(tuple(sourced)), holding()
+    unknown = replace(house, statistics={name: kind for name, kind in house.statistics.items() if name != "sex"})
+    asked = request({"attribute": "drug", "is": "ibuprofen"}, ("sex",))
+    found = check_request(asked, TABLE, unknown, known, ledger, today=TODAY)
+    assert found.record.recommendation == "release"
+    assert "there are no statistics of it" in " ".join(found.record["recommendation"]["reasons"])
+    stands = STANDS.search(to_html(found.record, number_of_request=1))
+    assert stands is not None
+    assert stands[1] == "fair"
+
+
+def test_only_rough_tables_that_gave_a_figure_are_named(ledger: Ledger) -> None:
+    own = [
+        replace(one, origin=replace(one.origin, name=f"own-{one.origin.name}", source="office", date="2025-12-31"))
+        for one in shipped_statistics().tables
+    ]
+    both = Statistics((*shipped_statistics().tables, *own))
+    asked = request({"attribute": "drug", "is": "ibuprofen"}, ("sex",))
+    found = check_request(asked, TABLE, holding(), both, ledger, today=TODAY)
+    assert found.record["global look-up"]["rough"] == []

@@ -79,3 +79,8 @@ def test_an_unknown_threshold_or_policy_is_refused(tmp_path: Path) -> None:
 def test_the_rarer_a_condition_the_more_people_are_needed() -> None:
     rule = BaseSet(30, ((0.01, 50), (0.0001, 300)), 100)
     assert [rule.needed(share) for share in (0.5, 0.01, 0.009, 0.00001, None)] == [30, 30, 50, 300, 100]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_no_shipped_policy_lets_a_place_smaller_than_a_state_into_an_answer(name: str) -> None:
+    assert Form.PLACE in CheckPolicy.named(name).dropped

@@ -196,9 +196,9 @@ def test_what_is_old_and_what_is_missing_is_said(tmp_path: Path) -> None:
     assert "diseases-at" in folder.problems(oldest_years=10, today=date(2036, 1, 1))[0]
 
 
-def test_the_shipped_statistics_have_every_kind_that_needs_no_country_and_plausible_sums() -> None:
+def test_the_shipped_statistics_have_every_kind_but_country_and_plausible_sums() -> None:
     known = shipped_statistics()
-    assert set(KINDS) - set(known.kinds) == {"region", "country"}
+    assert set(KINDS) - set(known.kinds) == {"country"}
     sums = {one.origin.kind: sum(entry.share for entry in one.entries) for one in known.tables}
     assert sums["age"] == pytest.approx(1)
     assert sums["sex"] == pytest.approx(1)
