@@ -155,6 +155,11 @@ def _refuse_plan(plan: Plan) -> None:
             "before; leave it out of the plan of a series",
             code="series-plan",
         )
+    if plan.search.levels:
+        raise InputError(
+            "a series chooses the levels of every release by itself; leave search: levels out of its plan",
+            code="series-plan",
+        )
     reason = refuse_models(plan.models)
     if reason is not None:
         raise InputError(f"a series cannot keep this plan: {reason}", code="series-plan")

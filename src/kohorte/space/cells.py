@@ -47,7 +47,7 @@ def cell_map(facts: Facts) -> CellMap:
     parts, bands, top, start = [], [], 12, 0
     for height, number in sorted(zip(*np.unique(heights, return_counts=True), strict=True), reverse=True):
         band = [int(index) for index in order[start : start + number]]
-        grid = _Grid(top, pitch, across, joined=size > JOINED)
+        grid = Grid(top, pitch, across, joined=size > JOINED)
         parts.append(_band(facts, int(height), band, grid))
         bands.append([top, start, int(number)])
         start += int(number)
@@ -61,17 +61,17 @@ def _pitch(size: int) -> int:
     return min(max(fitting, 5 if size <= 60_000 else 1), 14)
 
 
-class _Grid:
+class Grid:
     """The layout of the squares of one band."""
 
-    def __init__(self, top: int, pitch: int, across: int, *, joined: bool) -> None:
-        self.top, self.pitch, self.across, self.joined = top, pitch, across, joined
+    def __init__(self, top: int, pitch: int, across: int, *, joined: bool = False, left: int = GUTTER) -> None:
+        self.top, self.pitch, self.across, self.joined, self.left = top, pitch, across, joined, left
         self.cell = pitch if joined else pitch - 1
 
     def corner(self, position: int) -> tuple[int, int]:
         """The upper left corner of a square."""
         line, column = divmod(position, self.across)
-        return GUTTER + column * self.pitch, self.top + line * self.pitch
+        return self.left + column * self.pitch, self.top + line * self.pitch
 
     def path(self, start: int, stop: int) -> str:
         """The outlines of the squares from `start` to `stop`, as an SVG path."""
@@ -92,7 +92,7 @@ def _square(width: int, height: int) -> str:
     return f"h{width}v{height}h-{width}z"
 
 
-def _band(facts: Facts, height: int, band: list[int], grid: _Grid) -> Markup:
+def _band(facts: Facts, height: int, band: list[int], grid: Grid) -> Markup:
     position = 0
     runs: list[Markup] = []
     frames: list[Markup] = []
@@ -124,7 +124,7 @@ def _run(facts: Facts, height: int, outline: str, first: int, number: int) -> Ma
     return path(outline, f"cells s{shade}" if node.solution else "cells off", hint, stroke_width=0.6)
 
 
-def _frame(facts: Facts, index: int, grid: _Grid, position: int, kind: str) -> Markup:
+def _frame(facts: Facts, index: int, grid: Grid, position: int, kind: str) -> Markup:
     """Frame the central node, with a star at the left margin, or one of its neighbours."""
     node = facts.space.nodes[index]
     x, y = grid.corner(position)

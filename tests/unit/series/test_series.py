@@ -338,6 +338,7 @@ def test_outputs_that_exist_or_lie_in_the_folder_are_refused(series: ko.Series, 
         {"models": [{"model": "k-anonymity", "k": 5}, {"model": "average-risk", "threshold": 0.1}]},
         {"models": [{"model": "k-map", "k": 5, "population": "people.csv"}]},
         {"models": [{"model": "safe-harbor"}]},
+        {"search": {"levels": dict.fromkeys(plan().quasi_identifiers, 1)}},
     ],
 )
 def test_plans_that_cannot_be_promised_across_releases_are_refused(tmp_path: Path, changes: dict[str, object]) -> None:

@@ -285,6 +285,7 @@ def test_no_value_of_a_cell_is_in_a_picture(patients: pl.DataFrame, patient_plan
         assert "canary" not in text
 
 
+@pytest.mark.slow
 def test_a_picture_of_45_000_nodes_is_small() -> None:
     space = space_of((6, 5, 2, 3, 2, 5, 5, 5))
     svg, html = pictures(space)

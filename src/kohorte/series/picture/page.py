@@ -25,6 +25,7 @@ def to_html(story: Story) -> str:
         __package__,
         "series.html.j2",
         "A series of releases",
+        rules="@page{size:landscape}\n",
         made=sum(one.time is not None for one in story.chapters),
         answer=_answer(story),
         models=", ".join(model_in_words(model) for model in definition.plan.models),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
 from kohorte.data import FormulaCells
+from kohorte.languages import ENGLISH, Kept, Language
 from kohorte.plans.parts import about_in_words
 from kohorte.release.certificate import (
     ALWAYS_OPEN,
@@ -39,9 +41,9 @@ FEW = ("held", "new", "corrected", "withdrawn", "withheld", "smallest_arrival")
 class SeriesCertificate(Certificate):
     """The evidence for one release of a series, as data and as text for people."""
 
-    def to_text(self) -> str:
-        """The certificate as text for people who do not know the program."""
-        return _text(self.facts)
+    def to_text(self, language: Language = ENGLISH) -> str:
+        """The certificate as text in a language, for people who do not know the program."""
+        return _text(self.facts, language.tell)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,22 +157,20 @@ def _open_across(settings: SeriesSettings, told: Mapping[str, object]) -> list[s
     return found
 
 
-def _text(facts: dict[str, object]) -> str:
+def _text(facts: dict[str, object], told: Callable[[str], str]) -> str:
     series = _part(facts, "series")
     source, output = _part(facts, "input"), _part(facts, "output")
     loss, part = series["loss"], "region" if series["levels"] is None else "class"
-    whole = "" if series["rows"] is None else f"{series['rows']:,}, of which "
     lines = [
         f"CERTIFICATE OF RELEASE {series['number']} OF A SERIES",
         "",
         f"Made {facts['created']} by Kohorte {_part(facts, 'versions')['kohorte']}; the series began "
         f"{series['started']}.",
-        *about_in_words(_part(facts, "about")),
+        *map(Kept, about_in_words(_part(facts, "about"), told)),
         "",
         verdict_in_words(facts),
         "",
-        f"Rows        {whole}{series['shown']:,} are shown ({_count(series, 'new')} for the first time) and "
-        f"{_count(series, 'held')} held back",
+        _rows(series),
         *([] if series["people"] is None else [f"People      {_of_people(series['people'])}"]),
         _regions(series),
         f"Loss        {'not stated: it would tell how few rows are held back' if loss is None else f'{loss:.6g}'}",
@@ -191,8 +191,15 @@ def _text(facts: dict[str, object]) -> str:
     for key, title in (titles | {"warnings": "Warnings", "notes": "Notes"}).items():
         sentences = facts[key]
         if isinstance(sentences, list) and sentences:
-            lines += ["", title, *bullets(sentences)]
-    return "\n".join(lines) + "\n"
+            lines += ["", title, *bullets([told(str(one)) for one in sentences])]
+    return "\n".join(line if isinstance(line, Kept) else told(line) for line in lines) + "\n"
+
+
+def _rows(series: Mapping[str, Any]) -> str:
+    shown, new, held = f"{series['shown']:,}", _count(series, "new"), _count(series, "held")
+    if series["rows"] is None:
+        return f"Rows        {shown} are shown ({new} for the first time) and {held} held back"
+    return f"Rows        {series['rows']:,}, of which {shown} are shown ({new} for the first time) and {held} held back"
 
 
 def _of_people(told: object) -> str:
