@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from kohorte.in_words import count, listed, number
 from kohorte.in_words import percent as in_percent
 from kohorte.survey.estimators.best_case import BestCase
-from kohorte.survey.estimators.estimate import FEW, Coefficient, SurveyEstimate
+from kohorte.survey.estimators.estimate import Coefficient, SurveyEstimate
 from kohorte.survey.estimators.judgements import COEFFICIENTS, DEFAULT_JUDGE, is_coefficient, judge_in_words
+from kohorte.survey.estimators.standing import FEW
 from kohorte.survey.estimators.worst_case import WorstCase
 from kohorte.survey.planning.proposal import SurveyProposal
 from kohorte.survey.questionnaire.survey import Survey

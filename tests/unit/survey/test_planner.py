@@ -169,6 +169,7 @@ def test_a_large_joint_table_gets_proposals() -> None:
         assert judged(proposal.survey, 100, "OR") <= 10 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", JUDGES)
 def test_a_survey_of_twenty_questions_gets_proposals_that_are_not_said_to_be_proven(by: str) -> None:
     proposals, calls = counted_calls(lambda: ko.plan_survey(skewed(20), percent=5, people=500, by=by))
@@ -214,6 +215,7 @@ def test_an_estimator_that_is_not_known_is_refused_with_the_nearest() -> None:
     assert caught.value.code == "survey-estimator"
 
 
+@pytest.mark.slow
 def test_a_plan_by_the_worst_case_holds_for_the_worst_table() -> None:
     survey = of([0.8, 0.2], [0.5, 0.3, 0.2], [0.4, 0.3, 0.2, 0.1], people=100)
     proposals = ko.plan_survey(survey, percent=8, by="worst")

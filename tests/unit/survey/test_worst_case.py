@@ -114,6 +114,7 @@ HARD = ((206, 89, 65), (173, 68, 119), (144, 131, 37, 48))
 """Margins of 36 cells that the solver does not settle within its number of nodes, let alone within 40."""
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_not_exact_does_not_depend_on_the_speed_of_the_machine() -> None:
     most = upper_bound(HARD)
     quiet = solve(HARD, between=(0, most), nodes=40)

@@ -21,11 +21,9 @@ from kohorte.survey.estimators.published import (
     truncated_margins,
 )
 from kohorte.survey.estimators.simulation import Simulation, simulate
+from kohorte.survey.estimators.standing import FEW, MANY
 from kohorte.survey.estimators.worst_case import WorstCase, worst_case, worst_case_bound
 from kohorte.survey.questionnaire.survey import Survey, survey_of
-
-FEW, MANY = 1.0, 10.0
-"""Percentages: the verdict says "few" up to the first, and "many" from the second on."""
 
 
 @dataclass(frozen=True)
