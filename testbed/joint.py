@@ -17,7 +17,7 @@ import polars as pl
 
 import kohorte as ko
 from kohorte.parties.joint import JointRelease
-from kohorte.parties.suitability import read_study
+from kohorte.parties.study import Study
 from kohorte.parties.taking_part import take_part
 from kohorte.parties.transport.channel import Channel
 from kohorte.parties.transport.local import LocalChannels
@@ -115,7 +115,7 @@ def _hash(name: str, message: bytes) -> str:
 
 def in_threads(study_path: Path, parts: Mapping[str, pl.DataFrame]) -> tuple[JointRelease, tuple[Message, ...]]:
     """Run a study in this process, with a thread for each member; return the release and the messages."""
-    study = read_study(study_path)
+    study = Study.from_yaml(study_path)
     channels = LocalChannels(list(study.members), wait=HOURS)
 
     def part_of(name: str) -> Callable[[Channel], JointRelease | None]:

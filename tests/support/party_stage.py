@@ -17,7 +17,6 @@ import polars as pl
 import yaml
 
 from kohorte.parties.study import Study
-from kohorte.parties.suitability import read_study
 from kohorte.parties.transport.folder import PartyFolder
 
 NEVER = ("-", "-", "-")
@@ -64,7 +63,7 @@ class Stage:
         (folder / "study.yaml").write_text(yaml.safe_dump(entry, sort_keys=False), encoding="utf-8")
         (folder / "temporary").mkdir()
         environment = {**os.environ, "TMPDIR": str(folder / "temporary"), "PYTHONPATH": str(Path(__file__).parents[1])}
-        return cls(folder, read_study(folder / "study.yaml"), beat, environment)
+        return cls(folder, Study.from_yaml(folder / "study.yaml"), beat, environment)
 
     @property
     def starter(self) -> str:

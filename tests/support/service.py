@@ -49,9 +49,16 @@ class Person:
     headers: dict[str, str]
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def backend(request: pytest.FixtureRequest) -> str:
-    """Which database: everything that asks for it runs on both."""
+    """Which database: everything that asks for it runs on both, on PostgreSQL in `make test-long`."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(params=BACKENDS)
+def always_both(request: pytest.FixtureRequest) -> str:
+    """The same for tests about the database itself, which run on both in `make test`, too."""
     name: str = request.param
     return name
 

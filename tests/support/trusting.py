@@ -66,7 +66,7 @@ def house_in(folder: Path, **settings: Any) -> Iterator[House]:
         patch.setattr(passwords, "PASSES", argon2id.OPSLIMIT_MIN)
         patch.setattr(passwords, "MEMORY", argon2id.MEMLIMIT_MIN)
         patch.delenv(ENVIRONMENT, raising=False)
-        loaded = Settings.load(folder, {}, **{"answer_seconds": 0.001} | settings)
+        loaded = Settings.load(folder, {}, **{"answer_seconds": 0.001, "logins_per_minute": 10_000} | settings)
         with new_service(loaded) as service:
             make_folders(loaded)
             yield House(service, TestClient(create_app(service)))

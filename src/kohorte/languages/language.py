@@ -1,7 +1,8 @@
 """A language: its texts, and how it writes numbers, dates and times.
 
 The source has every text in English. A catalogue (`de.po`, the format of gettext) has the same text in another
-language; a text that it lacks stays English, and a test refuses catalogues with gaps. Babel is imported when a language
+language; a text that it lacks stays English, and a test refuses catalogues with gaps. Sentences that were composed
+elsewhere are recognised (`Language.tell`, phrases.py). Babel is imported when a language
 other than English is used for the first time, or a date is written.
 """
 
@@ -13,8 +14,17 @@ from datetime import UTC, date, datetime
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kohorte.languages.phrases import Phrases
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 FOLDER = Path(__file__).parent
+SENTENCES = ("{}-said.po", "{}-errors.po")
+"""The files of a language beside that of templates: sentences that the program composes, and messages of errors."""
+
 _WISH = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]{1,20})?\s*(?:;\s*q=([01](?:\.\d{0,3})?)\s*)?")
 
 
@@ -34,6 +44,13 @@ class Language:
         """Return the text for this number in this language."""
         return _translations(self.code).ngettext(one, many, number)
 
+    def tell(self, text: str) -> str:
+        """Return a text that the program has composed (an open point, a verdict, an error) in this language.
+
+        Numbers and dates in it are written by the locale; names in it are kept.
+        """
+        return text if self.code == ENGLISH.code else phrases(self.code).tell(text)
+
     def number(self, value: float, digits: int | None = None) -> str:
         """Write a number with separated thousands; `digits` are those after the decimal sign."""
         if self.code == ENGLISH.code:
@@ -44,7 +61,14 @@ class Language:
         return format_decimal(value, format=pattern, locale=self.locale)
 
     def percent(self, share: float, digits: int = 1) -> str:
-        """Write a share as a percentage, with a blank that does not break."""
+        """Write a share as a percentage, with a blank that does not break.
+
+        Only 0 is written as 0 %, and only 1 as 100 %: a rare case is not shown as none.
+        """
+        step = 10.0**-digits
+        if 0 < share < 1 and not step / 2 <= 100 * share < 100 - step / 2:
+            sign, bound = ("<", step) if share < 0.5 else (">", 100 - step)
+            return f"{sign}\u00a0{self.number(bound, digits)}\u00a0%"
         return f"{self.number(100 * share, digits)}\u00a0%"
 
     def day(self, value: date) -> str:
@@ -63,6 +87,12 @@ class Language:
 
 ENGLISH = Language("en", "English", "en_GB")
 LANGUAGES = (ENGLISH, Language("de", "Deutsch", "de_DE"))
+
+
+class Kept(str):
+    """A text that pages show as it is, because it is in the language of the reader already."""
+
+    __slots__ = ()
 
 
 def translatable(text: str) -> str:
@@ -88,18 +118,37 @@ def preferred(header: str) -> Language:
 
 
 @cache
+def phrases(code: str) -> Phrases:
+    """Return the phrases of a language other than English."""
+    own = language(code)
+    assert own is not None
+    known = {one: text for name in SENTENCES for one, text in _pairs(name.format(code)).items()}
+    return Phrases(known, own.number, lambda day: own.day(date.fromisoformat(day)), lambda moment: own.moment(moment))
+
+
+@cache
 def _translations(code: str) -> NullTranslations:
     if code == ENGLISH.code:
         return NullTranslations()
     import io
 
     from babel.messages.mofile import write_mo
-    from babel.messages.pofile import read_po
     from babel.support import Translations
 
-    with (FOLDER / f"{code}.po").open("rb") as file:
-        catalogue = read_po(file, locale=code)
     compiled = io.BytesIO()
-    write_mo(compiled, catalogue)
+    write_mo(compiled, _catalogue(f"{code}.po", code))
     compiled.seek(0)
     return Translations(compiled)
+
+
+def _pairs(name: str) -> dict[str, str]:
+    """The texts of a catalogue that do not depend on a number, with their translations."""
+    stored = _catalogue(name, name[:2])
+    return {one.id: one.string for one in stored if isinstance(one.id, str) and one.id and isinstance(one.string, str)}
+
+
+def _catalogue(name: str, code: str) -> Catalog:
+    from babel.messages.pofile import read_po
+
+    with (FOLDER / name).open("rb") as file:
+        return read_po(file, locale=code)

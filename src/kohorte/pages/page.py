@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from inspect import isfunction
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from kohorte import in_words
-from kohorte.languages import ENGLISH, Language
+from kohorte.languages import ENGLISH, Kept, Language
 from kohorte.pages.charts.svg import chart_rules
 from kohorte.pages.contents import PLACE, address, sections
-from kohorte.pages.style import beside, clean, css, safe
+from kohorte.pages.style import beside, clean, css, harmless, safe
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,7 +28,7 @@ def page(
     rules: str = "",
     script: str = "",
     language: Language = ENGLISH,
-    **values: object,
+    **values: Any,
 ) -> str:
     """Render a template of a room, which extends `page.html.j2`, as a whole page.
 
@@ -45,13 +47,18 @@ def page(
     return whole.replace(PLACE, render(room, "contents.html.j2", language=language, sections=sections(whole)), 1)
 
 
-def render(room: str, template: str, *, language: Language = ENGLISH, **values: object) -> str:
-    """Render a template of a room or of the kit in a language; every text in it is escaped."""
-    return _environment(room, language).get_template(template).render(values)
+def render(
+    room: str, template: str, *, language: Language = ENGLISH, with_forms: bool = False, **values: object
+) -> str:
+    """Render a template of a room or of the kit in a language; every text in it is escaped.
+
+    `with_forms`: texts are not changed for better reading, because forms send them back.
+    """
+    return _environment(room, language, with_forms).get_template(template).render(values)
 
 
 @cache
-def _environment(room: str, language: Language) -> Environment:
+def _environment(room: str, language: Language, with_forms: bool) -> Environment:
     # Imported here, because most commands write no page, and the help should be fast.
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -59,16 +66,18 @@ def _environment(room: str, language: Language) -> Environment:
         loader=ChoiceLoader([PackageLoader(name, "templates") for name in (room, "kohorte.pages")]),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_printable,
+        finalize=partial(_printable, harmless if with_forms else clean),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         extensions=["jinja2.ext.i18n"],
     )
     _translate(environment, language)
-    environment.globals["in_words"] = in_words
+    environment.globals["in_words"] = _words(language)
     environment.globals["contents"] = Markup(PLACE)  # noqa: S704 - replaced by the list
     environment.filters["address"] = address
+    environment.filters["told"] = partial(_told, language)
+    environment.filters["named"] = partial(_named, language)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment
 
@@ -86,10 +95,32 @@ def _translate(environment: Environment, language: Language) -> None:
     environment.globals.update(_=gettext, gettext=gettext, ngettext=ngettext, language=language)
 
 
+def _told(language: Language, said: object) -> object:
+    """Write what the program has said (a text, or several) in the language of the page; everything else is kept."""
+    if isinstance(said, str):
+        return said if hasattr(said, "__html__") or isinstance(said, Kept) else language.tell(said)
+    return [_told(language, one) for one in said] if isinstance(said, list | tuple) else said
+
+
+def _named(language: Language, rows: Sequence[Sequence[object]]) -> list[list[object]]:
+    """Tell the cells of a table, but keep its first column, which has names or values."""
+    return [[row[0], *(_told(language, cell) for cell in row[1:])] for row in rows]
+
+
+def _words(language: Language) -> SimpleNamespace:
+    """The functions that write numbers, for templates: what they write is told in the language of the page."""
+
+    def told(write: Callable[..., str], *given: object, **options: object) -> str:
+        return language.tell(write(*given, **options))
+
+    functions = {name: partial(told, one) for name, one in vars(in_words).items() if isfunction(one)}
+    return SimpleNamespace(**functions)
+
+
 def _filled(text: str, values: Mapping[str, object]) -> Markup:
     return Markup(text) % {name: safe(value) for name, value in values.items()}  # noqa: S704 - text of a catalogue
 
 
-def _printable(value: object) -> object:
+def _printable(cleaned: Callable[[object], str], value: object) -> object:
     """Filter the output of template expressions: markup is unchanged, other text loses dangerous characters."""
-    return value if hasattr(value, "__html__") else clean(value)
+    return value if hasattr(value, "__html__") else cleaned(value)

@@ -74,7 +74,12 @@ def _fill(rules: str, scheme: int) -> str:
 
 def clean(text: object) -> str:
     """Replace characters that XML forbids or that change the text direction by U+FFFD; keep numbers and % together."""
-    return _UNSAFE.sub("\ufffd", str(text)).replace(" %", "\u00a0%")
+    return harmless(text).replace(" %", "\u00a0%")
+
+
+def harmless(text: object) -> str:
+    """Replace the same characters and nothing else: for pages whose forms send texts back."""
+    return _UNSAFE.sub("\ufffd", str(text))
 
 
 def safe(text: object) -> Markup:

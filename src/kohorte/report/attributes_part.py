@@ -20,7 +20,7 @@ from kohorte.report.facts import Facts, Measured
 from kohorte.report.figures.alike_words import NOT_COUNTED
 from kohorte.report.figures.bars import share_bar, share_pair
 from kohorte.report.figures.contributions import Contribution, information_kept, recoded_information_kept
-from kohorte.report.figures.distributions import Distribution, comparable, distribution
+from kohorte.report.figures.distributions import Distribution, Part, comparable, distribution
 
 MOST_SETS = 10
 SPREAD = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
@@ -49,13 +49,18 @@ class Contributions:
         ]
         heading = Heading(
             "contributions",
-            f"How far the average risk falls if an attribute is left out{self.when}",
-            f"The average risk is {self.risk} with all attributes; beside a bar is the risk without this one. A long "
-            f"bar means: this attribute makes people recognizable, and generalizing it helps the most. {NOT_COUNTED}",
+            self.facts.told(f"How far the average risk falls if an attribute is left out{self.when}"),
+            self.facts.told(
+                f"The average risk is {self.risk} with all attributes; beside a bar is the risk without this one. A "
+                "long bar means: this attribute makes people recognizable, and generalizing it helps the most. "
+                f"{NOT_COUNTED}"
+            ),
         )
         highest = min(1.0, ceiling(self.facts.figures.drawn(self._now, self.side.kept)))
         scale = Scale(highest, "fall of the average risk, in percentage points", _points)
-        return horizontal_bars(heading, bars, scale=scale) if any(one.value for one in bars) else None
+        if not any(one.value for one in bars):
+            return None
+        return horizontal_bars(heading, bars, scale=scale, language=self.facts.language)
 
     @property
     def lines(self) -> list[list[str]]:
@@ -166,15 +171,21 @@ class AttributesPart:
     def _side(self, side: Measured, name: str, when: str) -> tuple[Drawing, bool]:
         found = self._distribution([side], name)
         rows = side.frame.height
-        bars = [share_bar(part.label, part.rows[0], rows, self.facts.row_figures) for part in found.parts]
-        return horizontal_bars(self._heading(found, when), bars, scale=self._scale), bool(bars)
+        bars = [share_bar(self._label(part), part.rows[0], rows, self.facts.row_figures) for part in found.parts]
+        heading = self._heading(found, when)
+        return horizontal_bars(heading, bars, scale=self._scale, language=self.facts.language), bool(bars)
 
     def _both(self, before: Measured, after: Measured, name: str) -> tuple[Drawing, bool]:
         found = self._distribution([before, after], name)
         rows = (before.frame.height, after.frame.height)
-        pairs = [share_pair(part.label, part.rows, rows, self.facts.row_figures) for part in found.parts]
-        heading = self._heading(found, ", before and after")
-        return paired_bars(heading, pairs, names=("before", "after"), scale=self._scale), bool(pairs)
+        pairs = [share_pair(self._label(part), part.rows, rows, self.facts.row_figures) for part in found.parts]
+        heading, language = self._heading(found, ", before and after"), self.facts.language
+        drawing = paired_bars(heading, pairs, names=("before", "after"), scale=self._scale, language=language)
+        return drawing, bool(pairs)
+
+    def _label(self, part: Part) -> str:
+        """The name of a part: a value as it is, everything else in the language of the reader."""
+        return part.label if part.is_value else self.facts.told(part.label)
 
     def _distribution(self, sides: Sequence[Measured], name: str) -> Distribution:
         """The values of an attribute; a `*` is that of a suppressed row, or of a removed value."""
@@ -190,7 +201,8 @@ class AttributesPart:
 
     def _heading(self, found: Distribution, when: str) -> Heading:
         role = self.facts.plan.attributes[found.attribute].role
-        return Heading("values", f"{found.attribute}{when}", f"{role} attribute; suppressed rows are counted")
+        caption = self.facts.told(f"{role} attribute; suppressed rows are counted")
+        return Heading("values", f"{found.attribute}{self.facts.told(when)}", caption)
 
     # For the internal view
 
@@ -216,10 +228,11 @@ class AttributesPart:
         """The rows at the highest risk, by number."""
         return [
             [
-                count(row.row),
-                count(row.class_size),
-                percent(row.risk),
-                "; ".join(" + ".join(names) for names in row.singled_out_by) or "all attributes together",
+                self.facts.told(count(row.row)),
+                self.facts.told(count(row.class_size)),
+                self.facts.told(percent(row.risk)),
+                "; ".join(" + ".join(names) for names in row.singled_out_by)
+                or self.facts.told("all attributes together"),
             ]
             for row in self.facts.table.profile.riskiest_rows(self.facts.listed)
         ]

@@ -63,15 +63,15 @@ class EvidencePart:
     @property
     def about(self) -> list[tuple[str, str]]:
         """What the report is about, for its head: data set, files, purpose, recipient, date and certificate."""
-        facts = self.facts
+        facts, told = self.facts, self.facts.told
         stated = facts.about.or_else(facts.plan.about)
         return [
-            ("data set", stated.title or NOT_STATED),
-            *((f"file of the {what}", file.name) for what, file in self._files),
-            ("purpose", stated.purpose or NOT_STATED),
-            ("recipient", stated.recipient or NOT_STATED),
-            ("date of the report", facts.created.strftime("%Y-%m-%d")),
-            ("certificate, SHA-256", facts.certificate_sha256 or "no certificate was given"),
+            (told("data set"), stated.title or told(NOT_STATED)),
+            *((told(f"file of the {what}"), file.name) for what, file in self._files),
+            (told("purpose"), stated.purpose or told(NOT_STATED)),
+            (told("recipient"), stated.recipient or told(NOT_STATED)),
+            (told("date of the report"), told(facts.created.strftime("%Y-%m-%d"))),
+            (told("certificate, SHA-256"), facts.certificate_sha256 or told("no certificate was given")),
         ]
 
     @property
@@ -90,15 +90,15 @@ class EvidencePart:
     @property
     def origin(self) -> list[tuple[str, str]]:
         """Names and hashes."""
-        facts = self.facts
+        facts, told = self.facts, self.facts.told
         lines = [
-            ("made", facts.created.isoformat(timespec="seconds")),
-            ("view", str(facts.view)),
+            (told("made"), told(facts.created.isoformat(timespec="seconds"))),
+            (told("view"), told(str(facts.view))),
             *versions().items(),
-            ("plan, SHA-256", facts.plan_sha256 or facts.plan.fingerprint()),
+            (told("plan, SHA-256"), facts.plan_sha256 or facts.plan.fingerprint()),
         ]
         for what, file in self._files:
-            lines += [(what, file.name), (f"{what}, SHA-256", file.sha256)]
+            lines += [(told(what), file.name), (told(f"{what}, SHA-256"), file.sha256)]
         if facts.made is not None:
-            lines.append(("search", f"{facts.made.verdict}; {facts.made.effort}"))
+            lines.append((told("search"), told(f"{facts.made.verdict}; {facts.made.effort}")))
         return lines

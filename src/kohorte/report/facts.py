@@ -17,6 +17,7 @@ from kohorte.data import TableFile, as_text, to_polars, without_quotes
 from kohorte.errors import InputError, nearest
 from kohorte.in_words import ROWS, Unit, count
 from kohorte.kernels.arrays import Counts
+from kohorte.languages import ENGLISH, Language
 from kohorte.plans import Plan
 from kohorte.plans.parts import About
 from kohorte.plans.people.person_notes import identifiers
@@ -24,6 +25,7 @@ from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.release import Release, Verification, verify, warnings
 from kohorte.release.certificate import FileFacts, table_warnings
 from kohorte.release.shown_classes import all_starred
+from kohorte.release.telling.certified_person import certified_person_points
 from kohorte.release.telling.compared_losses import losses_between
 from kohorte.release.telling.formulas import file_points
 from kohorte.release.telling.losses import ColumnLoss
@@ -31,7 +33,7 @@ from kohorte.release.telling.one_person import RowsOfOnePerson
 from kohorte.release.telling.people import LEAST, public_people
 from kohorte.release.verification import verify_source
 from kohorte.release.words import unit_named
-from kohorte.release.write import certified_points, only_certified
+from kohorte.release.write import certified_points, is_certified, only_certified
 from kohorte.report.figures.alike_words import WORDS, AlikeWords
 from kohorte.report.figures.contributions import Contribution, contributions
 from kohorte.report.figures.distributions import one_value_each
@@ -56,7 +58,7 @@ def view_named(name: object) -> View:
 class Measured:
     """A table, its risk, the file that it is read from, if any, and what is open about that file.
 
-    `certified` are the open points of the certificate next to the file.
+    `certified` are the open points of the certificate next to the file, `unconfirmed` what no certificate confirms.
     """
 
     frame: pl.DataFrame = field(repr=False)
@@ -64,13 +66,15 @@ class Measured:
     file: FileFacts | None = None
     open_points: tuple[str, ...] = ()
     certified: tuple[str, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
 
     @classmethod
     def of_file(cls, file: TableFile, profile: RiskProfile, plan: Plan) -> Measured:
         """A table that was read from a file, perhaps that of a release."""
         frame = without_quotes(file, plan.formulas)[0].frame
         points, certified = tuple(file_points(file, plan)), tuple(certified_points(file, plan))
-        return cls(frame, profile, FileFacts(file.path.name, file.sha256), points, certified)
+        unconfirmed = tuple(certified_person_points(plan, frame.columns, certified=is_certified(file, plan)))
+        return cls(frame, profile, FileFacts(file.path.name, file.sha256), points, certified, unconfirmed)
 
     @property
     def kept(self) -> int:
@@ -103,7 +107,7 @@ class Facts:
     `original` is the table of which a part is released, or that says whom the rows of a release are about. The internal
     view lists `listed` rows at the highest risk. `plan_sha256` replaces the plan's own hash if readers see only a part
     of the plan. `about` says what the release is for, before what the plan states; `certificate_sha256` is the hash of
-    its certificate, if there is one.
+    its certificate, if there is one. `language` is that of the reader; all texts here are English until they are shown.
     """
 
     plan: Plan
@@ -117,6 +121,11 @@ class Facts:
     about: About = field(default_factory=About)
     certificate_sha256: str | None = None
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
+    language: Language = ENGLISH
+
+    def told(self, said: str) -> str:
+        """A text of the program in the language of the reader."""
+        return self.language.tell(said)
 
     @property
     def judged(self) -> Measured:
@@ -275,7 +284,9 @@ class Facts:
         found = table_warnings(self.judged.frame, self.plan, self.verification)
         said = tuple(dict.fromkeys((*found, *self.judged.profile.open_points, *self.judged.open_points)))
         alone = self.after is None and self.original is None  # an original tells it by itself
-        return (*said, *only_certified(self.judged.certified, said)) if alone else said
+        if not alone:
+            return said
+        return (*said, *self.judged.unconfirmed, *only_certified(self.judged.certified, said))
 
     @cached_property
     def homogeneity(self) -> Attack | None:

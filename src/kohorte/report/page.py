@@ -18,8 +18,9 @@ def to_html(facts: Facts) -> str:
     return page(
         __package__,
         "report.html.j2",
-        "Risk of a table before and after anonymization" if facts.after else "Risk of a table",
+        facts.told("Risk of a table before and after anonymization" if facts.after else "Risk of a table"),
         rules=beside(__file__, "page.css"),
+        language=facts.language,
         facts=facts,
         figures=facts.figures,
         verdict=verdict(facts),

@@ -29,8 +29,7 @@ def _singling_out(facts: Facts) -> str:
     if profile.uniqueness.sample_uniques:
         alone = facts.figures.of_all(profile.uniqueness.sample_uniques, facts.judged.kept)
         return f"Yes: {alone} {facts.words.unique}."
-    smallest, nobody = facts.figures.size(profile.smallest_class), facts.words.none_unique
-    none = f"{nobody[0].lower()}{nobody[1:]}. The {facts.words.smallest} has {smallest}."
+    none = f"{facts.words.nobody}. The {facts.words.smallest} has {facts.figures.size(profile.smallest_class)}."
     found = facts.one_person
     if found is not None and found.alone:
         alone = f"{_people(facts, found.alone)} share the classes of all their rows with nobody"

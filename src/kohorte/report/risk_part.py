@@ -60,9 +60,10 @@ class RiskPart:
         by_risk = risk_intervals([side.profile for side in sides]) if facts.internal else ranges
         marked = len(sides) == 1 and any(one.counts[0] and one.reaches_above(facts.threshold) for one in by_risk)
         red = _marks(facts.threshold) if marked else ""
-        many, words = facts.unit.many, facts.words
-        spread = Heading("risk", f"{many.capitalize()} by their risk", f"{words.risk} {NOT_COUNTED} {red}")
-        classes = Heading("classes", words.by_size, f"{words.size} Larger is better hidden. {NOT_COUNTED} {red}")
+        words = facts.words
+        how, size = f"{words.risk} {NOT_COUNTED} {red}", f"{words.size} Larger is better hidden. {NOT_COUNTED} {red}"
+        spread = Heading("risk", facts.told(words.by_risk), facts.told(how))
+        classes = Heading("classes", facts.told(words.by_size), facts.told(size))
         return [
             _drawn(heading, some, label, [side.kept for side in sides], facts)
             for heading, some, label in ((spread, by_risk, Range.risk), (classes, ranges, Range.size))
@@ -139,11 +140,11 @@ def _drawn(
     filled = [one for one in ranges if any(one.counts)]
     scale = shares_of(facts.words.whole)
     if len(kept) > 1:
-        pairs = [share_pair(label(one), one.counts, kept, facts.figures) for one in filled]
-        return paired_bars(heading, pairs, names=("before", "after"), scale=scale)
-    bars = [share_bar(label(one), one.counts[0], kept[0], facts.figures) for one in filled]
+        pairs = [share_pair(facts.told(label(one)), one.counts, kept, facts.figures) for one in filled]
+        return paired_bars(heading, pairs, names=("before", "after"), scale=scale, language=facts.language)
+    bars = [share_bar(facts.told(label(one)), one.counts[0], kept[0], facts.figures) for one in filled]
     marked = [_marked(bar, one, facts.threshold) for bar, one in zip(bars, filled, strict=True)]
-    return horizontal_bars(heading, marked, scale=scale)
+    return horizontal_bars(heading, marked, scale=scale, language=facts.language)
 
 
 def _marked(bar: Bar, one: Range, threshold: float) -> Bar:

@@ -11,7 +11,7 @@ from kohorte.release.telling.loss_words import LEAST_NAMED
 from kohorte.release.telling.losses import ColumnLoss, Group
 from kohorte.report.facts import Facts
 from kohorte.report.figures.distributions import MISSING
-from kohorte.report.verdict import lost_sentences
+from kohorte.report.verdict import lost_values
 
 ROLES = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
 MOST_GROUPS = 12
@@ -32,7 +32,7 @@ class SuppressionPart:
     @property
     def lost(self) -> list[str]:
         """The values that no longer appear."""
-        return [sentence.removeprefix("Lost: ") for sentence in lost_sentences(self.facts)]
+        return lost_values(self.facts)
 
     @property
     def overall(self) -> str:
@@ -41,10 +41,15 @@ class SuppressionPart:
         return percent(profile.suppressed / profile.rows) if profile.rows else "none"
 
     @property
+    def groups(self) -> list[tuple[str, list[Group]]]:
+        """For each attribute its groups, if there are several."""
+        found = [(one.attribute, self._groups(one)) for one in self.facts.losses or () if one.role in ROLES]
+        return [(name, groups) for name, groups in found if len(groups) > 1]
+
+    @property
     def tables(self) -> list[tuple[str, list[list[str]]]]:
         """For each attribute its groups, with their rows and the share that is suppressed."""
-        found = [(one.attribute, self._groups(one)) for one in self.facts.losses or () if one.role in ROLES]
-        return [(name, [self._line(group) for group in groups]) for name, groups in found if len(groups) > 1]
+        return [(name, [self._line(group) for group in groups]) for name, groups in self.groups]
 
     def _groups(self, one: ColumnLoss) -> list[Group]:
         """The finest level with a few groups that may be named and have most rows; all others are one group.
@@ -71,10 +76,10 @@ class SuppressionPart:
 
     def _together(self, groups: Sequence[Group]) -> Group:
         label = count(len(groups), "other value") if self.facts.internal else "other values"
-        return Group(label, sum(group.rows for group in groups), sum(group.kept for group in groups))
+        return Group(self.facts.told(label), sum(group.rows for group in groups), sum(group.kept for group in groups))
 
     def _line(self, group: Group) -> list[str]:
-        label = MISSING if group.label is None else group.label
+        label = self.facts.told(MISSING) if group.label is None else group.label
         if self.facts.internal:
             suppressed = group.rows - group.kept
             return [label, count(group.rows), count(suppressed), percent(group.suppressed_share)]

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from kohorte.data import Role
 from kohorte.in_words import count, listed, percent
+from kohorte.languages import Kept, translatable
 from kohorte.models.words import with_parameters
 from kohorte.plans.seeming_identifiers import SEEMS
-from kohorte.release.telling.common_values import EVERYBODY, demand_diversity
 from kohorte.release.telling.loss_words import lost_by_name, lost_publicly
-from kohorte.release.telling.verdict import Standing, judge
+from kohorte.release.telling.values.common_values import EVERYBODY, demand_diversity
+from kohorte.release.telling.verdict import Standing, Verdict, judge
 from kohorte.report.facts import Facts
 
 MOST_NAMES = 8
@@ -50,7 +51,7 @@ class ReportVerdict:
 
 def verdict(facts: Facts) -> ReportVerdict:
     """Assess the table that would be passed on."""
-    standing = judge(facts.verification, _open_points(facts), failures=_failures(facts)).standing
+    standing = judged(facts).standing
     return ReportVerdict(
         standing,
         _sentences(facts),
@@ -58,6 +59,11 @@ def verdict(facts: Facts) -> ReportVerdict:
         _meaning(facts),
         _next_steps(facts, standing),
     )
+
+
+def judged(facts: Facts) -> Verdict:
+    """Return the verdict with its reasons alone: what fails, or what is open."""
+    return judge(facts.verification, _open_points(facts), failures=_failures(facts))
 
 
 def _failures(facts: Facts) -> list[str]:
@@ -110,32 +116,36 @@ def _sentences(facts: Facts) -> tuple[str, ...]:
         said.append(_known_values(facts))
     many = facts.figures.of_all(above, kept)
     said.append(
-        f"{facts.words.highest} {facts.figures.highest(attackers.prosecutor.highest_risk)}; {many} {_is(many)} above "
-        f"the threshold of {percent(attackers.threshold)}."
+        f"{facts.words.highest} {facts.figures.highest(attackers.prosecutor.highest_risk)}; {many} "
+        f"{'is' if _single(many) else 'are'} above the threshold of {percent(attackers.threshold)}."
     )
-    said += lost_sentences(facts)
+    said += _lost_sentences(facts)
     weighted = profile.weighted
     if weighted is not None:
-        limit = (
-            "" if weighted.limit is None else f", {_side(weighted.within_limit)} its limit of {percent(weighted.limit)}"
-        )
+        limit = ""
+        if weighted.limit is not None:
+            side = translatable("within") if weighted.within_limit else translatable("ABOVE")
+            limit = f", {side} its limit of {percent(weighted.limit)}"
         said.append(f"The risk weighted by the policy is {facts.figures.share(weighted.risk, kept)}{limit}.")
     return tuple(said)
 
 
-def lost_sentences(facts: Facts) -> list[str]:
-    """What no longer appears: by name in the internal view alone."""
+def lost_values(facts: Facts) -> list[str]:
+    """What no longer appears: by name in the internal view alone, where values stay as they are in every language."""
     losses = facts.losses or ()
-    lost = lost_by_name(losses) if facts.internal else lost_publicly(losses)
-    return [f"Lost: {one}." for one in lost]
+    if not facts.internal:
+        return [f"{one}." for one in lost_publicly(losses)]
+    return [Kept(f"{one}.") for one in lost_by_name(losses, facts.told)]
 
 
-def _is(rows: str) -> str:
-    return "is" if rows.startswith(("none ", "1 of ")) else "are"
+def _lost_sentences(facts: Facts) -> list[str]:
+    if not facts.internal:
+        return [f"Lost: {one}" for one in lost_values(facts)]
+    return [Kept(f"{facts.told('Lost:')} {one}") for one in lost_values(facts)]
 
 
-def _side(within: bool | None) -> str:
-    return "within" if within else "ABOVE"
+def _single(rows: str) -> bool:
+    return rows.startswith(("none ", "1 of "))
 
 
 def _models(facts: Facts) -> str:
@@ -149,15 +159,14 @@ def _models(facts: Facts) -> str:
         return f"{subject(facts)} satisfies the models, but breaks other rules of the plan ({len(found.problems)})."
     judged = ["counted in rows and not in people"] if any(model.by_rows for model in found.models) else []
     judged += ["in rows that are not suppressed"] if found.suppressed else []
-    how, figures = f", {', '.join(judged)}," if judged else "", facts.model_figures
-    return (
-        f"{subject(facts)} satisfies{how} "
-        + "; ".join(
-            f"{with_parameters(model.name, model.parameters)}, reached {figures.reached(model, facts.everyone_judged)}"
-            for model in found.models
-        )
-        + "."
+    figures = facts.model_figures
+    models = "; ".join(
+        f"{with_parameters(model.name, model.parameters)}, reached {figures.reached(model, facts.everyone_judged)}"
+        for model in found.models
     )
+    if judged:
+        return f"{subject(facts)} satisfies, {', '.join(judged)}, {models}."
+    return f"{subject(facts)} satisfies {models}."
 
 
 def _meaning(facts: Facts) -> tuple[str, ...]:
@@ -185,8 +194,9 @@ def _finds(facts: Facts, smallest: int) -> str:
         alone = facts.figures.part(facts.judged.profile.uniqueness.sample_uniques, facts.judged.kept)
         return f"can find that person: {alone} of the {facts.unit.many} {facts.words.unique}"
     hidden = not facts.figures.exact and smallest < facts.least
-    fitting = f"{f'in the {facts.words.smallest}' if hidden else 'at least'} {facts.figures.size(smallest)}"
-    return f"finds {fitting} {facts.words.fits}"
+    if hidden:
+        return f"finds in the {facts.words.smallest} {facts.figures.size(smallest)} {facts.words.fits}"
+    return f"finds at least {facts.figures.size(smallest)} {facts.words.fits}"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -239,11 +249,13 @@ def _next_steps(facts: Facts, standing: Standing) -> tuple[str, ...]:
 
 def _against_risk(facts: Facts) -> str:
     """What to do about a risk above the threshold; k is raised only if the plan asks for less than the threshold."""
-    decide = "decide and write down why the risk above the threshold is acceptable."
     needed = math.ceil(1 / facts.threshold - ROUNDING)
     if facts.plan.smallest_class < needed:
-        return f"Raise k in the plan to at least {needed:,}, or {decide}"
-    return decide.capitalize()
+        return (
+            f"Raise k in the plan to at least {needed:,}, or decide and write down why the risk above the threshold is "
+            "acceptable."
+        )
+    return "Decide and write down why the risk above the threshold is acceptable."
 
 
 def _against_known_values(facts: Facts, standing: Standing) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kohorte.data import to_polars
 from kohorte.pages import refuse_page, write_text
+from kohorte.pages.reader_language import language_named
 from kohorte.plans import Plan
 from kohorte.plans.parts import About
 from kohorte.release import Release
@@ -39,6 +40,7 @@ def write_report(
     title: str | None = None,
     purpose: str | None = None,
     recipient: str | None = None,
+    language: str = "en",
 ) -> None:
     """Write the risk of a table, or of a table and its release, as one HTML page that opens without a network.
 
@@ -46,8 +48,9 @@ def write_report(
     shows the original distribution of values, suspected identifiers, and the numbers of `rows` rows at highest risk.
     No view shows values of small groups. The other options are those of `risk`; without `largest_set` the attribute
     sets are as large as time allows, at most four. `title`, `purpose` and `recipient` stand at the head of the page.
+    `language` is that of the reader: `en` or `de`.
     """
-    about = About(title, purpose, recipient)
+    about, reader = About(title, purpose, recipient), language_named(language)
     path = Path(path)
     refuse_page(path, needed=plan.files(), force=force)
 
@@ -65,8 +68,8 @@ def write_report(
             policy=policy,
         )
 
-    facts = replace(report_of(frame, plan, release=release, view=view, rows=rows, measure=measure), about=about)
-    write_text(path, to_html(facts), force=force)
+    facts = report_of(frame, plan, release=release, view=view, rows=rows, measure=measure)
+    write_text(path, to_html(replace(facts, about=about, language=reader)), force=force)
 
 
 def report_of(

@@ -153,6 +153,16 @@ def test_bars_fit_on_a_phone_without_moving_them(name: str) -> None:
     assert CHARTS["lines"].scrolls
 
 
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_without_style_attributes_keeps_its_size_where_it_would_be_illegible(name: str) -> None:
+    shown = ET.fromstring(CHARTS[name].without_style())
+    assert "style=" not in CHARTS[name].without_style()
+    assert shown.get("class") == ("scrolls" if CHARTS[name].scrolls else "shrinks")
+    assert shown.get("width") == str(CHARTS[name].width)
+    rules = (SOURCES / "service" / "web" / "screens" / "static" / "screens.css").read_text()
+    assert ".scroll svg.scrolls{width:auto;max-width:none}" in rules
+
+
 def test_a_page_on_a_phone_has_the_margins_that_the_charts_assume() -> None:
     style = (SOURCES / "pages" / "page.css").read_text()
     narrow = style.split("@media (max-width:600px){")[1].split("\n}")[0]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from kohorte.errors import InternalError
 from kohorte.in_words import number, percent
+from kohorte.languages import ENGLISH, Language
 from kohorte.pages.charts.axis import ceiling
 from kohorte.pages.charts.svg import LETTER, Drawing, Heading, bar, element, joined, line, path, silent, text
 from kohorte.pages.style import short
@@ -36,6 +37,10 @@ class Scale:
 
     def __post_init__(self) -> None:
         _refuse_figure(self.highest)
+
+    def told(self, language: Language) -> Scale:
+        """The same scale, with unit and figures in a language."""
+        return replace(self, unit=language.tell(self.unit), shown=lambda figure: language.tell(self.shown(figure)))
 
     @classmethod
     def over(cls, figures: Sequence[float]) -> Scale:
@@ -76,11 +81,13 @@ class Pair:
         _refuse_figure(self.second or 0.0)
 
 
-def horizontal_bars(heading: Heading, bars: Sequence[Bar], *, scale: Scale | None = None) -> Drawing:
-    """Bars, one below the other."""
-    scale = scale or Scale.over([one.value for one in bars])
+def horizontal_bars(
+    heading: Heading, bars: Sequence[Bar], *, scale: Scale | None = None, language: Language = ENGLISH
+) -> Drawing:
+    """Bars, one below the other; figures and the unit are written in the language, names as they are."""
+    scale = (scale or Scale.over([one.value for one in bars])).told(language)
     parts, y = [], 4.0
-    for one in bars:
+    for one in (replace(one, shown=language.tell(one.shown)) for one in bars):
         parts.append(_words(y, one.label, one.shown))
         parts.append(
             bar(1, y + TEXT, _length(one.value, scale, WIDTH - 2), THICK, one.tone, _said(one.label, one.shown))
@@ -90,16 +97,24 @@ def horizontal_bars(heading: Heading, bars: Sequence[Bar], *, scale: Scale | Non
 
 
 def paired_bars(
-    heading: Heading, pairs: Sequence[Pair], *, names: tuple[str, str], scale: Scale | None = None
+    heading: Heading,
+    pairs: Sequence[Pair],
+    *,
+    names: tuple[str, str],
+    scale: Scale | None = None,
+    language: Language = ENGLISH,
 ) -> Drawing:
-    """Two bars for each name, with their figures beside them."""
-    scale = scale or Scale.over([value or 0.0 for pair in pairs for value in (pair.first, pair.second)])
+    """Two bars for each name, with their figures beside them; `names` are those of the two."""
+    figures = [value or 0.0 for pair in pairs for value in (pair.first, pair.second)]
+    scale = (scale or Scale.over(figures)).told(language)
+    names = (language.tell(names[0]), language.tell(names[1]))
     room = WIDTH - FIGURE
     parts, y = [_legend(names)], 26.0
     for pair in pairs:
         parts.append(_words(y, pair.label, ""))
         sides = ((pair.first, pair.first_shown, "tone5"), (pair.second, pair.second_shown, "tone0"))
-        for side, (value, shown, tone) in enumerate(sides):
+        for side, (value, figure, tone) in enumerate(sides):
+            shown = language.tell(figure)
             top = y + TEXT + side * (THICK + 4)
             if value is not None:
                 said = _said(f"{pair.label}, {names[side]}", shown)

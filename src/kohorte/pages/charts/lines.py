@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -18,6 +18,8 @@ WIDTH, HEIGHT = 760, 320
 TOP, BOTTOM, LEFT = 30, HEIGHT - 48, 66
 MOST_LETTERS = 24
 LABEL = 15.0
+STRONG = 1.15
+"""How much wider the bold letters of a name are."""
 TONES = 6
 
 
@@ -43,23 +45,29 @@ def line_chart(
     shown: Callable[[float], str] = number,
     limit: tuple[str, float] | None = None,
     highest: float | None = None,
+    places: Sequence[str] = (),
+    counted: Callable[[float], str] = number,
 ) -> Drawing:
     """Draw the lines; `axes` are the words below and at the left, `limit` is a dashed line with its name.
 
+    `shown` writes the figures, `counted` the numbers of the horizontal axis.
     All positions must be numbers, or all dates. If no figure can exceed `highest`, the vertical axis ends there.
+    `places` are names for the positions 0, 1, 2, ..., if the values between them have no meaning or are too uneven.
     """
-    right = WIDTH - 24 - LETTER * min(MOST_LETTERS, max((len(one.label) for one in lines), default=0))
+    right = WIDTH - 24 - STRONG * LETTER * min(MOST_LETTERS, max((len(one.label) for one in lines), default=0))
     positions = [x for one in lines for x, _ in one.points]
     heights = [y for one in lines for _, y in one.points] + ([] if limit is None else [limit[1]])
     across = Axis.over([as_number(x) for x in positions] or [0.0], LEFT, right)
     up = _upwards(heights) if highest is None else Axis(0.0, highest, BOTTOM, TOP)
     dates = any(isinstance(x, date) for x in positions)
-    parts = [_axes(across, up, axes, shown, dates=dates, whole=_few_whole(positions))]
+    below = _below(across, positions, places, counted, dates=dates)
+    named = {as_number(x): counted(as_number(x)) for x in positions} | dict(enumerate(places))
+    parts = [_axes(across, up, axes, shown, below)]
     if limit is not None:
         parts.append(line(LEFT, up.at(limit[1]), right, up.at(limit[1]), "whisker dash"))
         parts.append(text(LEFT + 6, up.at(limit[1]) - 5, f"{limit[0]} {shown(limit[1])}", "small"))
     for tone, one in enumerate(lines):
-        parts.append(_drawn(one, across, up, tone % TONES, shown))
+        parts.append(_drawn(one, across, up, f"{tone % TONES}", shown, named))
     parts += _names(lines, across, up, right)
     return Drawing(heading.name, heading.title, heading.caption, WIDTH, HEIGHT, joined(parts))
 
@@ -76,10 +84,29 @@ def _few_whole(positions: Sequence[Position]) -> list[float]:
     return distinct if len(distinct) <= 12 and all(x == int(x) for x in distinct) else []
 
 
+def _below(
+    across: Axis,
+    positions: Sequence[Position],
+    places: Sequence[str],
+    counted: Callable[[float], str],
+    *,
+    dates: bool,
+) -> list[tuple[float, str]]:
+    """The labels of the horizontal axis."""
+    if places:
+        return [(float(position), place) for position, place in enumerate(places)]
+    if dates:
+        return date_ticks(across)
+    return [(tick, counted(tick)) for tick in _few_whole(positions) or across.ticks()]
+
+
 def _axes(
-    across: Axis, up: Axis, words: tuple[str, str], shown: Callable[[float], str], *, dates: bool, whole: list[float]
+    across: Axis,
+    up: Axis,
+    words: tuple[str, str],
+    shown: Callable[[float], str],
+    below: Sequence[tuple[float, str]],
 ) -> Markup:
-    below = date_ticks(across) if dates else [(tick, number(tick)) for tick in whole or across.ticks()]
     parts = [text(LEFT - 8, 14, words[1], "small soft")]
     for tick in up.ticks(5):
         parts.append(line(LEFT, up.at(tick), across.end, up.at(tick), "grid" if tick != up.low else "axis"))
@@ -91,15 +118,21 @@ def _axes(
     return joined(parts)
 
 
-def _drawn(one: Line, across: Axis, up: Axis, tone: int, shown: Callable[[float], str]) -> Markup:
+def _drawn(
+    one: Line, across: Axis, up: Axis, tone: str, shown: Callable[[float], str], places: Mapping[float, str]
+) -> Markup:
     positions = [(across.at(as_number(x)), up.at(y)) for x, y in one.points]
     outline = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in positions)
     drawn = path(outline, f"stroke{tone}") if len(positions) > 1 else Markup()
     marks = (
-        mark(x, y, f"tone{tone}", f"{one.label}, {at if isinstance(at, date) else number(at)}: {shown(value)}")
+        mark(x, y, f"tone{tone}", f"{one.label}, {_named(at, places)}: {shown(value)}")
         for (x, y), (at, value) in zip(positions, one.points, strict=True)
     )
     return drawn + joined(marks)
+
+
+def _named(at: Position, places: Mapping[float, str]) -> str:
+    return str(at) if isinstance(at, date) else places[at]
 
 
 def _names(lines: Sequence[Line], across: Axis, up: Axis, right: float) -> list[Markup]:

@@ -64,8 +64,18 @@ class Drawing:
 
         It is a group: what it shows are images with names of their own, which a screen reader finds one by one.
         """
-        style = f"min-width:{self.least_width}px;max-width:{self.width}px"
-        labelled = {"role": "group", "aria-label": self.title, "viewBox": self.view_box, "style": style}
+        return self._group(style=f"min-width:{self.least_width}px;max-width:{self.width}px")
+
+    def without_style(self) -> Markup:
+        """The same for pages whose Content-Security-Policy allows no style attributes.
+
+        Its size is that of the drawing; the rules of the page let those that do not scroll shrink.
+        """
+        size = {"width": str(self.width), "height": str(self.height)}
+        return self._group(**size, **{"class": "scrolls" if self.scrolls else "shrinks"})
+
+    def _group(self, **more: str) -> Markup:
+        labelled = {"role": "group", "aria-label": self.title, "viewBox": self.view_box, **more}
         return element("svg", labelled, self.body)
 
     def file(self, description: str = "") -> str:

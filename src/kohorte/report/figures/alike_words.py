@@ -13,11 +13,13 @@ NOT_COUNTED = "Suppressed rows are not counted."
 class AlikeWords:
     """The parts of sentences that differ; all figures that stand in them count the same unit.
 
-    `whole` is what shares are shares of; `looks_for` is an attacker, `fits` what the attacker finds.
+    `nobody` is `none_unique` inside of a sentence. `whole` is what shares are shares of; `looks_for` is an attacker,
+    `fits` what the attacker finds.
     """
 
     whole: str
     risk: str
+    by_risk: str
     by_size: str
     size: str
     smallest: str
@@ -26,6 +28,7 @@ class AlikeWords:
     fits: str
     unique: str
     none_unique: str
+    nobody: str
     someone: str
     at_most: str
     separation: str
@@ -39,6 +42,7 @@ WORDS: dict[JudgedBy, AlikeWords] = {
     "rows": AlikeWords(
         whole="the rows that are not suppressed",
         risk="A row that looks like n - 1 others is at risk 1 / n.",
+        by_risk="Rows by their risk",
         by_size="Rows by the size of their class",
         size=f"{CLASS}.",
         smallest="smallest class",
@@ -47,6 +51,7 @@ WORDS: dict[JudgedBy, AlikeWords] = {
         fits="that fit equally well, and cannot tell which is the right one",
         unique="are the only ones of their kind",
         none_unique="No row is the only one of its kind",
+        nobody="no row is the only one of its kind",
         someone="A row that",
         at_most="",
         separation="the share of all pairs of rows that differ in this attribute alone",
@@ -55,6 +60,7 @@ WORDS: dict[JudgedBy, AlikeWords] = {
     "people": AlikeWords(
         whole=OF_PEOPLE,
         risk="A person with a row in a class of n people is at risk 1 / n; the row at the highest risk counts.",
+        by_risk="People by their risk",
         by_size="People by the number of people in their smallest class",
         size=f"{CLASS}; its different people are counted.",
         smallest="smallest class",
@@ -63,6 +69,7 @@ WORDS: dict[JudgedBy, AlikeWords] = {
         fits="that fit equally well, and cannot tell who is the right one",
         unique="have a row that nobody else has",
         none_unique="No person has a row that nobody else has",
+        nobody="no person has a row that nobody else has",
         someone="A person who",
         at_most="Estimated are the combinations of values that only one person has: at most so many people.",
         separation="the share of all pairs of values of two different people that differ in this attribute alone",
@@ -71,6 +78,7 @@ WORDS: dict[JudgedBy, AlikeWords] = {
     "sets": AlikeWords(
         whole=OF_PEOPLE,
         risk="A person whose rows fall into the same classes as those of n - 1 others is at risk 1 / n.",
+        by_risk="People by their risk",
         by_size="People by the number of people with the same set of classes",
         size=f"{CLASS}; people are alike if all their rows fall into the same classes.",
         smallest="smallest group with the same set of classes",
@@ -79,6 +87,7 @@ WORDS: dict[JudgedBy, AlikeWords] = {
         fits="that fit equally well, and cannot tell who is the right one",
         unique="have a set of classes that nobody else has",
         none_unique="No person has a set of classes that nobody else has",
+        nobody="no person has a set of classes that nobody else has",
         someone="A person who",
         at_most="",
         separation="the share of all pairs of people whose values in all rows differ in this attribute alone",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 
@@ -43,6 +43,8 @@ class Part:
 
     label: str
     rows: tuple[int, ...]
+    is_value: bool = False
+    """Whether the label is a value of the data, which no language changes."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def distribution(
         parts = _categories(shown, tables, least)
     stars = _stars(texts, suppressed, least)
     nothing_hidden = parts or not any(map(len, shown))
-    parts = tuple(Part(part.label, part.rows[:tables]) for part in parts)
+    parts = tuple(replace(part, rows=part.rows[:tables]) for part in parts)
     return Distribution(name, (*parts, *stars) if nothing_hidden else ())
 
 
@@ -133,7 +135,8 @@ def _categories(shown: Sequence[pl.Series], drawn: int, least: int) -> tuple[Par
         named.sort(key=lambda part: _by_leading_number(part[0] or ""))
     others = counts.height - len(named)
     rest = (Part(f"{others:,} other values", _rest(whole, named)),) if others and named else ()
-    return (*(Part(MISSING if label is None else label, rows) for label, rows in named), *rest)
+    parts = (Part(MISSING, rows) if label is None else Part(label, rows, is_value=True) for label, rows in named)
+    return (*parts, *rest)
 
 
 def _by_leading_number(label: str) -> tuple[int, str, str]:
