@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from kohorte.data import Role
-from kohorte.dp import Budget
+from kohorte.dp import Budget, QueryMetadata
 from kohorte.dp.budget.budget import checked_delta, checked_epsilon
 from kohorte.errors import AccessDenied, InputError, nearest
 from kohorte.models import MODELS, PrivacyModel, model_from_dict
@@ -58,8 +58,24 @@ class ReleaseTerms:
         return self.person is not None and not self.person.rows_are_people
 
 
-Terms: TypeAlias = ReleaseTerms | Budget
-"""What the rules look at of a project: of a release its models, of queries the budget of each researcher."""
+@dataclass(frozen=True)
+class QuestionTerms:
+    """What the rules look at of a project that answers queries: the budget of each researcher, and whom noise hides.
+
+    `person` is the private id: None if nobody has said whom a row is about.
+    """
+
+    budget: Budget
+    person: Person | None = None
+
+    @classmethod
+    def of(cls, metadata: QueryMetadata) -> Self:
+        """Return the terms of a project with these metadata."""
+        return cls(metadata.budget, metadata.person)
+
+
+Terms: TypeAlias = ReleaseTerms | QuestionTerms
+"""What the rules look at of a project."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +134,12 @@ def _with_subset_of(given: PrivacyModel, required: PrivacyModel) -> PrivacyModel
 class HouseRules:
     """The rules of a service; None means that a rule does not apply.
 
-    `least_k`: the fewest rows of a class of a release, or people, if the plan counts people. `people`: a release says
-    whom a row is about, or that every row is another person (`stated`); or its models count people (`counted`), so that
-    `least_k` and `required_models` are certainly about people. `largest_epsilon`, `largest_delta`: the largest budget
-    of a project for one researcher. `dataset_epsilon`, `dataset_delta`: the most that all people together may spend on
-    one dataset in all projects. `required_models`: models that every release must satisfy. `second_approver`: what
-    leaves only after a second person has approved it.
+    `least_k`: the fewest rows of a class of a release, or people, if the plan counts people. `people`: a project says
+    whom a row is about, or that every row is another person (`stated`); or its models count people, and noise hides
+    people (`counted`), so that `least_k`, `required_models` and budgets are certainly about people. `largest_epsilon`,
+    `largest_delta`: the largest budget of a project for one researcher. `dataset_epsilon`, `dataset_delta`: the most
+    that all people together may spend on one dataset in all projects. `required_models`: models that every release must
+    satisfy. `second_approver`: what leaves only after a second person has approved it.
     """
 
     least_k: int | None = 2
@@ -181,7 +197,7 @@ class HouseRules:
 
     def breaches(self, terms: Terms) -> Iterator[Breach]:
         """Yield the rules that the terms of a project break."""
-        return self._of_budget(terms) if isinstance(terms, Budget) else self._of_release(terms)
+        return self._of_questions(terms) if isinstance(terms, QuestionTerms) else self._of_release(terms)
 
     def _of_release(self, terms: ReleaseTerms) -> Iterator[Breach]:
         if self.people == COUNTED and not terms.counts_people:
@@ -198,8 +214,12 @@ class HouseRules:
             if (reason := required.lacking(terms)) is not None:
                 yield Breach("required_models", f"{reason}, or a model that is at least as strict")
 
-    def _of_budget(self, budget: Budget) -> Iterator[Breach]:
-        given = {"epsilon": budget.epsilon, "delta": budget.delta}
+    def _of_questions(self, terms: QuestionTerms) -> Iterator[Breach]:
+        if self.people == COUNTED and (terms.person is None or terms.person.rows_are_people):
+            yield Breach("people", "the noise must hide people: say with private_id whom a row is about")
+        if self.people == STATED and terms.person is None:
+            yield Breach("people", "say with private_id whom a row is about, or with none that every row is a person")
+        given = {"epsilon": terms.budget.epsilon, "delta": terms.budget.delta}
         for rule in ("largest_epsilon", "largest_delta", "dataset_epsilon", "dataset_delta"):
             scope, _, part = rule.partition("_")
             limit = getattr(self, rule)

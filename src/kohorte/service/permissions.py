@@ -8,7 +8,8 @@ Separation of duties follows ISO/IEC 27002:2022, control 5.3: those who prepare 
 supervise (data protection officer), confirm (approver), keep identities and keys (trustee) and run the machine
 (operator) can be different people. Only the steward and the researcher have access to values of tables, and only the
 trustee to names of patients: a steward is no trustee. A source is a clinic or another service that registers patients
-and does not learn who is in the list; a recipient is a database that keeps data under PIDs and does not learn names.
+and does not learn who is in the list; a recipient is a database or a research service that keeps data under PIDs: it
+learns who of them agreed to a purpose, and no names.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Permission(StrEnum):
     MANAGE_DATASETS = "manage datasets"
     SEE_VALUES = "see values"
     MEASURE_RISK = "measure risk"
+    SEE_RISKS = "see risks"
     SEE_PROJECTS = "see projects"
     SEE_ALL_PROJECTS = "see all projects"
     MANAGE_PROJECTS = "manage projects"
@@ -60,6 +62,7 @@ class Permission(StrEnum):
     APPROVE = "approve"
     REGISTER_PATIENTS = "register patients"
     RESOLVE_TEMP_IDS = "resolve TempIDs"
+    CHECK_CONSENT = "check consent"
     MANAGE_PATIENTS = "manage patients"
     MANAGE_DOMAINS = "manage domains"
     PSEUDONYMIZE = "pseudonymize"
@@ -70,6 +73,7 @@ class Permission(StrEnum):
     MANAGE_REQUESTS = "manage requests"
     DECIDE_REQUESTS = "decide requests"
     ASK_OTHERS = "ask other institutions"
+    PLAN_SURVEYS = "plan surveys"
 
 
 _STEWARD, _RESEARCHER, _OFFICER = Role.STEWARD, Role.RESEARCHER, Role.DATA_PROTECTION_OFFICER
@@ -85,6 +89,7 @@ ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
         Permission.MANAGE_DATASETS: (_STEWARD,),
         Permission.SEE_VALUES: (_STEWARD,),
         Permission.MEASURE_RISK: (_STEWARD, _OFFICER),
+        Permission.SEE_RISKS: (_STEWARD, _OFFICER, _APPROVER),
         Permission.SEE_PROJECTS: (_STEWARD, _RESEARCHER, _OFFICER, _APPROVER),
         Permission.SEE_ALL_PROJECTS: (_STEWARD, _OFFICER, _APPROVER),
         Permission.MANAGE_PROJECTS: (_STEWARD,),
@@ -103,6 +108,7 @@ ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
         Permission.APPROVE: (_STEWARD, _APPROVER),
         Permission.REGISTER_PATIENTS: (_TRUSTEE, _SOURCE),
         Permission.RESOLVE_TEMP_IDS: (_RECIPIENT,),
+        Permission.CHECK_CONSENT: (_TRUSTEE, _RECIPIENT),
         Permission.MANAGE_PATIENTS: (_TRUSTEE,),
         Permission.MANAGE_DOMAINS: (_TRUSTEE,),
         Permission.PSEUDONYMIZE: (_TRUSTEE, _SOURCE, _RECIPIENT),
@@ -113,6 +119,7 @@ ROLES_WITH: Mapping[Permission, tuple[Role, ...]] = MappingProxyType(
         Permission.MANAGE_REQUESTS: (_STEWARD,),
         Permission.DECIDE_REQUESTS: (_APPROVER,),
         Permission.ASK_OTHERS: (_STEWARD, _RESEARCHER),
+        Permission.PLAN_SURVEYS: (_STEWARD, _RESEARCHER, _OFFICER),
     }
 )
 
@@ -133,9 +140,16 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "show_dataset": Permission.SEE_DATASETS,
         "preview_dataset": Permission.SEE_VALUES,
         "evaluate_plan": Permission.SEE_VALUES,
+        "try_settings": Permission.SEE_VALUES,
+        "explore_plan": Permission.SEE_VALUES,
+        "assess_plan": Permission.SEE_VALUES,
+        "show_draft_risk": Permission.SEE_RISKS,
+        "show_project_risk": Permission.SEE_RISKS,
         "change_dataset": Permission.MANAGE_DATASETS,
         "delete_dataset": Permission.MANAGE_DATASETS,
         "create_generalization_hierarchy": Permission.SEE_VALUES,
+        "examine_hierarchy": Permission.SEE_VALUES,
+        "list_hierarchies": Permission.SEE_VALUES,
         "store_hierarchy": Permission.MANAGE_DATASETS,
         "show_hierarchy": Permission.SEE_VALUES,
         "delete_hierarchy": Permission.MANAGE_DATASETS,
@@ -143,6 +157,9 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "calculate_weighted_risk": Permission.MEASURE_RISK,
         "propose_config": Permission.MANAGE_DATASETS,
         "show_dataset_budget": Permission.SEE_ALL_BUDGETS,
+        "list_series": Permission.SEE_DATASETS,
+        "show_series": Permission.SEE_DATASETS,
+        "preview_series": Permission.SEE_VALUES,
         "create_project": Permission.MANAGE_PROJECTS,
         "list_projects": Permission.SEE_PROJECTS,
         "show_project": Permission.SEE_PROJECTS,
@@ -189,8 +206,8 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "withdraw_consent": Permission.MANAGE_PATIENTS,
         "show_consents": Permission.MANAGE_PATIENTS,
         "list_released": Permission.MANAGE_PATIENTS,
-        "export_patients": Permission.MANAGE_PATIENTS,
-        "confirm_export": Permission.MANAGE_PATIENTS,
+        "export_patients": Permission.CHECK_CONSENT,  # of given PIDs; of everybody with MANAGE_PATIENTS
+        "confirm_export": Permission.CHECK_CONSENT,  # one's own; all with MANAGE_PATIENTS
         "issue_temp_ids": Permission.MANAGE_PATIENTS,
         "resolve_temp_ids": Permission.RESOLVE_TEMP_IDS,
         "create_domain": Permission.MANAGE_DOMAINS,
@@ -243,6 +260,9 @@ RULES: Mapping[str, Permission] = MappingProxyType(
         "list_answers": Permission.ASK_OTHERS,
         "read_answer": Permission.ASK_OTHERS,
         "receive_parcel": Permission.ANYONE,  # with a certificate of the address book
+        "estimate_survey": Permission.PLAN_SURVEYS,
+        "plan_survey": Permission.PLAN_SURVEYS,
+        "show_survey_curves": Permission.PLAN_SURVEYS,
         "list_audit": Permission.READ_AUDIT,
         "verify_audit": Permission.READ_AUDIT,
         "show_health": Permission.ANYONE,

@@ -50,7 +50,14 @@ BY_INPUT = {
     "exchange-peer-exists": HTTPStatus.CONFLICT,
 }
 BY_ENGINE = dict.fromkeys(
-    ("service-row-changed", "service-database-older", "service-state-log", "service-trust-folder"),
+    (
+        "service-row-changed",
+        "service-database-older",
+        "service-state-log",
+        "service-trust-folder",
+        "trust-house-lost",
+        "trust-house-failed",
+    ),
     HTTPStatus.SERVICE_UNAVAILABLE,
 )
 BY_CLASS: tuple[tuple[type[KohorteError], HTTPStatus], ...] = (

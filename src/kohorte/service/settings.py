@@ -38,7 +38,10 @@ KINDS: Mapping[str, tuple[Any, str]] = MappingProxyType(
         "tuple[str, ...]": (tuple, "a list of names"),
     }
 )
-PATHS = ("key_file", "pseudonyms_certificate", "pseudonyms_key", "pseudonyms_pinned")
+OTHER_HOUSES = ("pseudonyms", "patients")
+"""What another house can have: NAME_at, NAME_certificate, NAME_key and NAME_pinned say where it is."""
+FILES = ("certificate", "key", "pinned")
+PATHS = ("key_file", "series_folder", *(f"{house}_{name}" for house in OTHER_HOUSES for name in FILES))
 DEFAULT_POLICY = RiskPolicy(
     {
         "highest_prosecutor_risk": 1,
@@ -76,6 +79,7 @@ class Settings:
     policy: RiskPolicy = DEFAULT_POLICY
     two_people: tuple[str, ...] = ()
     approval_hours: float = 72.0
+    series_folder: Path | None = None
     rules: HouseRules = DEFAULT_RULES
     only: tuple[str, ...] = ()
     sources_get_pids: bool = False
@@ -87,6 +91,10 @@ class Settings:
     pseudonyms_certificate: Path | None = None
     pseudonyms_key: Path | None = None
     pseudonyms_pinned: Path | None = None
+    patients_at: str = ""
+    patients_certificate: Path | None = None
+    patients_key: Path | None = None
+    patients_pinned: Path | None = None
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -101,15 +109,25 @@ class Settings:
                 raise _wrong(f"two_people: not an operation for two people{nearest(str(name), TWO_PEOPLE)}")
         for name in self.project_domains:
             refuse_domain_name(name)
-        files = (self.pseudonyms_certificate, self.pseudonyms_key, self.pseudonyms_pinned)
-        if bool(self.pseudonyms_at) != all(files) or any(files) != all(files):
-            raise _wrong(
-                "pseudonyms_at, pseudonyms_certificate, pseudonyms_key and pseudonyms_pinned belong together: address "
-                "of the other house, certificate and key of this one, and the pinned certificate of the other"
-            )
+        for house in OTHER_HOUSES:
+            self._check_house(house)
         for name in self.only:
             if name not in set(Part):
                 raise _wrong(f"only: a part is one of {', '.join(Part)}{nearest(str(name), list(Part))}")
+
+    def _check_house(self, house: str) -> None:
+        given = [bool(getattr(self, f"{house}_{name}")) for name in ("at", *FILES)]
+        if any(given) != all(given):
+            raise _wrong(
+                f"{house}_at, {house}_certificate, {house}_key and {house}_pinned belong together: address of the "
+                "other house, certificate and key of this one, and the pinned certificate of the other"
+            )
+
+    def other_house(self, house: str) -> dict[str, str] | None:
+        """Address and files of a house of `OTHER_HOUSES`, as texts; None if this service knows none."""
+        if not getattr(self, f"{house}_at"):
+            return None
+        return {name: str(getattr(self, f"{house}_{name}")) for name in ("at", *FILES)}
 
     @property
     def database_address(self) -> str:
@@ -143,6 +161,11 @@ class Settings:
     def ledger_folder(self) -> Path:
         """The folder with the one disclosure ledger of the house: that of the part exchange, as on the command line."""
         return self.trust_folder(Part.EXCHANGE)
+
+    @property
+    def series_path(self) -> Path:
+        """Where the folders of series are."""
+        return self.series_folder or self.folder / "series"
 
     @property
     def spent_log(self) -> Path:

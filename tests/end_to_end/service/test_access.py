@@ -35,6 +35,8 @@ SEEING_REQUESTS = {
     "show_check_page",
 }  # fmt: skip
 REVIEWING = {"list_drafts", "show_draft", "sign_draft", "return_draft"}
+PLANNING_SURVEYS = {"estimate_survey", "plan_survey", "show_survey_curves"}
+SEEING_RISKS = {"show_draft_risk", "show_project_risk"}
 FOR_CLIENTS = {"gpas_pseudonymize_allow_create", "old_gpas_pseudonymize_allow_create", "vfps_create_pseudonym"}
 OF_SOURCES = {"register_patients", "list_domains", "show_domain", "pseudonymize", *FOR_CLIENTS}
 OF_TRUSTEES = OF_SOURCES | {
@@ -44,22 +46,25 @@ OF_TRUSTEES = OF_SOURCES | {
     "destroy_domain_key", "gpas_pseudonymize", "give_consent", "withdraw_consent",
     "show_consents", "list_released", "export_patients", "confirm_export", "issue_temp_ids",
 }  # fmt: skip
-OF_RECIPIENTS = OF_SOURCES - {"register_patients"} | {"resolve_temp_ids"}
+OF_RECIPIENTS = OF_SOURCES - {"register_patients"} | {"resolve_temp_ids", "export_patients", "confirm_export"}
 NOT_FOR_STEWARDS = OF_TRUSTEES | OF_RECIPIENTS | APPROVING | NOTICES | {"sign_draft", "return_draft"}
 ALONE = {
     Role.RESEARCHER: {
         "list_projects", "show_project", "download_csv", "preview_release", "show_certificate", "show_report",
         "analyze", "estimate", "download_dummy_data", "show_budget", "list_questions", "list_jobs", "show_job",
-        *ASKING, *ASKING_OTHERS,
+        *ASKING, *ASKING_OTHERS, *PLANNING_SURVEYS,
     },
     Role.DATA_PROTECTION_OFFICER: {
-        "list_users", "list_datasets", "show_dataset", "analyze_risk", "calculate_weighted_risk",
+        "list_users", "list_datasets", "show_dataset", "list_series", "show_series",
+        "analyze_risk", "calculate_weighted_risk",
         "show_dataset_budget", "list_projects", "show_project", "show_certificate", "show_report", "show_budget",
-        "list_jobs", "show_job", "list_audit", "verify_audit", *NOTICES, *SEEING_REQUESTS, *REVIEWING,
+        "list_jobs", "show_job", "list_audit", "verify_audit", *PLANNING_SURVEYS,
+        *NOTICES, *SEEING_REQUESTS, *REVIEWING, *SEEING_RISKS,
     },
     Role.APPROVER: {
-        "list_datasets", "show_dataset", "list_projects", "show_project", "show_certificate", "show_report",
-        "confirm_approval", *APPROVING, *SEEING_REQUESTS, *REVIEWING,
+        "list_series", "show_series", "list_datasets", "show_dataset",
+        "list_projects", "show_project", "show_certificate", "show_report",
+        "confirm_approval", *APPROVING, *SEEING_REQUESTS, *REVIEWING, *SEEING_RISKS,
     },
     Role.OPERATOR: {"list_jobs", "show_job", "cancel_job", "show_metrics"},
     Role.TRUSTEE: OF_TRUSTEES | ASKING,

@@ -134,6 +134,28 @@ def test_only_trustees_see_and_change_consents(house: House, pids: list[str]) ->
             assert house.post(name, path, body, status=403)["code"] == "not-allowed", (name, path)
 
 
+def test_a_recipient_learns_who_of_given_people_agreed_and_nothing_else(house: House, pids: list[str]) -> None:
+    """The research service of another house: it has PIDs, and must not learn who else is in the list."""
+    anna, otto = pids
+    house.post("trustee", "/patients/consents", {"pids": pids, "purposes": ["research"]})
+    wish = {"purpose": "research", "project": "project-1"}
+    assert house.post("recipient", "/patients/exports", wish, status=403)["code"] == "not-allowed"
+    asked = house.post("recipient", "/patients/exports", wish | {"pids": [anna, "00000000"]})
+    assert asked["people"] == [{"pid": anna, "categories": None}]
+    other = house.post("trustee", "/patients/exports", wish | {"pids": [otto]})["export"]
+    unknown = house.post("recipient", "/patients/exports/77/confirm", status=404)
+    foreign = house.post("recipient", f"/patients/exports/{other}/confirm", status=404)
+    assert unknown["code"] == foreign["code"] == "consent-export-unknown"
+    entries = (house.folder / "patients" / "log.jsonl").read_text().splitlines()
+    assert [sum(code in entry for entry in entries) for code in ('"not-allowed"', '"consent-export-unknown"')] == [1, 2]
+    assert house.post("recipient", f"/patients/exports/{asked['export']}/confirm") == {"people": 1}
+    released = house.post("trustee", "/patients/consents/withdraw", {"pid": anna})
+    assert [one["export"] for one in released["exports"]] == [asked["export"]]
+    changed = house.post("recipient", f"/patients/exports/{asked['export']}/confirm", status=409)
+    assert changed["code"] == "consent-changed"
+    assert house.post("source", "/patients/exports", wish | {"pids": [otto]}, status=403)["code"] == "not-allowed"
+
+
 def test_wrong_words_are_refused_without_repeating_them(house: House, pids: list[str]) -> None:
     for body, code in (
         ({"pids": pids, "purposes": ["Canary Purpose"]}, "consent-word"),

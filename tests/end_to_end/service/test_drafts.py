@@ -11,13 +11,17 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
+from kohorte.errors import EngineError
 from kohorte.service.accounts import users
 from kohorte.service.audit import verify_log
 from kohorte.service.context import Service
 from kohorte.service.house_rules import HouseRules
+from kohorte.service.key_rotation import SEALED, rotate
 from kohorte.service.permissions import Role
 from kohorte.service.settings import Settings
+from kohorte.service.vault import Vault
 from support.drafts import DRAFTS, Desk, code
 from support.projects import hopeless, interactive, release, working
 from support.service import PASSWORD, Person, client_of, new_person_with, new_service, on_sqlite, signed_in
@@ -274,3 +278,27 @@ def test_a_withdrawn_release_is_no_longer_handed_out_and_stays_recorded(desk: De
     again = desk.client.post(f"{path}/withdraw", json={}, headers=desk.steward.headers)
     assert code(again) == (409, "project-conflict")
     assert code(desk.step(draft, "release", desk.steward)) == (409, "draft-conflict")
+
+
+def test_drafts_stay_readable_and_can_be_signed_after_the_key_was_replaced(desk: Desk) -> None:
+    draft = desk.submitted(comment="k = 5 for the ward")
+    desk.step(draft, "return", desk.officer, comment="k is too small")
+    desk.change(draft, 1, 8)
+    desk.step(draft, "submit", desk.steward, 2)
+    before, old = desk.shown(draft), desk.service.vault.ring.current.secret
+    done = rotate(desk.service, lambda *_: None, settle_seconds=0.0)
+    assert done.damaged == 0
+    again = {name: signed_in(desk.client, getattr(desk, name).email_address) for name in ("steward", "approver")}
+    found = desk.client.get(f"{DRAFTS}/{draft}", headers=again["steward"]).json()
+    assert found == before
+    assert [step["comment"] for step in found["steps"][:2]] == ["k = 5 for the ward", ""]
+    signed = desk.client.post(f"{DRAFTS}/{draft}/sign", json={"revision": 2, "comment": ""}, headers=again["approver"])
+    assert (signed.status_code, signed.json()["state"]) == (200, "approved")
+    stranger = Vault(desk.service.vault.folder, old)
+    with desk.service.database.reading() as connection:
+        for sealed in (one for one in SEALED if one.table.name.startswith("draft")):
+            for row in connection.execute(select(sealed.table)).all():
+                value = row._asdict()[sealed.column.name]
+                if value is not None:
+                    with pytest.raises(EngineError):
+                        stranger.unseal(value, label=sealed.label(connection, row))

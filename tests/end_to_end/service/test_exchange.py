@@ -204,6 +204,19 @@ def test_wrong_wishes_are_refused(house: House, dataset: int) -> None:
     assert house.post("approver", f"{path}/decisions", decision, status=409)["code"] == "exchange-unchecked"
 
 
+def test_a_check_uses_hierarchies_that_are_stored_with_the_dataset(house: House, dataset: int) -> None:
+    sexes = [["female", "*"], ["male", "*"]]
+    path = f"/datasets/{dataset}/hierarchies/sex"
+    assert house.ask("steward", "PUT", path, json={"hierarchy": sexes}).status_code in (200, 201)
+    attributes = PLAN["attributes"] | {"sex": {"role": "quasi-identifying", "hierarchy": {"stored": True}}}
+    plan = PLAN | {"attributes": attributes}
+    assert checked(house, received(house), dataset, plan=plan)
+    attributes["zip"] = attributes["sex"]
+    wish = {"dataset_id": dataset, "holding": HOLDING | {"plan": plan}}
+    missing = house.post("steward", f"{received(house)}/check", wish, status=400)
+    assert missing["code"] == "hierarchy-not-stored"
+
+
 def test_statistics_are_imported_listed_and_checked(house: House) -> None:
     table = {"name": "own", "source": "office", "licence": "CC0", "date": "2024-12-31", "reference": "everybody"}
     csv = "icd10,count\nE11.9,700\nI10,2000\n"

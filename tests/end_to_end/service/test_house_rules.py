@@ -27,6 +27,12 @@ from support.service import Person, client_of, new_person, new_person_with, on_s
 API = "/api/v1"
 COUNT = {"query": "SELECT COUNT(*) FROM PRIORI"}
 Create = Callable[..., Any]
+PRIVATE_IDS: dict[str, dict[str, Any]] = {
+    "unstated": {},
+    "none": {"private_id": "none"},
+    "private_id": {"private_id": "disease"},
+    "person": {"person": ["zip_code", "age"]},
+}
 
 
 def ruled(service: Service, **rules: Any) -> Service:
@@ -67,6 +73,8 @@ def by(rule: str) -> tuple[int, str, str]:
     [
         ({"least_k": 6}, release(5), "least_k"),
         ({"people": "stated"}, release(5), "people"),
+        ({"people": "stated"}, interactive(1), "people"),
+        ({"people": "counted"}, interactive(1) | {"private_id": "none"}, "people"),
         ({"required_models": [{"model": "l-diversity_distinct", "l": 3}]}, release(5), "required_models"),
         ({"largest_epsilon": 1}, interactive(2), "largest_epsilon"),
         ({"largest_delta": 1e-7}, interactive(1, 1e-6), "largest_delta"),
@@ -119,6 +127,24 @@ def test_a_stricter_rule_holds_for_projects_that_answered_before(
         for operation in ("analyze", "estimate"):
             answer = stricter.post(f"{project}/{operation}", json=COUNT, headers=researcher.headers)
             assert refusal(answer) == by("largest_epsilon")
+
+
+def test_queries_that_do_not_say_whom_a_row_is_about_end_with_the_rule(
+    service: Service, create: Create, researcher: Person
+) -> None:
+    made = {key: create(interactive(2) | stated).json()["project_id"] for key, stated in PRIVATE_IDS.items()}
+    answered: dict[str, list[int]] = {}
+    for rule in ("stated", "counted"):
+        with serving(service, people=rule) as stricter:
+            asked = [
+                stricter.post(f"{API}/projects/{number}/analyze", json=COUNT, headers=researcher.headers)
+                for number in made.values()
+            ]
+            answered[rule] = [answer.status_code for answer in asked]
+            assert all(refusal(answer) == by("people") for answer in asked if answer.status_code != 200)
+        broken = {one.project_id for one in broken_rules(ruled(service, people=rule))}
+        assert broken == {one for one, status in zip(made.values(), answered[rule], strict=True) if status != 200}
+    assert answered == {"stated": [403, 200, 200, 200], "counted": [403, 403, 200, 200]}
 
 
 def test_a_stricter_rule_holds_for_jobs_that_were_queued_before(service: Service, steward: Person) -> None:

@@ -279,6 +279,77 @@ def test_pseudonyms_come_from_another_house_over_certificates_and_no_key_is_here
     assert set((tmp_path / "out.csv").read_text().split()[1:]) == {row["pid"] for row in rows}
 
 
+@contextmanager
+def house_with_list(folder: Path, pids: list[str]) -> Iterator[str]:
+    """A patient list in a process of its own, which knows the research service by its certificate as a recipient."""
+    for name in ("research", "listing"):
+        key, certificate = create_certificate(name)
+        (folder / f"{name}.key").write_bytes(key)
+        (folder / f"{name}.pem").write_bytes(certificate)
+    there, trust = ["--folder", str(folder / "listing")], str(folder / "listing" / "patients")
+    assert main(["serve", *there, "--only", "patients", "--migrate-only"]) == 0
+    account = ["research@example.org", "--name", "Research", "--role", "recipient"]
+    assert main(["user", "create", *account, "--certificate", str(folder / "research.pem"), *there]) == 0
+    rows = [",".join(one.values()) for one in PEOPLE]
+    (folder / "people.csv").write_text("\n".join([",".join(PEOPLE[0]), *rows, ""]))
+    fields = ["--field", "first_names=first_names"]
+    words = ["patients", "register", str(folder / "people.csv"), *fields, "--output", str(folder / "pids.csv")]
+    assert main([*words, "--folder", trust]) == 0
+    pids += [line.split(",")[0] for line in (folder / "pids.csv").read_text().split()[1:]]
+    (folder / "agreed.txt").write_text("\n".join(pids[:4]))
+    for pid in pids[:4]:
+        (folder / "pid.txt").write_text(pid)
+        words = ["patients", "consent", "give", f"@{folder / 'pid.txt'}", "--purpose", "asthma-research"]
+        assert main([*words, "--folder", trust]) == 0
+    tls = ("--tls-certificate", str(folder / "listing.pem"), "--tls-key", str(folder / "listing.key"))
+    clients = ("--client-certificates", str(folder / "research.pem"))
+    with serving(folder / "listing", "--only", "patients", *tls, *clients) as served:
+        yield served.address
+
+
+@pytest.mark.slow
+def test_consent_comes_from_the_patient_list_of_another_house_at_every_hand_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The other house is asked when the release is made and whenever it leaves; without an answer nothing leaves."""
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
+    pids: list[str] = []
+    consent = {"purpose": "asthma-research"}
+    settings = {
+        "only": ("research", "pseudonyms"),
+        "project_domains": ("p7",),
+        "patients_certificate": tmp_path / "research.pem",
+        "patients_key": tmp_path / "research.key",
+        "patients_pinned": tmp_path / "listing.pem",
+    }
+    with house_with_list(tmp_path, pids) as address:
+        opened = house_in(tmp_path / "service", patients_at=address, **settings)
+        here = opened.__enter__()
+        with working(here.service):
+            here.post("trustee", "/domains", {"name": "p7", "kind": "list"}, status=201)
+            number = stays(here, pids)
+            assert any("no consent was checked" in warning for warning in create(here, number)["warnings"])
+            project = create(here, number, consent=consent)
+            made = here.post("source", "/domains/p7/pseudonyms", {"originals": pids})["pseudonyms"]
+            assert {row["pid"] for row in released(here, project)} == set(made[:4])
+            trust = ["--folder", str(tmp_path / "listing" / "patients")]
+            (tmp_path / "pid.txt").write_text(pids[0])
+            assert main(["patients", "consent", "withdraw", f"@{tmp_path / 'pid.txt'}", *trust]) == 0
+            assert f"project-{project['project_id']}" in capsys.readouterr().out
+            for path in ("csv", "preview"):
+                answer = here.ask("researcher", "GET", f"/projects/{project['project_id']}/{path}")
+                assert (answer.status_code, answer.json()["code"]) == (409, "consent-changed")
+            again = create(here, number, consent=consent)
+            assert {row["pid"] for row in released(here, again)} == set(made[1:4])
+    with working(here.service):  # the other house does not answer any more
+        answer = here.ask("researcher", "GET", f"/projects/{again['project_id']}/csv")
+        assert (answer.status_code, answer.json()["code"]) == (503, "trust-house-lost")
+        assert create(here, number, status=503, consent=consent)["code"] == "trust-house-lost"
+    opened.__exit__(None, None, None)
+    for path in (tmp_path / "service").rglob("*"):
+        assert not path.is_file() or not [pid for pid in pids if pid.encode() in path.read_bytes()], path
+
+
 @pytest.mark.slow
 def test_a_worker_makes_them_in_its_process_and_the_service_knows_at_once_how_far_the_logs_are(tmp_path: Path) -> None:
     """Otherwise a folder from before the release could be put back, and nobody would list the export."""

@@ -25,6 +25,7 @@ def verb(service: Service, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     return lambda *arguments: run("service", *arguments, "--folder", service.settings.folder)
 
 
+@pytest.mark.slow
 def test_the_key_is_replaced_while_the_service_answers(
     service: Service, client: TestClient, steward: Person, verb: Run
 ) -> None:

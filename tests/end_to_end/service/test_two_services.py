@@ -88,6 +88,7 @@ def _started(stack: ExitStack, patch: pytest.MonkeyPatch, folder: Path, house: s
     return stack.enter_context(serving(folder / house, *options, *files)).address
 
 
+@pytest.mark.slow
 def test_from_names_to_pseudonyms_through_both_houses_neither_of_which_can_join_them(houses: Houses) -> None:
     clinic = houses.as_seen_by("clinic", "patients")
     patients, pseudonyms = (houses.as_seen_by("database", house) for house in ("patients", "pseudonyms"))

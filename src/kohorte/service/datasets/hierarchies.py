@@ -15,6 +15,7 @@ from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import tables
 from kohorte.service.datasets.records import held, log_reading
+from kohorte.service.permissions import Permission
 from kohorte.service.storage.schema import hierarchies, now
 
 LONGEST_ATTRIBUTE = 255
@@ -30,6 +31,33 @@ def stored_for(connection: Connection, dataset_id: int) -> set[str]:
     """Return the columns of a dataset for which a hierarchy is stored."""
     columns = select(hierarchies.c.attribute).where(hierarchies.c.dataset_id == dataset_id)
     return set(connection.execute(columns).scalars())
+
+
+def listed(service: Service, actor: Actor, dataset_id: int) -> list[dict[str, Any]]:
+    """Return the columns of a dataset, and since when a hierarchy is stored for each."""
+    with service.database.reading() as connection:
+        dataset = dataset_for(service, connection, actor, dataset_id)
+        chosen = select(hierarchies.c.attribute, hierarchies.c.created_at).where(hierarchies.c.dataset_id == dataset_id)
+        since = {row.attribute: row.created_at for row in connection.execute(chosen)}
+    return [
+        {
+            "attribute_name": column["name"],
+            "distinct": column["distinct"],
+            "stored_at": since[column["name"]].isoformat() if column["name"] in since else None,
+        }
+        for column in dataset.columns or ()
+    ]
+
+
+def for_plan(service: Service, actor: Actor, dataset_id: int) -> dict[str, list[list[str]]]:
+    """Return all stored hierarchies of a dataset for a plan that refers to them."""
+    actor.refuse_without(Permission.SEE_VALUES)
+    with service.database.reading() as connection:
+        dataset_for(service, connection, actor, dataset_id)
+        found = stored(service, connection, dataset_id)
+    if found:
+        log_reading(service, actor, dataset_id, "read-hierarchy", values=sum(map(len, found.values())))
+    return found
 
 
 def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows: Rows) -> tuple[dict[str, Any], bool]:
@@ -52,7 +80,7 @@ def store(service: Service, actor: Actor, dataset_id: int, attribute: str, rows:
 def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> list[list[str]]:
     """Return the rows of a stored hierarchy; they contain values, so the audit log gets an entry."""
     with service.database.reading() as connection:
-        _refuse_unknown(dataset_for(service, connection, actor, dataset_id), attribute)
+        refuse_unknown(dataset_for(service, connection, actor, dataset_id), attribute)
         found = connection.execute(select(hierarchies).where(*_key(dataset_id, attribute))).one_or_none()
     if found is None:
         raise _nothing()
@@ -64,7 +92,7 @@ def show(service: Service, actor: Actor, dataset_id: int, attribute: str) -> lis
 def remove(service: Service, actor: Actor, dataset_id: int, attribute: str) -> None:
     """Remove a stored hierarchy; existing projects keep their copies."""
     with service.database.writing() as connection:
-        _refuse_unknown(dataset_for(service, connection, actor, dataset_id), attribute)
+        refuse_unknown(dataset_for(service, connection, actor, dataset_id), attribute)
         gone = connection.execute(delete(hierarchies).where(*_key(dataset_id, attribute)))
         if not gone.rowcount:
             raise _nothing()
@@ -93,7 +121,7 @@ def _write(connection: Connection, dataset_id: int, attribute: str, sealed: byte
 
 
 def _column(service: Service, dataset: Row[Any], attribute: str) -> pl.Series:
-    _refuse_unknown(dataset, attribute)
+    refuse_unknown(dataset, attribute)
     if len(attribute) > LONGEST_ATTRIBUTE:
         raise InputError(
             f"hierarchies are stored for columns whose names have at most {LONGEST_ATTRIBUTE} characters",
@@ -102,7 +130,7 @@ def _column(service: Service, dataset: Row[Any], attribute: str) -> pl.Series:
     return tables.text_column(service, dataset, attribute)
 
 
-def _refuse_unknown(dataset: Row[Any], attribute: str) -> None:
+def refuse_unknown(dataset: Row[Any], attribute: str) -> None:
     """Refuse a column that the dataset does not have, as a resource that is not found."""
     columns: Sequence[dict[str, Any]] = dataset.columns or ()
     if attribute not in [column["name"] for column in columns]:

@@ -11,7 +11,7 @@ import polars as pl
 from sqlalchemy import Row
 
 from kohorte.service.context import Service
-from kohorte.service.datasets import tables
+from kohorte.service.datasets import kept_results, tables
 from kohorte.service.datasets.table_cache import TableCache
 from kohorte.service.storage.database import Database
 
@@ -31,9 +31,10 @@ def frame(service: Service, dataset: Row[Any]) -> pl.DataFrame:
 
 
 def forget(service: Service, table_sha256: str | None) -> None:
-    """Remove the table of a deleted dataset from the memory of this process."""
+    """Remove the table of a deleted dataset, and what was computed from it, from the memory of this process."""
     if table_sha256 is not None:
         _cache(service).forget(table_sha256)
+        kept_results.forget(service, table_sha256)
 
 
 def kept_bytes(service: Service) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+from sqlalchemy import Row
 
 from kohorte.data import Role
 from kohorte.hierarchies import builder_to_dict
@@ -15,9 +16,10 @@ from kohorte.plans.person import Person
 from kohorte.plans.profile import ColumnProfile
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
-from kohorte.service.datasets import kept_tables, tables
+from kohorte.service.datasets import kept_results, kept_tables
 from kohorte.service.datasets.hierarchies import stored_for
 from kohorte.service.datasets.records import log_reading
+from kohorte.service.datasets.stored_references import using
 
 
 def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
@@ -25,25 +27,39 @@ def propose(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
     with service.database.reading() as connection:
         dataset = dataset_for(service, connection, actor, dataset_id)
         known = stored_for(connection, dataset_id)
-    found = proposal(tables.load(service, dataset), known)
-    log_reading(service, actor, dataset_id, "read-proposal", columns=len(found["columns"]))
-    return found
+    found = proposed(service, dataset)
+    log_reading(service, actor, dataset_id, "read-proposal", columns=len(found.columns))
+    return _to_dict(found, known)
 
 
 def proposed_plan(service: Service, actor: Actor, dataset_id: int) -> dict[str, Any]:
-    """Return the proposed plan for a dataset, ready to be changed; only roles if no plan can be proposed."""
+    """Return the proposed plan for a dataset, ready to be changed; only roles if no plan can be proposed.
+
+    Stored hierarchies are used instead of proposed ones.
+    """
     with service.database.reading() as connection:
         dataset = dataset_for(service, connection, actor, dataset_id)
-    found = plans.propose(kept_tables.frame(service, dataset))
+        known = stored_for(connection, dataset_id)
+    found = proposed(service, dataset)
     log_reading(service, actor, dataset_id, "read-proposal", columns=len(found.columns))
     if found.plan is not None:
-        return found.plan.to_dict()
-    return {"attributes": {column.name: {"role": str(column.role)} for column in found.columns}}
+        return using(found.plan.to_dict(), known)
+    return using({"attributes": {column.name: {"role": str(column.role)} for column in found.columns}}, known)
 
 
 def proposal(frame: pl.DataFrame, known: set[str]) -> dict[str, Any]:
     """Return a config for a table; the columns in `known` already have a stored hierarchy."""
-    found = plans.propose(frame)
+    return _to_dict(plans.propose(frame), known)
+
+
+def proposed(service: Service, dataset: Row[Any]) -> plans.Proposal:
+    """Return the proposal for a dataset, which stays in memory for a while: all pages begin with the same one."""
+    key = (str(dataset.table_sha256), "proposal")
+    found, _ = kept_results.PROPOSALS.get(service, key, lambda: plans.propose(kept_tables.frame(service, dataset)))
+    return found
+
+
+def _to_dict(found: plans.Proposal, known: set[str]) -> dict[str, Any]:
     config: dict[str, Any] = {
         "attributes": [_attribute(column, known, found.person) for column in found.columns],
         "privacy_models": [_model(model) for model in found.models],

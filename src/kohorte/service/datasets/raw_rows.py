@@ -7,7 +7,7 @@ from typing import Any
 from kohorte.data import as_text
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
-from kohorte.service.datasets import tables
+from kohorte.service.datasets import kept_tables
 from kohorte.service.datasets.records import log_reading
 from kohorte.service.permissions import Permission
 
@@ -17,7 +17,7 @@ def preview(service: Service, actor: Actor, dataset_id: int, *, rows: int) -> di
     actor.refuse_without(Permission.SEE_VALUES)
     with service.database.reading() as connection:
         dataset = dataset_for(service, connection, actor, dataset_id)
-    frame = tables.load(service, dataset).head(rows)
+    frame = kept_tables.frame(service, dataset).head(rows)
     log_reading(service, actor, dataset_id, "preview-dataset", rows=frame.height)
     texts = [as_text(column).fill_null("").to_list() for column in frame.get_columns()]
     return {"columns": frame.columns, "rows": [list(row) for row in zip(*texts, strict=True)]}

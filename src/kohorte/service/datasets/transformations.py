@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from kohorte.errors import InputError
-from kohorte.hierarchies import Bounds, Builder, Intervals, Ordering, Redaction
+from kohorte.hierarchies import Bounds, Builder, Intervals, Ordering, Redaction, SafeHarbor, builder_from_dict
 from kohorte.hierarchies.decimals import exact_decimals
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
@@ -42,11 +43,15 @@ def transformed(service: Service, actor: Actor, dataset_id: int, attribute: str,
     return rows
 
 
-def hierarchy_rows(builder: Builder, column: pl.Series) -> list[list[str]]:
-    """Return the rows of a hierarchy in the order of their values, without missing values."""
+def hierarchy_rows(builder: Builder, column: pl.Series, *, all_values: bool = True) -> list[list[str]]:
+    """Return the rows of a hierarchy in the order of their values, without missing values.
+
+    A builder that leaves values of the column out is refused, unless some values are enough.
+    """
     values = column.drop_nulls().unique().sort()
     _refuse_large(builder, values)
-    refuse_misfit(builder, column)
+    if all_values:
+        refuse_misfit(builder, column)
     table = builder.build(_in_order(builder, values.to_list()), attribute=column.name).table()
     if isinstance(builder, Redaction):
         table = table.with_columns(pl.lit(builder.mask * (table.width - 1)).alias(table.columns[-1]))
@@ -68,10 +73,29 @@ def labelled_intervals(intervals: Sequence[Interval], *, decimal: str = ".") -> 
     return Intervals(levels=[Bounds([*bounds, intervals[order[-1]].most], labels)], decimal=decimal)
 
 
+def stated_builder(entry: object, *, populations: str | None = None) -> Builder:
+    """Return the builder that is written as in a plan; it cannot refer to files of the server.
+
+    `populations` is the text of the file that `safe_harbor` needs for ZIP codes.
+    """
+    builder = builder_from_dict(entry, folder=Path())
+    if builder.files():
+        raise InputError(
+            f"{builder.name}: a hierarchy of the service cannot refer to a file; send its content",
+            code="hierarchy-option-invalid",
+        )
+    if populations is None:
+        return builder
+    if not isinstance(builder, SafeHarbor) or builder.kind != "zip":
+        raise InputError("populations: is only for safe_harbor with kind: zip", code="hierarchy-option-invalid")
+    return replace(builder, content=populations)
+
+
 def _in_order(builder: Builder, values: list[str]) -> list[str]:
     if isinstance(builder, Intervals):
-        numbers = exact_decimals(pl.Series(values, dtype=pl.String), point=builder.decimal, thousands=builder.thousands)
-        return [value for _, value in sorted(zip(numbers, values, strict=True))]
+        fitting = builder.label(values, attribute="").columns.to_series(0)
+        numbers = exact_decimals(fitting, point=builder.decimal, thousands=builder.thousands)
+        return [value for _, value in sorted(zip(numbers, fitting.to_list(), strict=True))]
     return values
 
 

@@ -16,7 +16,15 @@ from kohorte.errors import AccessDenied, InputError
 from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.deciding.answers import answer as answer_to_folder
 from kohorte.exchange.deciding.answers import remove_unfinished
-from kohorte.exchange.deciding.decisions import Choice, Decider, decide, decisions, state_of
+from kohorte.exchange.deciding.decisions import (
+    Choice,
+    Decider,
+    decide,
+    decisions,
+    policy_of,
+    state_of,
+    told,
+)
 from kohorte.exchange.deciding.folder import RequestFolder
 from kohorte.exchange.holding import Holding
 from kohorte.exchange.peers.sending import answer_to_peer, deliver
@@ -24,6 +32,8 @@ from kohorte.exchange.picture.page import to_html
 from kohorte.exchange.request import Request
 from kohorte.service.access import DATASET, Actor, dataset_for
 from kohorte.service.context import Service
+from kohorte.service.datasets import hierarchies
+from kohorte.service.datasets.stored_references import refers_to_stored, resolved
 from kohorte.service.integrity.marks import USER, USERS
 from kohorte.service.jobs.queue import Kind, Subject, enqueue
 from kohorte.service.parts import Part
@@ -63,20 +73,22 @@ def listed(service: Service) -> list[dict[str, Any]]:
     """All requests and how far they are, the newest first."""
     with requests_of(service) as opened_folder:
         folder = opened_folder.at_once()
-        return [_shown(folder, number) for number in reversed(folder.numbers())]
+        return [_shown(folder, number) | _decided(folder, number) for number in reversed(folder.numbers())]
 
 
 def shown(service: Service, number: int) -> dict[str, Any]:
     """A request, how far it is, and who decided what."""
-    with requests_of(service) as folder:
+    with requests_of(service) as opened_folder:
+        folder = opened_folder.at_once()
         found = _found(folder, number)
-        return found | {"request": folder.request(number).to_dict(), "decisions": _decided(folder, number)}
+        return found | {"request": folder.request(number).to_dict()} | _decided(folder, number)
 
 
 def begin_check(service: Service, actor: Actor, number: int, dataset_id: int, holding: Mapping[str, Any]) -> int:
     """Start the job that checks a request against the table of a dataset; returns its number."""
     with requests_of(service) as folder:
         _found(folder, number)
+    holding = {**holding, "plan": _plan(service, actor, dataset_id, holding)}
     described = Holding.from_dict(holding)
     if described.plan.files():
         raise InputError("a plan of the service cannot refer to files: give hierarchies as rows", code="plan-files")
@@ -101,10 +113,18 @@ def begin_check(service: Service, actor: Actor, number: int, dataset_id: int, ho
     return job_id
 
 
+def _plan(service: Service, actor: Actor, dataset_id: int, holding: Mapping[str, Any]) -> object:
+    """The plan of a holding, with the rows of the stored hierarchies of the dataset that it refers to."""
+    plan = holding.get("plan")
+    named = refers_to_stored(plan)
+    return resolved(plan, hierarchies.for_plan(service, actor, dataset_id)) if named else plan
+
+
 def record(service: Service, number: int) -> CheckRecord:
     """The record of the latest check."""
-    with requests_of(service) as folder:
-        _found(folder, number)
+    with requests_of(service) as opened_folder:
+        folder = opened_folder.at_once()
+        _refuse_unknown(folder, number)
         return folder.record(number)
 
 
@@ -113,6 +133,12 @@ def page(service: Service, actor: Actor, number: int) -> str:
     with requests_of(service) as folder, ledger_of(service, actor) as ledger:
         proven = _found(folder, number)["proven"]
         return to_html(folder.record(number), number_of_request=number, proven=proven, earlier=ledger.releases())
+
+
+def earlier(service: Service, actor: Actor) -> list[dict[str, Any]]:
+    """What the disclosure ledger remembers: facts of everything that was sent before, without people."""
+    with ledger_of(service, actor) as ledger:
+        return ledger.releases()
 
 
 def decide_request(
@@ -125,7 +151,7 @@ def decide_request(
         before = decisions(folder, number, folder.record(number)).choices
         approvers.refuse_dependent(service, tuple(dict.fromkeys((*before, name_of(actor)))))
         decide(folder, number, Choice(choice), person=person, today=_today(), reason=reason, check=check)
-        found = _shown(folder, number) | {"decisions": _decided(folder, number)}
+        found = _shown(folder, number) | _decided(folder, number)
     note(service, actor, f"decide-{choice}", f"request {number}")
     return found
 
@@ -138,14 +164,25 @@ def answer_request(service: Service, actor: Actor, number: int) -> dict[str, Any
         if folder.origin(number) is not None:
             item = answer_to_peer(folder, number, ledger, today=_today(), actor=name_of(actor))
             sent = deliver(folder.trust, item, actor=name_of(actor))
-            told: dict[str, Any] = {"to": sent.to, "state": str(sent.state), "files": []}
+            made: dict[str, Any] = {"to": sent.to, "state": str(sent.state), "files": []}
         else:
             with folder.held(number):
                 remove_unfinished(folder, number, files := _files(folder, number))
-                made = answer_to_folder(folder, number, files, ledger, today=_today(), actor=name_of(actor))
-            told = {"to": None, "state": "written", "files": sorted(path.name for path in made.files)}
+                written = answer_to_folder(folder, number, files, ledger, today=_today(), actor=name_of(actor))
+            made = {"to": None, "state": "written", "files": sorted(path.name for path in written.files)}
     note(service, actor, "answer-request", f"request {number}")
-    return {"number": number, **told}
+    return {"number": number, **made}
+
+
+def answer_names(service: Service, number: int) -> list[str]:
+    """The names of the files of an answer; none before there is one, and none if it was sent over the network."""
+    with requests_of(service) as opened_folder:
+        folder = opened_folder.at_once()
+        _refuse_unknown(folder, number)
+        if not folder.was_answered(number):
+            return []
+        files = _files(folder, number)
+        return sorted(path.name for path in files.iterdir()) if files.is_dir() else []
 
 
 def answer_file(service: Service, actor: Actor, number: int, name: str) -> Path:
@@ -168,9 +205,13 @@ def _decider(service: Service, actor: Actor) -> Decider:
 
 
 def _found(folder: RequestFolder, number: int) -> dict[str, Any]:
+    _refuse_unknown(folder, number)
+    return _shown(folder, number)
+
+
+def _refuse_unknown(folder: RequestFolder, number: int) -> None:
     if number not in folder.numbers():
         raise AccessDenied("there is no such request", code="not-found")
-    return _shown(folder, number)
 
 
 def _shown(folder: RequestFolder, number: int) -> dict[str, Any]:
@@ -188,11 +229,12 @@ def _shown(folder: RequestFolder, number: int) -> dict[str, Any]:
     }
 
 
-def _decided(folder: RequestFolder, number: int) -> list[dict[str, str]]:
+def _decided(folder: RequestFolder, number: int) -> dict[str, Any]:
+    """Who decided what about the latest check, and how many people must agree to a release."""
     if not folder.checked(number)["check"]:
-        return []
-    found = decisions(folder, number, folder.record(number)).choices
-    return [{"person": person, "decision": str(choice)} for person, choice in found.items()]
+        return {"decisions": [], "deciders": None}
+    record = folder.record(number)
+    return {"decisions": told(folder, number, record), "deciders": policy_of(record).deciders}
 
 
 def _files(folder: RequestFolder, number: int) -> Path:

@@ -33,6 +33,16 @@ def shown_certificate(certificate: Certificate) -> Certificate:
     return Certificate(facts)
 
 
+def text_of(facts: Mapping[str, Any]) -> str:
+    """Return a certificate as it is handed out; reports and signatures name the hash of this text."""
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def hash_of(facts: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a certificate as it is handed out."""
+    return hashlib.sha256(text_of(facts).encode()).hexdigest()
+
+
 def without_values(hierarchy: Mapping[str, Any]) -> dict[str, Any]:
     """Return a hierarchy of a plan with the options that cannot list values, and no others."""
     return {

@@ -31,15 +31,15 @@ from kohorte.plans.people.project_pseudonyms import Pseudonymize
 from kohorte.release import Candidate, Release, anonymize, find_candidate, warnings
 from kohorte.release.certificate import FileFacts
 from kohorte.release.write import certified_bytes
-from kohorte.report.page import to_html
 from kohorte.report.write import report_of
 from kohorte.risks import RiskPolicy, risk
 from kohorte.search import Progress
 from kohorte.service.disclosures.examined import examined, keep_waiting, words_of
 from kohorte.service.integrity.marks import DATASET, PROJECT, Marked
-from kohorte.service.jobs.evidence import shown_certificate
+from kohorte.service.jobs.evidence import hash_of, shown_certificate
 from kohorte.service.jobs.queue import Kind
 from kohorte.service.jobs.release_check import checked
+from kohorte.service.jobs.stored_report import pages
 from kohorte.service.settings import UNPACKED_LIMIT
 from kohorte.service.trust.leaving.releases import Places, consented, pseudonymizer
 from kohorte.service.vault import Content, Vault
@@ -200,7 +200,7 @@ def make_release(work: Work) -> Done:
     if (consent := noted(content)) is not None:
         shown.facts["consent"] = consent
     work.reporter.progress(0.8, "measuring the risk for the report")
-    report = _report(frame, release, content, str(shown.facts["plan_sha256"]))
+    report = _report(frame, release, content, shown.facts)
     work.reporter.progress(0.95, "writing the release")
     values = {
         "release_file": work.lock(content, Content.RELEASE),
@@ -226,12 +226,13 @@ def _plan(request: Mapping[str, Any]) -> Plan:
     return plan
 
 
-def _report(frame: pl.DataFrame, release: Release, content: bytes, plan_sha256: str) -> bytes:
-    facts = replace(report_of(frame, release.plan, release=release, view="public"), plan_sha256=plan_sha256)
+def _report(frame: pl.DataFrame, release: Release, content: bytes, certificate: Mapping[str, Any]) -> bytes:
+    facts = report_of(frame, release.plan, release=release, view="public")
+    facts = replace(facts, plan_sha256=str(certificate["plan_sha256"]), certificate_sha256=hash_of(certificate))
     if facts.after is not None:
         named = FileFacts(RELEASE_NAME, hashlib.sha256(content).hexdigest())
         facts = replace(facts, after=replace(facts.after, file=named))
-    return to_html(facts).encode()
+    return pages(facts)
 
 
 def measure_risk(work: Work) -> Done:

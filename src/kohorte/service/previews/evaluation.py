@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
+from sqlalchemy import Row
 
 from kohorte.data import as_text
 from kohorte.plans import Plan
@@ -48,17 +49,24 @@ def figures(service: Service, actor: Actor, dataset_id: int, config: Mapping[str
     return told
 
 
-def _evaluated(
+def plan_and_dataset(
     service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]
-) -> tuple[Release, dict[str, Any]]:
+) -> tuple[Plan, Row[Any]]:
+    """Return the plan of a config, with the stored hierarchies of its dataset, and the dataset."""
     actor.refuse_without(Permission.SEE_VALUES)
     with service.database.reading() as connection:
         dataset = dataset_for(service, connection, actor, dataset_id)
         stored = hierarchies.stored(service, connection, dataset_id)
-    plan = read_plan(config, Dataset(names_of(dataset), stored))
+    return read_plan(config, Dataset(names_of(dataset), stored)), dataset
+
+
+def _evaluated(
+    service: Service, actor: Actor, dataset_id: int, config: Mapping[str, Any]
+) -> tuple[Release, dict[str, Any]]:
+    plan, dataset = plan_and_dataset(service, actor, dataset_id, config)
     service.settings.rules.refuse(ReleaseTerms.of(plan))
     began = time.perf_counter()
-    release = anonymize(kept_tables.frame(service, dataset), plan, progress=_Patience(SECONDS))
+    release = anonymize(kept_tables.frame(service, dataset), plan, progress=Patience(SECONDS))
     return release, _told(release, plan, time.perf_counter() - began)
 
 
@@ -79,7 +87,7 @@ def _told(release: Release, plan: Plan, seconds: float) -> dict[str, Any]:
     }
 
 
-class _Patience:
+class Patience:
     """Lets a search go on for some seconds."""
 
     def __init__(self, seconds: float) -> None:

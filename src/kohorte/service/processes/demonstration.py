@@ -1,4 +1,4 @@
-"""A filled service for trying it out: made-up patients, a release, queries, and an account for every kind of person."""
+"""A filled service for trying it out: made-up patients and requests, a release, queries, an account for every role."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from kohorte.service.jobs.listing import shown
 from kohorte.service.jobs.queue import State
 from kohorte.service.jobs.worker import Worker
 from kohorte.service.permissions import Role
+from kohorte.service.processes.demonstrated_series import start_series
+from kohorte.service.processes.made_up_patients import fill_patients
+from kohorte.service.processes.made_up_requests import HOUSE, fill_exchange
 from kohorte.service.projects import store
 from kohorte.service.vault import Content
 
@@ -33,8 +36,11 @@ PEOPLE: Mapping[str, tuple[str, tuple[Role, ...]]] = {
     "researcher": ("Rosa Researcher", (Role.RESEARCHER,)),
     "officer": ("Otto Officer", (Role.DATA_PROTECTION_OFFICER,)),
     "approver": ("Anna Approver", (Role.APPROVER,)),
+    "second-approver": ("Arne Approver", (Role.APPROVER,)),
     "trustee": ("Tarek Trustee", (Role.TRUSTEE,)),
     "operator": ("Olga Operator", (Role.OPERATOR,)),
+    "source": ("Clinic for the heart", (Role.SOURCE,)),
+    "recipient": ("Database of the registry", (Role.RECIPIENT,)),
 }
 QUERIES: dict[str, Any] = {
     "attributes": [
@@ -63,10 +69,13 @@ class Account:
 
 
 def fill(service: Service, *, rows: int, seed: int) -> list[Account]:
-    """Create accounts, a dataset, a release and a project for queries; return the accounts."""
+    """Create accounts, a dataset, a release, a project for queries, requests and patients; return the accounts."""
     numbers, accounts = _people(service)
-    steward = Actor(numbers["steward"], frozenset({Role.STEWARD}))
+    actors = {name: Actor(numbers[name], frozenset(roles)) for name, (_, roles) in PEOPLE.items()}
+    steward = actors["steward"]
+    fill_patients(service, actors)
     table = cohort(rows, seed=seed)
+    start_series(service.settings.series_path, table)
     dataset_id, job_id = _uploaded(service, steward, table)
     worker = Worker(service, "demonstration")
     thread = threading.Thread(target=worker.run, daemon=True)
@@ -79,6 +88,8 @@ def fill(service: Service, *, rows: int, seed: int) -> list[Account]:
             "Admissions", "A table for research", dataset_id, numbers["researcher"], {"plan": plan.to_dict()}
         )
         _wait(service, steward, store.create(service, steward, released).job_id)
+        asking = (steward, actors["researcher"])
+        _wait(service, steward, fill_exchange(service, *asking, dataset_id=dataset_id, plan=plan.to_dict()))
     finally:
         worker.stop()
         thread.join(SECONDS)
@@ -97,7 +108,7 @@ def _people(service: Service) -> tuple[dict[str, int], list[Account]]:
             service,
             email_address=account.email_address,
             name=words,
-            institution="Made-up Hospital",
+            institution=HOUSE,
             password=account.password,
             roles=roles,
             by=None,

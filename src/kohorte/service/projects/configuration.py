@@ -53,7 +53,7 @@ def read_config(config: Mapping[str, Any], dataset: Dataset) -> Plan | QueryTerm
     """Return the plan or the terms of a config; an invalid config is refused with the position of the error."""
     person_because(config)
     if "plan" in config:
-        return stated_plan(config, dataset.columns)
+        return stated_plan(config, dataset.columns, dataset.hierarchies)
     given = _known(config, KEYS, "config")
     attributes = _attributes(given.get("attributes"), dataset.columns)
     models = _models(given.get("privacy_models"))

@@ -28,6 +28,7 @@ from kohorte.dp.budget.budget import NOTHING, Composition, Cost, exactly
 from kohorte.errors import AccessDenied, BudgetExceeded
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.house_rules import QuestionTerms
 from kohorte.service.integrity import marks
 from kohorte.service.permissions import Permission
 from kohorte.service.projects.ruled_projects import terms_of_project
@@ -126,9 +127,9 @@ def _counted(service: Service, row: Row[Any]) -> Cost:
     paid = _paid(row)
     if row.composition == Composition.PURE or paid == NOTHING:
         return paid
-    budget = terms_of_project(service, row)
-    assert isinstance(budget, Budget)
-    return _whole(budget)
+    terms = terms_of_project(service, row)
+    assert isinstance(terms, QuestionTerms)
+    return _whole(terms.budget)
 
 
 def _added(asked: Asked, paid: Cost) -> Cost:

@@ -13,11 +13,11 @@ from kohorte.models import MODELS, PrivacyModel, model_from_dict
 from kohorte.plans import Plan
 from kohorte.plans.columns import check_columns
 from kohorte.plans.parts import Attribute, Within
+from kohorte.service.datasets.stored_references import WITH_HIERARCHY, resolved
 
 MOST_SECONDS = 24 * 60 * 60
 ABOUT = ("title", "purpose", "recipient")
 PARTS = ("suppression_limit", "metric", "search", "missing", "missing_values", "person", "linked_by", *ABOUT)
-WITH_HIERARCHY = (Role.QUASI_IDENTIFYING, Role.SENSITIVE)
 
 
 def to_plan(
@@ -39,12 +39,17 @@ def to_plan(
         return _checked(plan, columns)
 
 
-def stated_plan(config: Mapping[str, Any], columns: Sequence[str]) -> Plan:
-    """Return the plan of a config that is a plan: `{"plan": {...}}`, perhaps with `person_because` and `consent`."""
+def stated_plan(
+    config: Mapping[str, Any], columns: Sequence[str], stored: Mapping[str, Sequence[Sequence[str]]]
+) -> Plan:
+    """Return the plan of a config that is a plan: `{"plan": {...}}`, perhaps with `person_because` and `consent`.
+
+    A hierarchy `{stored: true}` is the one that is stored for the column.
+    """
     if not set(config) <= {"plan", "person_because", "consent"}:
         raise _wrong("config", "plan excludes all other keys but person_because and consent")
     with Within("config.plan"):
-        data = config["plan"]
+        data = resolved(config["plan"], stored)
         plan = Plan.from_dict({"kohorte": 1, **data} if isinstance(data, Mapping) else data)
         return _checked(plan, columns)
 

@@ -17,6 +17,7 @@ from kohorte.errors import AccessDenied, InputError
 from kohorte.service.access import Actor, project_for
 from kohorte.service.context import Service
 from kohorte.service.disclosures.given import remembered_answers
+from kohorte.service.house_rules import QuestionTerms
 from kohorte.service.integrity import marks
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import tables
@@ -65,7 +66,7 @@ class _InteractiveProject:
 def answer_query(service: Service, actor: Actor, project_id: int, asked: Query) -> dict[str, Any]:
     """Answer a query from the actor's own account."""
     found = _interactive(service, actor, project_id)
-    service.settings.rules.refuse(found.terms.budget)
+    service.settings.rules.refuse(QuestionTerms.of(found.terms.metadata))
     metadata, price = found.terms.of_project(project_id), found.price(asked)
     with remembered_answers(service, actor, project_id) as memory:
         table = tables.typed(service, found.dataset, metadata, memory)
@@ -88,7 +89,7 @@ def answer_query(service: Service, actor: Actor, project_id: int, asked: Query) 
 def estimate(service: Service, actor: Actor, project_id: int, asked: Query) -> dict[str, Any]:
     """Return the cost and the expected error of a query; nothing is read or spent."""
     found = _interactive(service, actor, project_id)
-    service.settings.rules.refuse(found.terms.budget)
+    service.settings.rules.refuse(QuestionTerms.of(found.terms.metadata))
     ledger = DatabaseLedger(service, project_id, actor.user_id)
     price = found.price(asked)
     metadata = found.terms.of_project(project_id)

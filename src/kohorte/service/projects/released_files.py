@@ -12,9 +12,11 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from kohorte.errors import EngineError, InputError
+from kohorte.languages import ENGLISH, Language
 from kohorte.service.access import Actor, project_for
 from kohorte.service.context import Service
 from kohorte.service.disclosures.given import record_given
+from kohorte.service.jobs.stored_report import page_in
 from kohorte.service.permissions import Permission
 from kohorte.service.projects import queries
 from kohorte.service.projects.ruled_projects import refuse_broken
@@ -46,11 +48,11 @@ def certificate(service: Service, actor: Actor, project_id: int) -> dict[str, An
     return found
 
 
-def report(service: Service, actor: Actor, project_id: int) -> bytes:
-    """Return the public report on the released table, as a page."""
+def report(service: Service, actor: Actor, project_id: int, language: Language = ENGLISH) -> bytes:
+    """Return the public report on the released table, as a page in the language of the reader."""
     project = _released(service, actor, project_id, "read-report")
     with _unless_deleted(service, actor, project_id):
-        return service.vault.read(_file(project.report_file), Content.REPORT)
+        return page_in(service.vault.read(_file(project.report_file), Content.REPORT), language)
 
 
 def questions(

@@ -12,6 +12,7 @@ from kohorte.plans import Plan
 from kohorte.service.access import DATASET, Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
+from kohorte.service.datasets.stored_references import refers_to_stored
 from kohorte.service.jobs.evidence import without_values
 from kohorte.service.jobs.queue import Kind, Subject, enqueue
 from kohorte.service.permissions import Permission
@@ -51,7 +52,7 @@ def _refuse_values(config: Mapping[str, Any], plan: Plan) -> None:
     """Refuse hierarchies that list values: with one of their own somebody could count the rows of any value."""
     stated: Mapping[str, Any] = plan.to_dict()
     attributes = stated["attributes"]
-    for name in attributes if "plan" in config else _with_own_hierarchy(config["attributes"]):
+    for name in _stated(config["plan"]) if "plan" in config else _with_own_hierarchy(config["attributes"]):
         hierarchy = attributes[name].get("hierarchy", {})
         if without_values(hierarchy) != hierarchy:
             raise AccessDenied(
@@ -59,6 +60,11 @@ def _refuse_values(config: Mapping[str, Any], plan: Plan) -> None:
                 "and the one that is stored for the column is used",
                 code="not-allowed",
             )
+
+
+def _stated(plan: Mapping[str, Any]) -> list[str]:
+    """The columns of a plan, except those that use the stored hierarchy."""
+    return [name for name in plan["attributes"] if name not in refers_to_stored(plan)]
 
 
 def _with_own_hierarchy(attributes: Sequence[Mapping[str, Any]]) -> list[str]:

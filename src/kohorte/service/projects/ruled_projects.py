@@ -14,7 +14,7 @@ from kohorte.errors import KohorteError
 from kohorte.models import model_from_dict
 from kohorte.plans.person import as_person
 from kohorte.service.context import Service
-from kohorte.service.house_rules import Breach, ReleaseTerms, Terms
+from kohorte.service.house_rules import Breach, QuestionTerms, ReleaseTerms, Terms
 from kohorte.service.integrity import marks
 from kohorte.service.projects.query_terms import DIFFERENTIAL_PRIVACY
 from kohorte.service.projects.store import LISTED, summary_of
@@ -46,9 +46,8 @@ def terms_of_project(service: Service, project: Row[Any]) -> Terms:
     models = summary["privacy_models"]
     if models[0]["model_name"] == DIFFERENTIAL_PRIVACY:
         parameters = models[0]["model_params"]
-        return Budget(
-            **{key: parameters[key] for key in ("epsilon", "delta", "composition") if _given(parameters, key)}
-        )
+        given = {key: parameters[key] for key in ("epsilon", "delta", "composition") if _given(parameters, key)}
+        return QuestionTerms(Budget(**given), as_person(summary.get("person", summary.get("private_id"))))
     roles = {entry["attribute_name"]: Role(entry["attribute_type"]) for entry in summary["attributes"]}
     person = as_person(summary.get("person"))
     return ReleaseTerms(roles, tuple(model_from_dict(_entry(model)) for model in models), person)

@@ -19,7 +19,7 @@ from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
 from kohorte.service.datasets.tables import load
 from kohorte.service.disclosures.given import forget_waiting
-from kohorte.service.house_rules import ReleaseTerms
+from kohorte.service.house_rules import QuestionTerms, ReleaseTerms
 from kohorte.service.integrity import marks
 from kohorte.service.jobs.queue import Kind, State, Subject, enqueue
 from kohorte.service.projects import tables
@@ -69,7 +69,9 @@ def create(service: Service, actor: Actor, wanted: NewProject, *, within: Within
         refuse_inactive(service, connection, wanted.researcher_id)
         stored = hierarchies.stored(service, connection, wanted.dataset_id)
     terms = read_config(wanted.config, Dataset(names_of(dataset), stored))
-    service.settings.rules.refuse(terms.budget if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms))
+    service.settings.rules.refuse(
+        QuestionTerms.of(terms.metadata) if isinstance(terms, QueryTerms) else ReleaseTerms.of(terms)
+    )
     warnings: tuple[str, ...] = ()
     consent = releases.stated_consent(wanted.config, names_of(dataset))
     if isinstance(terms, Plan):

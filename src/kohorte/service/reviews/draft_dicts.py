@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ from sqlalchemy import Connection, Row, select
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.integrity.marks import PROJECT
+from kohorte.service.jobs.evidence import hash_of
 from kohorte.service.permissions import Permission
 from kohorte.service.projects.summary import summary
 from kohorte.service.reviews import deciding, rows, signatures
@@ -40,7 +39,7 @@ def show(service: Service, actor: Actor, draft_id: int) -> dict[str, Any]:
     config = rows.config_of(service, draft)
     before = rows.reviewed_config_of(service, draft)
     found = signatures.counting(draft, steps)
-    evidence = None if project is None or project.certificate is None else _hash_of(project.certificate)
+    evidence = None if project is None or project.certificate is None else hash_of(project.certificate)
     return {
         **_brief(draft, people, tables),
         **summary(config),
@@ -132,8 +131,3 @@ def _project(service: Service, connection: Connection, draft: Row[Any]) -> Row[A
         service.guard.refuse_known(connection, PROJECT, draft.project_id)
         return None
     return None if row.deleted_at is not None else service.guard.checked(connection, PROJECT, row)
-
-
-def _hash_of(certificate: Mapping[str, Any]) -> str:
-    """The hash of a certificate, of the bytes in which the interface sends it."""
-    return hashlib.sha256(json.dumps(certificate, ensure_ascii=False).encode()).hexdigest()

@@ -9,6 +9,7 @@ from kohorte.patients.consents.filtering import Purpose, note_people
 from kohorte.patients.consents.register import Consents
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.permissions import Permission
 from kohorte.service.trust import limits
 from kohorte.service.trust.folders import note
 from kohorte.service.trust.patients import ABOUT, patient_list
@@ -69,7 +70,12 @@ def export(
     project: str,
     categories: Sequence[str] = (),
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Note an export to a project; return its number and the people who agreed, with the kinds of data."""
+    """Note an export to a project; return its number and the people who agreed, with the kinds of data.
+
+    Only people who may see the list can ask for everybody; others learn nothing about PIDs that they do not have.
+    """
+    if pids is None:
+        actor.refuse_without(Permission.MANAGE_PATIENTS)
     wish = Purpose(purpose, project)
     limits.count(service, actor, len(pids or ()))
     with patient_list(service, actor) as patients:
@@ -79,9 +85,14 @@ def export(
     return number, [{"pid": pid, "categories": kinds[pid]} for pid in sorted(kinds)]
 
 
-def confirm(service: Service, actor: Actor, number: int) -> int:
+def confirm_asked(service: Service, actor: Actor, number: int) -> int:
+    """Check an export for somebody who asks: people who may not see the list can ask about their own exports."""
+    return confirm(service, actor, number, only_own=not actor.may(Permission.MANAGE_PATIENTS))
+
+
+def confirm(service: Service, actor: Actor, number: int, *, only_own: bool = False) -> int:
     """Check that everybody in an export is still covered; return how many people it has."""
     with patient_list(service, actor) as patients:
-        people = Consents(patients).confirm(number)
+        people = Consents(patients).confirm(number, only_own=only_own)
     note(service, actor, "confirm-export", f"export {number}", people=people)
     return people

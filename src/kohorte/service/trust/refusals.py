@@ -33,7 +33,13 @@ PREFIXES = {
     "/api/v1/exchange": Part.EXCHANGE,
     "/ttp-fhir/": Part.PSEUDONYMS,
     "/v1/fhir/": Part.PSEUDONYMS,
+    "/app/patients": Part.PATIENTS,
+    "/app/way-back/people": Part.PATIENTS,
+    "/app/way-back": Part.PSEUDONYMS,
+    "/app/pseudonyms": Part.PSEUDONYMS,
+    "/app/exchange": Part.EXCHANGE,
 }
+"""How the paths of a part begin, of the REST interface and of the pages; the first that fits counts."""
 _log = logging.getLogger("kohorte.service")
 
 

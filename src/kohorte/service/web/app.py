@@ -47,7 +47,10 @@ from kohorte.service.web.routes import (
     way_back,
 )
 from kohorte.service.web.routes.exchange import asking, parcels, requests, statistics
+from kohorte.service.web.routes.previews import series
 from kohorte.service.web.routes.reviews import drafts
+from kohorte.service.web.routes.risks import assessment, exploration
+from kohorte.service.web.routes.surveys import planning
 from kohorte.service.web.screens.problem_pages import ProblemPages
 from kohorte.service.web.screens.renewal import Renewal
 from kohorte.service.web.screens.routers import screens_of
@@ -66,7 +69,7 @@ THREADS = 8
 """Requests that run at the same time; more threads would only contend for the interpreter lock."""
 SHARED = (accounts, users, approvals, audit, health)
 ROUTES: Mapping[Part, tuple[ModuleType, ...]] = {
-    Part.RESEARCH: (datasets, risk, projects, drafts, rules, jobs),
+    Part.RESEARCH: (datasets, risk, exploration, assessment, projects, drafts, series, rules, jobs, planning),
     Part.PATIENTS: (patients, consents),
     Part.PSEUDONYMS: (domains, way_back),
     Part.EXCHANGE: (statistics, requests, asking, parcels),

@@ -96,7 +96,7 @@ async def _noted(request: Request, error: KohorteError) -> None:
     """Note a refusal in the log of the part that was called, if somebody was signed in."""
     part, actor = refusals.part_of(request.url.path), getattr(request.state, "actor", None)
     if part is not None and actor is not None:
-        operation = request.scope["route"].name
+        operation = getattr(request.state, "operation", request.scope["route"].name)  # pages call operations
         await run_in_threadpool(refusals.note, request.app.state.service, part, actor, operation, error)
 
 

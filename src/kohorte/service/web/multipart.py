@@ -181,6 +181,22 @@ async def received(
     return Upload(writer.name, form.file_name, writer.bytes, writer.sha256), form.fields
 
 
+async def received_text(request: Request, *, limit: int, also: Collection[str] = ()) -> tuple[str, dict[str, Any]]:
+    """Read a small text file and the other fields of a form; the file stays in memory and never reaches the disk."""
+    form = Form(limit=limit, also=also)
+    parser = _parser(request.headers, form)
+    async for chunk in request.stream():
+        _feed(parser, chunk)
+    if not form.ended:
+        raise _malformed("the last boundary is missing")
+    if form.file_name is None:
+        raise _missing("file")
+    try:
+        return form.taken().decode("utf-8-sig"), form.fields
+    except UnicodeDecodeError:
+        raise InputError("the file is not UTF-8", code="upload-not-text") from None
+
+
 @asynccontextmanager
 async def _locked(vault: Vault) -> AsyncIterator[LockedWriter]:
     """A new encrypted file, named if the block succeeds; disk access runs in a thread."""

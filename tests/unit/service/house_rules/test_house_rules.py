@@ -10,7 +10,7 @@ from kohorte.data import Role
 from kohorte.dp import Budget
 from kohorte.errors import AccessDenied, InputError
 from kohorte.models import DistinctLDiversity, EntropyLDiversity, KAnonymity, KMap, PrivacyModel, SafeHarborRule
-from kohorte.service.house_rules import HouseRules, ReleaseTerms
+from kohorte.service.house_rules import HouseRules, QuestionTerms, ReleaseTerms
 from kohorte.service.problems import problem_of
 
 ROLES = {"name": Role.IDENTIFYING, "zip": Role.QUASI_IDENTIFYING, "diagnosis": Role.SENSITIVE, "stage": Role.SENSITIVE}
@@ -129,12 +129,15 @@ def test_a_model_of_a_population_is_compared_for_the_subset_of_the_plan() -> Non
 )
 def test_the_budget_of_a_project_is_limited(budget: Budget, rule: str | None) -> None:
     rules = HouseRules(largest_epsilon=2, largest_delta=1e-5)
-    assert next((breach.rule for breach in rules.breaches(budget)), None) == rule
+    assert next((breach.rule for breach in rules.breaches(QuestionTerms(budget))), None) == rule
 
 
 def test_a_project_cannot_have_more_than_its_dataset() -> None:
     rules = HouseRules(largest_epsilon=None, dataset_epsilon=1, dataset_delta=1e-6, largest_delta=None)
-    assert [breach.rule for breach in rules.breaches(Budget(2, 1e-5))] == ["dataset_epsilon", "dataset_delta"]
+    assert [breach.rule for breach in rules.breaches(QuestionTerms(Budget(2, 1e-5)))] == [
+        "dataset_epsilon",
+        "dataset_delta",
+    ]
 
 
 def test_a_refusal_names_the_rule() -> None:

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import kohorte as ko
+from kohorte.dp import Budget
 from kohorte.errors import InputError, NoSolution
-from kohorte.service.house_rules import HouseRules, ReleaseTerms
+from kohorte.service.house_rules import HouseRules, QuestionTerms, ReleaseTerms
 
 K, L = 3, 2
 REQUIRED = [{"model": "k-anonymity", "k": K}, {"model": "l-diversity_distinct", "l": L}]
@@ -98,6 +99,19 @@ def test_what_a_house_that_counts_people_lets_pass_protects_people() -> None:
 def test_a_house_can_ask_for_a_statement_about_people(person: object, rules: list[str]) -> None:
     terms = ReleaseTerms.of(plan([MODELS[2], MODELS[3]], person))
     assert [breach.rule for breach in STATED.breaches(terms)] == rules
+
+
+@pytest.mark.parametrize(
+    ("private_id", "stated", "counted"),
+    [(None, ["people"], ["people"]), ("none", [], ["people"]), ("patient", [], []), (["clinic", "patient"], [], [])],
+)
+def test_the_rule_holds_for_queries_too(private_id: Any, stated: list[str], counted: list[str]) -> None:
+    metadata = ko.QueryMetadata(
+        table="t", columns={"age": {"datatype": "int", "min": 0, "max": 9}}, budget=Budget(1), private_id=private_id
+    )
+    terms = QuestionTerms.of(metadata)
+    assert [breach.rule for breach in STATED.breaches(terms)] == stated
+    assert [breach.rule for breach in COUNTED.breaches(terms)] == counted
 
 
 def test_the_fewest_of_a_class_are_people_where_the_plan_counts_people() -> None:

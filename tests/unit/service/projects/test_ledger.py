@@ -124,6 +124,7 @@ def test_costs_of_two_compositions_are_never_added(service: Service, project: tu
         pay(service, project, "other", budget=Budget(1, 1e-6, "zcdp"))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_fifty_threads_spend_no_more_than_there_is(service: Service, project: tuple[int, int]) -> None:
     budget, cost = Budget(1), Cost(Fraction(3, 100))
 

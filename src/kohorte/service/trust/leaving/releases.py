@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from kohorte.errors import EngineError, InputError, KohorteError, PrivacyViolation
+from kohorte.patients.consents.elsewhere import ConsentsElsewhere
 from kohorte.patients.consents.filtering import FrameExport, Purpose
 from kohorte.patients.consents.register import Consents
 from kohorte.patients.patient_list import PatientList
@@ -29,7 +30,7 @@ from kohorte.pseudonyms.for_releases import ReleasePseudonyms
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.parts import Part
-from kohorte.service.settings import Settings
+from kohorte.service.settings import FILES, Settings
 from kohorte.service.trust import consents, limits, refusals
 from kohorte.service.trust.folders import name_of, opened, opened_at
 from kohorte.trust.remote import OtherHouse
@@ -50,25 +51,34 @@ class Places:
     pseudonyms: str | None
     patients: str | None
     house: Mapping[str, str] | None = field(default=None)
+    list_house: Mapping[str, str] | None = field(default=None)
 
     @classmethod
     def of(cls, settings: Settings) -> Places:
         """Return the places of a service."""
         served = {part: str(settings.trust_folder(part).absolute()) for part in settings.parts}
-        house = None
-        if settings.pseudonyms_at:
-            files = (settings.pseudonyms_certificate, settings.pseudonyms_key, settings.pseudonyms_pinned)
-            names = ("certificate", "key", "pinned")
-            house = {"address": settings.pseudonyms_at} | dict(zip(names, map(str, files), strict=True))
-        return cls(settings.project_domains, served.get(Part.PSEUDONYMS), served.get(Part.PATIENTS), house)
+        houses = (settings.other_house("pseudonyms"), settings.other_house("patients"))
+        return cls(settings.project_domains, served.get(Part.PSEUDONYMS), served.get(Part.PATIENTS), *houses)
 
     @property
     def other_house(self) -> OtherHouse | None:
         """The service of the other house that makes the pseudonyms, if there is one."""
-        if self.house is None:
-            return None
-        certificate, key, pinned = (Path(self.house[name]) for name in ("certificate", "key", "pinned"))
-        return OtherHouse(self.house["address"], certificate, key, pinned)
+        return None if self.house is None else _house(self.house)
+
+    @property
+    def house_of_list(self) -> OtherHouse | None:
+        """The service of the other house that has the patient list, unless this one has a list of its own."""
+        return None if self.list_house is None or self.patients is not None else _house(self.list_house)
+
+    @property
+    def know_consents(self) -> bool:
+        """Whether there is a patient list, here or in another house."""
+        return self.patients is not None or self.list_house is not None
+
+
+def _house(given: Mapping[str, str]) -> OtherHouse:
+    certificate, key, pinned = (Path(given[name]) for name in FILES)
+    return OtherHouse(given["at"], certificate, key, pinned)
 
 
 def stated_consent(config: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any] | None:
@@ -96,10 +106,7 @@ def check(
     """Refuse pseudonyms and consents that this service cannot give, before any work is done; return warnings."""
     places = Places.of(service.settings)
     if consent is not None:
-        if places.patients is None:
-            raise _no_list()
-        with opened(service, Part.PATIENTS):
-            pass  # an older folder, which lacks withdrawals, is refused
+        _refuse_without_list(service, places)
         limits.count(service, actor, distinct[consent["column"]])  # the release tells who of them agreed
     if not plan.pseudonyms:
         return ()
@@ -110,7 +117,18 @@ def check(
         if Part.PSEUDONYMS in service.settings.parts:
             refusals.note(service, Part.PSEUDONYMS, actor, "create_project", error)
         raise
-    return () if consent is not None or places.patients is None else (NO_CONSENT,)
+    return () if consent is not None or not places.know_consents else (NO_CONSENT,)
+
+
+def _refuse_without_list(service: Service, places: Places) -> None:
+    """Refuse where nobody says who agreed: no list, an older one, which lacks withdrawals, or one out of reach."""
+    if not places.know_consents:
+        raise _no_list()
+    if (house := places.house_of_list) is not None:
+        house.call("GET", "/users/me")
+        return
+    with opened(service, Part.PATIENTS):
+        pass
 
 
 def _refuse(service: Service, plan: Plan, places: Places, distinct: Mapping[str, int]) -> None:
@@ -202,12 +220,26 @@ def consented(
     if stated is None:
         return frame, lambda _: None
     export = FrameExport(Purpose(stated["purpose"], request["project"]), stated["column"], stated["categories"])
+    if (house := places.house_of_list) is not None:
+        return _agreed_elsewhere(ConsentsElsewhere(house, request["project"]), export, stated["purpose"], frame)
     with _list(places, request["actor"]) as agreed:
         kept = export.filtered(agreed, frame)
 
     def noted(content: bytes) -> dict[str, Any]:
         with _list(places, request["actor"]) as agreed:
             return {"purpose": stated["purpose"], "export": export.note(agreed, content)}
+
+    return kept, noted
+
+
+def _agreed_elsewhere(
+    asked: ConsentsElsewhere, export: FrameExport, purpose: str, frame: pl.DataFrame
+) -> tuple[pl.DataFrame, Callable[[bytes], dict[str, Any] | None]]:
+    kept = export.filtered(asked, frame)
+
+    def noted(content: bytes) -> dict[str, Any]:
+        export.note(asked, content)
+        return {"purpose": purpose, "exports": asked.exports}
 
     return kept, noted
 
@@ -229,10 +261,8 @@ def refuse_withdrawn(service: Service, actor: Actor, certificate: Mapping[str, A
     noted = (certificate or {}).get(CONSENT)
     if noted is None:
         return
-    if Part.PATIENTS not in service.settings.parts:
-        raise _no_list()
     try:
-        consents.confirm(service, actor, noted["export"])
+        _confirm(service, actor, noted)
     except PrivacyViolation as error:
         raise PrivacyViolation(
             "consent of people in this release has ended since it was made; it is not handed out any more, and a new "
@@ -241,10 +271,23 @@ def refuse_withdrawn(service: Service, actor: Actor, certificate: Mapping[str, A
         ) from None
 
 
+def _confirm(service: Service, actor: Actor, noted: Mapping[str, Any]) -> None:
+    """Ask the list that the release was noted in; another one, or none, cannot say anything."""
+    if "exports" in noted:
+        house = Places.of(service.settings).house_of_list
+        if house is None:
+            raise _no_list()
+        ConsentsElsewhere(house, "", noted["exports"]).confirm()
+    elif Part.PATIENTS in service.settings.parts:
+        consents.confirm(service, actor, noted["export"])
+    else:
+        raise _no_list()
+
+
 def _no_list() -> InputError:
     return InputError(
-        "consent: this service has no patient list that says who agreed; filter the table with 'kohorte patients "
-        "consent filter' before it is uploaded",
+        "consent: this service has no patient list that says who agreed, and knows no house that has one (setting "
+        "patients_at); or filter the table with 'kohorte patients consent filter' before it is uploaded",
         code="project-consent",
     )
 

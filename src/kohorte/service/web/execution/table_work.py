@@ -12,6 +12,10 @@ from anyio.lowlevel import RunVar
 AT_ONCE = 2
 _limiters: RunVar[CapacityLimiter] = RunVar("table work")
 _previews: RunVar[CapacityLimiter] = RunVar("previews")
+_surveys: RunVar[CapacityLimiter] = RunVar("surveys")
+_sketches: RunVar[CapacityLimiter] = RunVar("sketches of surveys")
+_explorations: RunVar[CapacityLimiter] = RunVar("explorations")
+_assessments: RunVar[CapacityLimiter] = RunVar("assessments")
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -29,6 +33,34 @@ async def run_preview(
 ) -> Result:
     """Run the preview of a plan; previews wait for each other, and never for other work or the other way round."""
     return await to_thread.run_sync(partial(work, *args, **options), limiter=_limiter(_previews))
+
+
+async def run_exploration(
+    work: Callable[Parameters, Result], /, *args: Parameters.args, **options: Parameters.kwargs
+) -> Result:
+    """Run a step of the exploration of a plan, apart from previews and other work."""
+    return await to_thread.run_sync(partial(work, *args, **options), limiter=_limiter(_explorations))
+
+
+async def run_assessment(
+    work: Callable[Parameters, Result], /, *args: Parameters.args, **options: Parameters.kwargs
+) -> Result:
+    """Measure the risk of a release, apart from previews and other work."""
+    return await to_thread.run_sync(partial(work, *args, **options), limiter=_limiter(_assessments))
+
+
+async def run_survey(
+    work: Callable[Parameters, Result], /, *args: Parameters.args, **options: Parameters.kwargs
+) -> Result:
+    """Estimate or plan a survey; surveys wait for each other, and nothing else waits for them."""
+    return await to_thread.run_sync(partial(work, *args, **options), limiter=_limiter(_surveys))
+
+
+async def run_sketch(
+    work: Callable[Parameters, Result], /, *args: Parameters.args, **options: Parameters.kwargs
+) -> Result:
+    """Tell what is known about a survey within a moment, also while another one is planned."""
+    return await to_thread.run_sync(partial(work, *args, **options), limiter=_limiter(_sketches))
 
 
 def _limiter(of: RunVar[CapacityLimiter]) -> CapacityLimiter:

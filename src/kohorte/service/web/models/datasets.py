@@ -127,6 +127,60 @@ class StoredHierarchy(BaseModel):
     values: int
 
 
+class ListedHierarchy(BaseModel):
+    """A column, and since when a hierarchy is stored for it."""
+
+    attribute_name: str
+    distinct: int
+    stored_at: str | None
+
+
+class ListedHierarchies(BaseModel):
+    """The columns of a dataset in their order."""
+
+    hierarchies: list[ListedHierarchy]
+
+
+class HierarchyToExamine(HierarchyRows):
+    """A hierarchy that may be broken: rows can have different lengths."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"attribute_name": "zip", "hierarchy": HIERARCHY}]})
+    attribute_name: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    person: Annotated[str, StringConstraints(min_length=1, max_length=1000)] | None = Field(
+        default=None, description="The column that says whom a row is about: labels then also count people."
+    )
+
+
+class ExaminedPlace(BaseModel):
+    """A fault in a cell: the row and the level of the hierarchy, both from 0."""
+
+    fault: str
+    row: int
+    level: int
+
+
+class ExaminedLevel(BaseModel):
+    """What the labels of a level cover, of those that occur in the table."""
+
+    level: int
+    labels: int
+    fewest_rows: int
+    most_rows: int
+    fewest_people: int | None
+    most_people: int | None
+
+
+class ExaminedHierarchy(BaseModel):
+    """What is broken in a hierarchy; `label-ambiguous` and `not-in-table` are notes."""
+
+    attribute_name: str
+    ok: bool = Field(description="Whether it can be stored.")
+    faults: dict[str, int]
+    places: list[ExaminedPlace]
+    levels: list[ExaminedLevel]
+    hierarchy: list[list[str]] = Field(description="The rows, filled up, with a row for each value that they lack.")
+
+
 class ProposalAnswer(BaseModel):
     """A proposed configuration, the findings about each column, and reasons."""
 

@@ -154,16 +154,26 @@ class RequestAnswer(BaseModel):
     check: str | None
 
 
-class RequestsAnswer(BaseModel):
-    """All requests, the newest first."""
+class DecisionAnswer(BaseModel):
+    """What a person decided about the latest check, when and why."""
 
-    requests: list[RequestAnswer]
+    person: str = Field(examples=["user 7"])
+    decision: str = Field(examples=["release"])
+    reason: str
+    at: str
 
 
 class DecidedAnswer(RequestAnswer):
-    """A request, and who decided what about its latest check."""
+    """A request, who decided what about its latest check, and how many must agree to a release."""
 
-    decisions: list[dict[str, str]]
+    decisions: list[DecisionAnswer]
+    deciders: int | None = Field(description="Null before the first check.")
+
+
+class RequestsAnswer(BaseModel):
+    """All requests, the newest first."""
+
+    requests: list[DecidedAnswer]
 
 
 class WholeRequest(DecidedAnswer):

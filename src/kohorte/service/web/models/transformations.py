@@ -8,10 +8,11 @@ from fastapi import Body as BodyOf
 from pydantic import Field, StringConstraints
 
 from kohorte.hierarchies import Builder, Dates, Ordering, Redaction, Rows, Tree
-from kohorte.service.datasets.transformations import Interval, labelled_intervals
+from kohorte.service.datasets.transformations import Interval, labelled_intervals, stated_builder
 from kohorte.service.web.models.requests import MOST_ROWS, Body
 
 MOST_INTERVALS = 10_000
+MOST_POPULATIONS = 2_000_000
 Label = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Bound = Annotated[int | float, Field(allow_inf_nan=False)]
 
@@ -141,9 +142,28 @@ class CsvRequest(_Transformation):
         return Rows.from_csv(self.csv, separator=self.separator)
 
 
-REQUESTS = (RedactionRequest, IntervalRequest, DateRequest, OrderRequest, TreeRequest, CsvRequest)
+class BuilderRequest(_Transformation):
+    """Any builder, as a plan writes it; it cannot refer to files."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "attribute_name": "age",
+        "transformation_type": "builder",
+        "hierarchy": {"intervals": {"lower": 0, "upper": 100, "widths": [5, 10, 20], "integer": True}},
+    }
+    transformation_type: Literal["builder"]
+    hierarchy: dict[str, Any] = Field(description="The name of the builder with its options.")
+    populations: str | None = Field(
+        default=None, max_length=MOST_POPULATIONS, description="Of safe_harbor: the text of the file of populations."
+    )
+
+    def builder(self) -> Builder:
+        """Return the builder of the hierarchy."""
+        return stated_builder(self.hierarchy, populations=self.populations)
+
+
+REQUESTS = (RedactionRequest, IntervalRequest, DateRequest, OrderRequest, TreeRequest, CsvRequest, BuilderRequest)
 Transformation = Annotated[
-    RedactionRequest | IntervalRequest | DateRequest | OrderRequest | TreeRequest | CsvRequest,
+    RedactionRequest | IntervalRequest | DateRequest | OrderRequest | TreeRequest | CsvRequest | BuilderRequest,
     Field(discriminator="transformation_type"),
     BodyOf(
         openapi_examples={

@@ -63,7 +63,7 @@ def export_patients(body: ExportWish, service: ServiceDep, actor: ActorDep) -> E
 @router.post("/exports/{number}/confirm", summary="Check that an export is still covered")
 def confirm_export(number: Number, service: ServiceDep, actor: ActorDep) -> PeopleCount:
     """Check, before data is handed over, that nobody in the export has withdrawn meanwhile."""
-    return PeopleCount(people=consents.confirm(service, actor, number))
+    return PeopleCount(people=consents.confirm_asked(service, actor, number))
 
 
 @router.post("/temp-ids", summary="Make TempIDs")

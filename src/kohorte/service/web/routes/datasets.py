@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from kohorte.errors import InputError
 from kohorte.hierarchies import Rows
 from kohorte.service.approvals.requests import perform
-from kohorte.service.datasets import hierarchies, proposal, raw_rows, records, transformations
+from kohorte.service.datasets import hierarchies, hierarchy_editing, proposal, raw_rows, records, transformations
 from kohorte.service.jobs.queue import State, job_to_dict
 from kohorte.service.settings import MEBIBYTE
 from kohorte.service.web.dependencies import ActorDep, Limit, Number, PageNumber, ServiceDep
@@ -31,7 +31,11 @@ from kohorte.service.web.models.datasets import (
     DatasetChange,
     DatasetsAnswer,
     DatasetTexts,
+    ExaminedHierarchy,
     HierarchyRows,
+    HierarchyToExamine,
+    ListedHierarchies,
+    ListedHierarchy,
     Preview,
     ProposalAnswer,
     StoredHierarchy,
@@ -139,6 +143,31 @@ async def create_generalization_hierarchy(
         return JSONResponse({"hierarchy": rows})
 
     return await run_table_work(made)
+
+
+@router.post(
+    "/datasets/{dataset_id}/examine-hierarchy", summary="Examine a hierarchy", response_model=ExaminedHierarchy
+)
+async def examine_hierarchy(
+    dataset_id: Number, body: HierarchyToExamine, service: ServiceDep, actor: ActorDep
+) -> Response:
+    """Tell what is broken in a hierarchy, and where, and how many rows its labels cover; nothing is stored."""
+
+    def examined() -> Response:
+        found = hierarchy_editing.examined(
+            service, actor, dataset_id, body.attribute_name, body.hierarchy, person=body.person
+        )
+        return JSONResponse(found.to_dict())
+
+    return await run_table_work(examined)
+
+
+@router.get("/datasets/{dataset_id}/hierarchies", summary="List the stored hierarchies")
+def list_hierarchies(dataset_id: Number, service: ServiceDep, actor: ActorDep) -> ListedHierarchies:
+    """Return the columns of a dataset, and for which of them a hierarchy is stored."""
+    return ListedHierarchies(
+        hierarchies=[ListedHierarchy(**one) for one in hierarchies.listed(service, actor, dataset_id)]
+    )
 
 
 @router.put(

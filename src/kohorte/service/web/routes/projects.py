@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from kohorte.data import write_csv
+from kohorte.languages import preferred
 from kohorte.service.accounts import users
 from kohorte.service.approvals.requests import perform, refuse_unapproved
 from kohorte.service.jobs.queue import State, job_to_dict
@@ -142,11 +144,13 @@ def show_certificate(project_id: Number, service: ServiceDep, actor: ActorDep) -
 
 
 @router.get("/projects/{project_id}/report", summary="Read the report", response_class=HTMLResponse)
-def show_report(project_id: Number, service: ServiceDep, actor: ActorDep) -> HTMLResponse:
-    """Return the report on the released table as a self-contained HTML page."""
+def show_report(project_id: Number, service: ServiceDep, actor: ActorDep, request: Request) -> HTMLResponse:
+    """Return the report on the released table as a self-contained HTML page, in the language of Accept-Language."""
     refuse_unapproved(service, actor, project_id)
-    page = released_files.report(service, actor, project_id)
-    return HTMLResponse(page, headers={"Content-Security-Policy": ONE_PAGE})
+    language = preferred(request.headers.get("accept-language", ""))
+    page = released_files.report(service, actor, project_id, language)
+    headers = {"Content-Security-Policy": ONE_PAGE, "Content-Language": language.code, "Vary": "Accept-Language"}
+    return HTMLResponse(page, headers=headers)
 
 
 @router.post("/projects/{project_id}/analyze", summary="Query in SQL")

@@ -13,7 +13,7 @@ from kohorte.service.access import Actor
 from kohorte.service.context import Service
 from kohorte.service.jobs.listing import problem_for_actor
 from kohorte.service.jobs.queue import State, job_to_dict
-from kohorte.service.previews import evaluation
+from kohorte.service.previews import evaluation, settings_tried
 from kohorte.service.projects.risk import begin_risk
 from kohorte.service.web.dependencies import ActorDep, Number, ServiceDep
 from kohorte.service.web.errors import answer
@@ -89,6 +89,19 @@ LATER: dict[int | str, dict[str, Any]] = {
 }
 
 
+class TradeoffAnswer(BaseModel):
+    """What other settings of a config would cost; `noise` is null if queries are not installed."""
+
+    rows: int
+    unit: str = Field(examples=["rows"])
+    people: int | None
+    metric: str
+    algorithm: str
+    curves: list[dict[str, Any]] = Field(description="One over `k`, one over `suppression_limit`.")
+    noise: dict[str, Any] | None
+    notes: list[str]
+
+
 @router.post(
     "/datasets/{dataset_id}/analyze-risk", summary="Assess the risk", response_model=RiskAnswer, responses=LATER
 )
@@ -138,3 +151,10 @@ async def evaluate_plan(dataset_id: Number, body: RiskConfig, service: ServiceDe
     """Return what a config would release; nothing is stored, and the audit log gets an entry."""
     told = await run_preview(evaluation.evaluate, service, actor, dataset_id, body.plain())
     return EvaluationAnswer(**told)
+
+
+@router.post("/datasets/{dataset_id}/tradeoff", summary="Try other settings of a plan")
+async def try_settings(dataset_id: Number, body: RiskConfig, service: ServiceDep, actor: ActorDep) -> TradeoffAnswer:
+    """Return what other values of k, of the suppression limit and of epsilon would cost; figures only."""
+    found = await run_preview(settings_tried.tried, service, actor, dataset_id, body.plain())
+    return TradeoffAnswer(**found.to_dict())

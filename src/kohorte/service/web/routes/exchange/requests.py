@@ -37,7 +37,7 @@ def receive_request(body: GivenRequest, service: ServiceDep, actor: ActorDep) ->
 @router.get("", summary="List the requests")
 def list_requests(service: ServiceDep) -> RequestsAnswer:
     """Return all requests of other institutions and how far they are."""
-    return RequestsAnswer(requests=[RequestAnswer(**one) for one in requests.listed(service)])
+    return RequestsAnswer(requests=[DecidedAnswer(**one) for one in requests.listed(service)])
 
 
 @router.get("/{number}", summary="Show a request")

@@ -1,0 +1,1 @@
+"""The risk of releases, measured for people who prepare, review or supervise them."""

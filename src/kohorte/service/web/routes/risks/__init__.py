@@ -1,0 +1,1 @@
+"""Routes about the risk of a release, and about all combinations of levels."""

@@ -1,0 +1,1 @@
+"""Surveys over REST."""
