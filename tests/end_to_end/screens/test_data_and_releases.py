@@ -12,9 +12,12 @@ from sqlalchemy import select
 
 from kohorte.service.access import Actor
 from kohorte.service.context import Service
+from kohorte.service.jobs import queue
 from kohorte.service.permissions import Role
 from kohorte.service.projects import store
 from kohorte.service.storage.schema import audit, datasets
+from kohorte.service.web.screens.cookies import LANGUAGE
+from support.german import english_words
 from support.projects import patients, release, store_dataset, working
 from support.screens import enter, send, sign_in, token_of, words
 from support.service import new_user_with, on_sqlite
@@ -63,6 +66,22 @@ def test_a_file_that_cannot_be_read_is_refused_on_the_same_page_and_leaves_nothi
     with service.database.reading() as connection:
         assert connection.execute(select(datasets.c.id).where(datasets.c.deleted_at.is_(None))).all() == []
     assert [path for path in service.settings.vault_folder.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_table_of_a_windows_program_needs_no_more_than_choosing_the_file_again(
+    service: Service, client: TestClient
+) -> None:
+    enter(service, client, Role.STEWARD)
+    client.cookies.set(LANGUAGE, "de")
+    content = "Größe;Ort\n180;Köln\n170;Ulm\n".encode("cp1252")
+    answer = upload(client, content)
+    page = answer.text  # type: ignore[attr-defined]
+    assert "csv-not-utf-8" in page
+    assert "<details open>" in page
+    assert "<option selected>cp1252</option>" in page
+    assert "(solche Zeilen: 2)" in words(answer)  # type: ignore[arg-type]
+    assert upload(client, content, encoding="cp1252").url.path == "/app/datasets/2"  # type: ignore[attr-defined]
 
 
 def test_an_upload_without_the_token_of_the_session_leaves_no_file(service: Service, client: TestClient) -> None:
@@ -122,18 +141,41 @@ def test_a_researcher_downloads_the_release_and_its_hash_is_the_one_of_the_certi
     answer = send(client, f"/app/projects/{project}/csv")
     assert answer.headers["content-disposition"].startswith("attachment")
     digest = hashlib.sha256(answer.content).hexdigest()
-    assert client.get(f"/app/projects/{project}/certificate").json()["output"]["sha256"] == digest
+    certificate = client.get(f"/app/projects/{project}/certificate")
+    assert certificate.json()["output"]["sha256"] == digest
+    assert hashlib.sha256(certificate.content).hexdigest() in client.get(f"/app/projects/{project}/report").text
     assert digest in page.text
     assert "The first rows of the release" in words(send(client, f"/app/projects/{project}/preview"))
     report = client.get(f"/app/projects/{project}/report")
     assert "sandbox" in report.headers["content-security-policy"]
 
 
+def test_report_certificate_open_points_and_refusals_are_in_the_language_of_the_reader(
+    service: Service, client: TestClient
+) -> None:
+    _, researcher, project = made(service, client)
+    sign_in(client, researcher.email_address)  # type: ignore[attr-defined]
+    client.headers["accept-language"] = "de"
+    report = client.get(f"/app/projects/{project}/report").text
+    assert '<html lang="de">' in report
+    assert "\0" not in report
+    certificate = client.get(f"/app/projects/{project}/certificate-text")
+    assert certificate.text.startswith("ZERTIFIKAT DER ANONYMISIERUNG")
+    assert [line for line in certificate.text.splitlines() if english_words(line)] == []
+    page = words(client.get(f"/app/projects/{project}"))
+    assert "(0 von " in page or "(oberste Stufe, " in page
+    wrong = words(client.get("/app/projects/4711"))
+    assert "Dieses Projekt gibt es nicht" in wrong
+    assert not english_words(wrong.replace("not-found", ""))  # the code is the same in every language
+    client.headers["accept-language"] = "en"
+    assert '<html lang="en">' in client.get(f"/app/projects/{project}/report").text
+
+
 def test_another_researcher_sees_nothing_of_a_project(service: Service, client: TestClient) -> None:
     _, _, project = made(service, client)
     enter(service, client, Role.RESEARCHER)
     assert "Heart" not in words(client.get("/app/projects"))
-    for path in ("", "/certificate", "/report"):
+    for path in ("", "/certificate", "/certificate-text", "/report"):
         assert client.get(f"/app/projects/{project}{path}").status_code == 404
     assert send(client, f"/app/projects/{project}/csv").status_code == 404
 
@@ -151,3 +193,14 @@ def test_a_job_is_shown_watched_and_cancelled(service: Service, client: TestClie
     assert client.get("/app/jobs/1/state").json() == {"state": "queued", "progress": 0.0, "message": "", "ended": False}
     assert "set-cookie" not in client.get("/app/jobs/1/state").headers
     assert "cancelled" in words(send(client, "/app/jobs/1/cancel"))
+
+
+def test_the_script_of_a_job_page_gets_its_language(service: Service, client: TestClient) -> None:
+    enter(service, client, Role.STEWARD)
+    client.app.state.service.settings.__dict__["synchronous_seconds"] = 0.01  # type: ignore[attr-defined]
+    upload(client, table())  # nobody works: the job waits
+    claim = queue.claim(service, "worker")
+    assert claim is not None
+    queue.report_progress(service, claim, 0.5, "reading the table")
+    german = client.get("/app/jobs/1/state", headers={"Accept-Language": "de"})
+    assert german.json()["message"] == "die Tabelle wird gelesen"

@@ -9,7 +9,7 @@ from kohorte.service.context import Service
 from kohorte.service.permissions import Role
 from support.browser import look, opened, served, sign_in
 from support.projects import patients, store_dataset
-from support.service import new_user_with, on_sqlite
+from support.service import PASSWORD, new_user_with, on_sqlite
 
 pytestmark = on_sqlite
 
@@ -72,3 +72,26 @@ def test_the_language_is_chosen_on_the_page_and_stays(service: Service, chromium
         expect(page.get_by_role("button", name="Abmelden")).to_be_visible()
         page.goto("/app/accounts")
         expect(page.get_by_role("heading", level=1)).to_have_text("Konten")
+
+
+def test_a_lost_connection_is_told_and_nothing_typed_is_lost(service: Service, chromium: Browser) -> None:
+    row = new_user_with(service, Role.STEWARD)
+    store_dataset(service, patients(), row.id)
+    context = chromium.new_context()  # not `opened`: the browser complains about the connection, as it should
+    with served(service) as address, context:
+        page = context.new_page()
+        page.goto(f"{address}/app/sign-in")
+        page.fill("#email_address", row.email_address)
+        page.fill("#password", PASSWORD)
+        page.click("main button[type=submit]")
+        page.wait_for_url("**/app")
+        page.goto(f"{address}/app/survey")
+        lost = page.get_by_text("The service does not answer")
+        expect(lost).to_be_hidden()
+        context.set_offline(True)
+        page.fill("#people", "321")
+        expect(lost).to_be_visible()
+        expect(page.locator("#people")).to_have_value("321")
+        context.set_offline(False)
+        page.fill("#people", "322")
+        expect(lost).to_be_hidden()

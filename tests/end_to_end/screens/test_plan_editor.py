@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import time
 from dataclasses import replace
@@ -106,6 +107,22 @@ def test_what_the_form_does_not_show_stays_in_the_plan(client: TestClient, edito
     assert {"model": "k-anonymity", "k": 7} in found["models"]
 
 
+def test_the_editor_protects_people_against_somebody_who_knows_all_their_rows(
+    client: TestClient, editor: dict[str, str]
+) -> None:
+    plan = yaml.safe_load(editor["text"])
+    plan["person"] = {"column": "ssn", "counted_because": "the numbers are those of the hospital"}
+    page = client.post(PLAN, data={**editor, "text": yaml.safe_dump(plan), "use": "text"}).text
+    chosen = fields_of(page)
+    assert (chosen["person"], chosen["knows"]) == ("column:ssn", "one_row")
+    found = yaml.safe_load(client.post(f"{PLAN}/yaml", data={**chosen, "knows": "all_rows"}).text)
+    assert found["person"] == {**plan["person"], "attacker_knows": "all_rows"}
+    plain = {**chosen, "base": json.dumps({**found, "person": "ssn"}), "knows": "one_row"}
+    assert yaml.safe_load(client.post(f"{PLAN}/yaml", data=plain).text)["person"] == "ssn"
+    nobody = client.post(f"{PLAN}/yaml", data={**chosen, "knows": "all_rows", "person": "none"})
+    assert yaml.safe_load(nobody.text)["person"] == "none"
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -181,3 +198,39 @@ def test_the_preview_follows_the_form_in_a_browser(service: Service, chromium: B
         page.select_option("#role-5", "insensitive")
         page.wait_for_load_state()
         expect(page.locator("#role-5")).to_have_value("insensitive")
+
+
+def test_help_with_choosing_shows_what_the_preview_shows_for_each_value(
+    client: TestClient, editor: dict[str, str]
+) -> None:
+    page = client.post(f"{PLAN}/curves", data=editor | {"k": "5", "comment": "<b>kept</b>"})
+    assert page.status_code == 200
+    table = page.text[page.text.index('id="values-k"') :]
+    for k in ("5", "10"):
+        row = re.search(rf'<th scope="row">{k}\b.*?</tr>', table, re.DOTALL)
+        assert row is not None
+        cells = [html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row[0], re.DOTALL)]
+        preview = client.post(PLAN, data=editor | {"k": k}).text
+        assert cells[0].replace("\u00a0", " ") == figure(preview, "cost").split(" (")[0].replace("\u00a0", " ")
+        assert figure(preview, "suppressed").startswith(f"{cells[1]} of")
+        assert cells[2] == figure(preview, "smallest").split(" (")[0]
+    assert 'name="comment" value="&lt;b&gt;kept&lt;/b&gt;"' in page.text
+    assert "style=" not in page.text
+
+
+def test_help_with_choosing_is_for_those_who_may_see_values(service: Service, client: TestClient) -> None:
+    row = new_user_with(service, Role.STEWARD)
+    store_dataset(service, cohort(), row.id)
+    enter(service, client, Role.APPROVER)
+    assert client.post(f"{PLAN}/curves", data={"form_token": token_of(client)}).status_code == 403
+
+
+def test_a_plan_with_percent_signs_comes_back_from_the_form_as_it_was(
+    client: TestClient, editor: dict[str, str]
+) -> None:
+    editor["title"], editor["purpose"] = "Reduce 5 % of readmissions", "at most 10 % more"
+    before = yaml.safe_load(client.post(f"{PLAN}/yaml", data=editor).text)
+    again = fields_of(client.post(PLAN, data=editor).text)
+    assert (again["title"], again["purpose"]) == (editor["title"], editor["purpose"])
+    again["text"] = ""
+    assert yaml.safe_load(client.post(f"{PLAN}/yaml", data=again).text) == before

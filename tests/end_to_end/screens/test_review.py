@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, expect
 
+from kohorte.data import strict_yaml
 from kohorte.service.context import Service
 from kohorte.service.permissions import Role
 from support.browser import look, opened, served
@@ -18,6 +19,11 @@ from support.screens import enter, send, sign_in, words
 from support.service import on_sqlite
 
 pytestmark = on_sqlite
+
+
+def words_of(text: str) -> str:
+    """The text of a piece of a page, without its marks."""
+    return html.unescape(re.sub(r"<[^>]+>", " ", text)).strip()
 
 
 @pytest.fixture
@@ -51,6 +57,33 @@ def test_a_draft_is_saved_in_the_editor_submitted_signed_and_released(desk: Desk
     assert "You have signed this version." in words(send(desk.client, f"{path}/sign", revision="1", comment="fine"))
     sign_in(desk.client, desk.steward.email_address)
     assert "The project has been created." in words(send(desk.client, f"{path}/release", revision="1"))
+
+
+def test_a_reviewer_reads_what_for_to_whom_and_which_protection_before_signing(desk: Desk) -> None:
+    sign_in(desk.client, desk.steward.email_address)
+    start = fields(desk, desk.save())
+    asked = strict_yaml.load(start["text"], source="the plan", code="plan-yaml")
+    assert isinstance(asked, dict)
+    asked |= {"purpose": "a study of heart attacks", "recipient": "University of Ulm", "suppression_limit": 0.05}
+    changed = {**start, "draft": "", "text": strict_yaml.dump(asked)}
+    path = send(desk.client, "/app/datasets/1/plan/draft", **changed).url.path
+    send(desk.client, f"{path}/submit", revision="1")
+    sign_in(desk.client, desk.approver.email_address)
+    page = desk.client.get(path).text
+    shown = {name: words_of(text) for name, text in re.findall(r'data-asked="(\w+)">(.*?)</dd>', page, re.DOTALL)}
+    assert shown["purpose"] == "a study of heart attacks"
+    assert shown["recipient"] == "University of Ulm"
+    assert "k-anonymity (k = " in shown["models"]
+    assert shown["limit"] == "at most 5.0\N{NO-BREAK SPACE}% of all rows"
+    assert shown["person"]
+
+
+def test_a_reviewer_is_told_that_purpose_and_recipient_are_not_stated(desk: Desk) -> None:
+    draft = desk.submitted()
+    sign_in(desk.client, desk.approver.email_address)
+    page = desk.client.get(f"/app/drafts/{draft}").text
+    for name in ("purpose", "recipient"):
+        assert re.search(rf'data-asked="{name}"><span class="help">not stated<', page)
 
 
 def test_the_second_editor_is_told_and_loses_nothing(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from kohorte.service.context import Service
 from kohorte.service.permissions import ROLES_WITH, RULES, Permission, Role
+from kohorte.service.trust.folders import make_folders
 from kohorte.service.web.app import create_app
 from kohorte.service.web.screens.navigation import PLACES
 from support.screens import enter, token_of
@@ -20,6 +22,8 @@ pytestmark = on_sqlite
 OPEN = {"screen_root", "screen_static"}
 """Screens without a visitor: the way to the interface, and its style and script."""
 ENDS_SESSION = "screen_sign_out"
+READS_FILES = {"screen_uploading", "screen_import_hierarchy", "screen_survey_file"}
+"""Screens that read their fields while they arrive; what cannot be read, or is not there, is told before."""
 
 
 def screens(app: FastAPI) -> Iterator[tuple[str, str, str, str]]:
@@ -53,6 +57,7 @@ def test_every_place_of_the_menu_is_a_screen_with_the_same_permission(service: S
 def test_a_role_opens_the_screens_that_its_permissions_allow_and_no_others(
     service: Service, client: TestClient, role: Role
 ) -> None:
+    make_folders(service.settings)
     enter(service, client, role)
     token = token_of(client)
     found = sorted(screens(client.app), key=lambda screen: screen[0] == ENDS_SESSION)  # type: ignore[arg-type]
@@ -68,6 +73,21 @@ def test_a_role_opens_the_screens_that_its_permissions_allow_and_no_others(
         assert refused is not allowed, (name, role, answer.status_code)
         assert answer.status_code < 500, (name, role)
         assert "application/json" not in answer.headers.get("content-type", ""), name
+
+
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"])
+def test_no_form_is_taken_without_the_token_of_its_session(service: Service, client: TestClient, kind: str) -> None:
+    make_folders(service.settings)
+    enter(service, client, *Role)
+    parts = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na;b\r\n--x--\r\n'
+    for name, method, path, operation in screens(client.app):  # type: ignore[arg-type]
+        if method != "POST" or RULES[operation] is Permission.ANYONE:
+            continue
+        url = re.sub(r"\{[^}]+\}", "1", path)
+        content = parts if kind.startswith("multipart") else b"a=b"
+        answer = client.post(url, content=content, headers={"Content-Type": kind}, follow_redirects=False)
+        refused = answer.status_code == 403 and "form-foreign" in answer.text
+        assert refused or (name in READS_FILES and answer.status_code in (400, 404)), (name, answer.status_code)
 
 
 def test_nobody_sees_a_screen_before_signing_in(service: Service, client: TestClient) -> None:

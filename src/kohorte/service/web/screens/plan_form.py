@@ -14,6 +14,7 @@ from typing import Any
 from kohorte.data import Role, strict_yaml
 from kohorte.errors import InputError
 from kohorte.metrics import METRICS
+from kohorte.plans.person import NONE, Knowledge
 from kohorte.service.web.screens.visitors import Visitor
 
 SIMPLE: Mapping[str, str] = {
@@ -83,9 +84,20 @@ class PlanForm:
         given = self.plan.get("person")
         if given is None:
             return ""
-        if given == "none":
-            return "none"
-        return f"{COLUMN}{given}" if isinstance(given, str) else KEEP
+        if given == NONE:
+            return NONE
+        column = given.get("column") if isinstance(given, Mapping) else given
+        return f"{COLUMN}{column}" if isinstance(column, str) else KEEP
+
+    @property
+    def knows(self) -> str:
+        """How many rows of a person an attacker knows, as the field says it."""
+        return str(_mapping(self.plan.get("person")).get("attacker_knows", Knowledge.ONE_ROW))
+
+    @property
+    def levels(self) -> Mapping[str, Any]:
+        """The levels that the plan fixes; empty if they are searched."""
+        return _mapping(_mapping(self.plan.get("search")).get("levels"))
 
     def about(self, name: str) -> str:
         """Title, purpose or recipient."""
@@ -105,10 +117,20 @@ def plan_from(visitor: Visitor, names: Sequence[str]) -> dict[str, Any]:
     plan["suppression_limit"] = _number(visitor, "limit", of=float) / 100
     if visitor.text("metric") != PlanForm(plan, ()).metric:
         plan["metric"] = {"metric": visitor.text("metric")}
-    _set(plan, "person", _person(visitor.text("person"), plan.get("person")))
+    _set(plan, "person", _person(visitor, plan.get("person")))
     for name in ("title", "purpose", "recipient"):
         _set(plan, name, visitor.text(name) or None)
-    return plan
+    return with_levels(plan, None) if visitor.text("free_levels") else plan
+
+
+def with_levels(plan: Mapping[str, Any], levels: Mapping[str, int] | None) -> dict[str, Any]:
+    """Return a plan that fixes these levels, or that searches them again; other options of its search stay."""
+    search = {"algorithm": plan["search"]} if isinstance(plan.get("search"), str) else _mapping(plan.get("search"))
+    kept = {key: value for key, value in search.items() if key != "levels"}
+    if levels is not None:  # a recoding has no levels, and the options of single algorithms search in their own way
+        kept = {key: value for key, value in kept.items() if key in ("time_limit", "threads")}
+        kept = {"algorithm": "optimal", **kept, "levels": dict(levels)}
+    return {**plan, "search": kept}
 
 
 def plan_from_text(text: str) -> dict[str, Any]:
@@ -174,10 +196,21 @@ def _number(visitor: Visitor, name: str, *, of: type[int] | type[float]) -> floa
         raise InputError(f"{name}: is a number", code="plan-form", field=name) from None
 
 
-def _person(chosen: str, before: object) -> object:
-    if chosen == KEEP:
-        return before
-    return chosen.removeprefix(COLUMN) or None
+def _person(visitor: Visitor, before: object) -> object:
+    """Whom a row is about; reasons in the plan stay as long as its column stays."""
+    chosen, knows = visitor.text("person"), visitor.text("knows")
+    if not chosen or chosen == NONE:
+        return chosen or None
+    kept = before if isinstance(before, Mapping) else {"column": before}
+    column = kept.get("column") if chosen == KEEP else chosen.removeprefix(COLUMN)
+    entry = {**(kept if kept.get("column") == column else {}), "column": column}
+    if knows:
+        entry["attacker_knows"] = knows
+    plain = entry.get("attacker_knows", Knowledge.ONE_ROW) == Knowledge.ONE_ROW and set(entry) <= {
+        "column",
+        "attacker_knows",
+    }
+    return column if plain else entry
 
 
 def _set(plan: dict[str, Any], name: str, value: object) -> None:

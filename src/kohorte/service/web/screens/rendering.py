@@ -25,6 +25,7 @@ def rendered(request: Request, template: str, language: Language, *, status: int
         ROOM,
         template,
         language=language,
+        with_forms=True,
         **{
             "visitor": None,
             "here": request.url.path,

@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from kohorte.errors import AccessDenied
 from kohorte.languages import Language
+from kohorte.patients.identity import FIELDS
 from kohorte.service.access import Actor, permit
 from kohorte.service.accounts import browsers
 from kohorte.service.context import Service
@@ -30,9 +31,14 @@ from kohorte.service.web.screens.navigation import places
 from kohorte.service.web.screens.rendering import rendered
 
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of a field
-NEVER_KEPT = frozenset({FORM_TOKEN, "password", "current_password", "repeated", "token"})
-"""Fields of a form that are not offered again after its session has ended."""
-URL_ENCODED = "application/x-www-form-urlencoded"
+NEVER_KEPT = frozenset(
+    {FORM_TOKEN, "password", "current_password", "repeated", "token", "pid", "other_pid", "pids", "pseudonyms", *FIELDS}
+)
+"""Fields of a form that are not offered again after its session has ended: secrets, and what says who a patient is.
+
+Another person may sign in at the same browser.
+"""
+URL_ENCODED, IN_PARTS = "application/x-www-form-urlencoded", "multipart/form-data"
 
 
 class SessionEnded(AccessDenied):
@@ -89,27 +95,31 @@ class Visitor:
         return RedirectResponse(f"{path}?{urlencode({'said': said})}" if said else path, 303)
 
 
-def Allowed(operation: str, *, renews: bool = True) -> Any:  # noqa: N802 - reads as a word in annotations
+def Allowed(operation: str, *, renews: bool = True, uploads: bool = False) -> Any:  # noqa: N802 - reads as a word
     """Return the dependency that gives a route its visitor, who may call the operation.
 
-    Pages that ask for news by themselves do not renew the time of the cookie: only people do.
+    Pages that ask for news by themselves do not renew the time of the cookie: only people do. A route that takes
+    `uploads` reads the fields of a form with a file while they arrive, and calls `refuse_forged` itself; no other route
+    takes a form in parts.
     """
-    return Depends(_entering(operation, renews))
+    return Depends(_entering(operation, renews, uploads))
 
 
-def _entering(operation: str, renews: bool) -> Callable[[Request], Awaitable[Visitor]]:
+def _entering(operation: str, renews: bool, uploads: bool) -> Callable[[Request], Awaitable[Visitor]]:
     async def enter(request: Request) -> Visitor:
         service, language = service_of(request), cookies.language_of(request)
-        request.app.state.limits.count_operation(request.scope, operation)
-        request.state.actor = None
-        form = await _form(request)
+        if request.method == "POST":  # to look at the form is no attempt to sign in
+            request.app.state.limits.count_operation(request.scope, operation)
+        request.state.actor, request.state.operation = None, operation
+        form = await _form(request, service.settings.body_limit)
         needed = RULES.get(operation) is not Permission.ANYONE
         visit = await _visit(request, service, form, needed=needed)
+        if visit is not None:
+            request.state.actor = visit.actor  # before `permit`, so that a refusal is noted as over REST
+            request.app.state.limits.count_user(visit.actor.user_id)
         permit(operation, None if visit is None else visit.actor)
         if visit is not None:
-            request.state.actor = visit.actor
-            request.app.state.limits.count_user(visit.actor.user_id)
-            if needed:
+            if needed and not (uploads and _kind(request) == IN_PARTS):
                 _refuse_other_sites(request, service, visit, form)
             request.state.renews = renews
         return Visitor(request, service, language, visit, form)
@@ -118,13 +128,17 @@ def _entering(operation: str, renews: bool) -> Callable[[Request], Awaitable[Vis
     return enter
 
 
-async def _form(request: Request) -> FormData:
+async def _form(request: Request, limit: int) -> FormData:
+    """The fields of a form; one field can be as large as a body."""
     if request.method != "POST":
         return FormData()
     if _from_elsewhere(request):
         raise _foreign()
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return await request.form() if kind == URL_ENCODED else FormData()
+    return await request.form(max_part_size=limit) if _kind(request) == URL_ENCODED else FormData()
+
+
+def _kind(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def _visit(request: Request, service: Service, form: FormData, *, needed: bool) -> browsers.Visit | None:
@@ -149,8 +163,7 @@ def refuse_forged(visitor: Visitor, token: str) -> None:
 
 
 def _refuse_other_sites(request: Request, service: Service, visit: browsers.Visit, form: FormData) -> None:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if request.method != "POST" or kind == "multipart/form-data":  # the route calls `refuse_forged`
+    if request.method != "POST":
         return
     token = form.get(FORM_TOKEN, "")
     if not isinstance(token, str) or not browsers.is_form_token(service, visit.actor.session_id, token):

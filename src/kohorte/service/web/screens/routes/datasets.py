@@ -45,7 +45,7 @@ def upload_page(visitor: Steward) -> Response:
 
 
 @router.post(NEW, name="screen_uploading")
-async def upload(visitor: Steward) -> Response:
+async def upload(visitor: Annotated[Visitor, Allowed("upload_dataset", uploads=True)]) -> Response:
     """Store a table, which is encrypted while it arrives, and wait for a small one until it has been read."""
     service = visitor.service
     try:

@@ -15,6 +15,7 @@ from kohorte.service.projects import store
 from kohorte.service.projects.project_dicts import projects_to_dicts
 from kohorte.service.reviews import draft_dicts, drafts
 from kohorte.service.reviews.rows import DraftState
+from kohorte.service.web.screens.inbox import tasks_of
 from kohorte.service.web.screens.visitors import Allowed, Visitor
 
 router = APIRouter(include_in_schema=False)
@@ -31,6 +32,7 @@ def home(visitor: Annotated[Visitor, Allowed("show_me")]) -> Response:
         drafts=_drafts(visitor) if research and visitor.may("list_drafts") else [],
         projects=_projects(visitor) if research and visitor.may("list_projects") else [],
         jobs=_jobs(visitor) if research and visitor.may("list_jobs") else [],
+        tasks=tasks_of(visitor),
     )
 
 

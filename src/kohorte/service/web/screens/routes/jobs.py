@@ -34,9 +34,9 @@ def job_page(job_id: Number, visitor: Annotated[Visitor, Allowed("show_job")]) -
 
 @router.get(f"{LIST}/{{job_id}}/state", name="screen_job_state")
 def job_state(job_id: Number, visitor: Annotated[Visitor, Allowed("show_job", renews=False)]) -> Response:
-    """Tell the script of the page how far a job is."""
+    """Tell the script of the page how far a job is, in the language of the page."""
     job = listing.job_for_actor(listing.shown(visitor.service, visitor.actor, job_id), visitor.actor)
-    told = {name: job[name] for name in ("state", "progress", "message")}
+    told = {"state": job["state"], "progress": job["progress"], "message": visitor.language.tell(job["message"])}
     return JSONResponse({**told, "ended": State(job["state"]).ended})
 
 

@@ -14,7 +14,8 @@ from kohorte.data import Role as AttributeRole
 from kohorte.errors import InputError, KohorteError
 from kohorte.plans import Plan
 from kohorte.service.accounts import users
-from kohorte.service.datasets import proposal, records
+from kohorte.service.datasets import hierarchies, proposal, records
+from kohorte.service.datasets.stored_references import referring, resolved
 from kohorte.service.permissions import Role
 from kohorte.service.previews import evaluation
 from kohorte.service.projects import store
@@ -36,28 +37,28 @@ Sharer = Annotated[Visitor, Allowed("create_project")]
 @router.get(PLAN, name="screen_plan")
 async def plan_page(dataset_id: Number, visitor: Steward) -> Response:
     """Show the editor with the proposed plan."""
-    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    dataset = await run_in_threadpool(ready, visitor, dataset_id)
     plan = await run_table_work(proposal.proposed_plan, visitor.service, visitor.actor, dataset_id)
-    return await _editor(visitor, dataset, plan)
+    return await editor(visitor, dataset, plan)
 
 
 @router.post(PLAN, name="screen_preview_plan")
 async def preview(dataset_id: Number, visitor: Steward) -> Response:
     """Show the editor with what its plan would release."""
-    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    dataset = await run_in_threadpool(ready, visitor, dataset_id)
     try:
-        plan = _plan(visitor, dataset)
+        plan = plan_of_form(visitor, dataset)
     except KohorteError as error:
-        return await _editor(visitor, dataset, _as_sent(visitor), problem=error)
-    return await _editor(visitor, dataset, plan, **await _evaluated(visitor, dataset_id, plan))
+        return await editor(visitor, dataset, as_sent(visitor), problem=error)
+    return await editor(visitor, dataset, plan, **await evaluated(visitor, dataset_id, plan))
 
 
 @router.post(f"{PLAN}/panel", name="screen_preview_panel")
 async def panel(dataset_id: Number, visitor: Steward) -> Response:
     """Show the preview alone, for the script of the page."""
-    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    dataset = await run_in_threadpool(ready, visitor, dataset_id)
     try:
-        told = await _evaluated(visitor, dataset_id, _plan(visitor, dataset))
+        told = await evaluated(visitor, dataset_id, plan_of_form(visitor, dataset))
     except KohorteError as error:
         told = {"problem": error, "found": None}
     return visitor.page("plan_panel.html.j2", before=_before(visitor), **told)
@@ -66,11 +67,12 @@ async def panel(dataset_id: Number, visitor: Steward) -> Response:
 @router.post(f"{PLAN}/yaml", name="screen_export_plan")
 async def export(dataset_id: Number, visitor: Steward) -> Response:
     """Send the plan as a file."""
-    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
+    dataset = await run_in_threadpool(ready, visitor, dataset_id)
     try:
-        plan = Plan.from_dict({"kohorte": 1, **_plan(visitor, dataset)})
+        stored = await run_in_threadpool(hierarchies.for_plan, visitor.service, visitor.actor, dataset_id)
+        plan = Plan.from_dict(resolved({"kohorte": 1, **plan_of_form(visitor, dataset)}, stored))
     except KohorteError as error:
-        return await _editor(visitor, dataset, _as_sent(visitor), problem=error)
+        return await editor(visitor, dataset, as_sent(visitor), problem=error)
     headers = attachment(f"plan-{dataset_id}.yaml")
     return Response(plan.to_yaml(), media_type="application/yaml", headers=headers)
 
@@ -78,16 +80,16 @@ async def export(dataset_id: Number, visitor: Steward) -> Response:
 @router.post(f"{PLAN}/project", name="screen_create_project")
 async def create_project(dataset_id: Number, visitor: Sharer) -> Response:
     """Create a project that releases the table by this plan to a researcher."""
-    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
-    plan: dict[str, Any] = _as_sent(visitor)
+    dataset = await run_in_threadpool(ready, visitor, dataset_id)
+    plan: dict[str, Any] = as_sent(visitor)
     try:
-        plan = _plan(visitor, dataset)
+        plan = plan_of_form(visitor, dataset)
         researcher = _researcher(visitor)
         name = visitor.text("name") or str(dataset["name"])
         wanted = store.NewProject(name, visitor.text("description"), dataset_id, researcher, {"plan": plan})
         created = await run_table_work(store.create, visitor.service, visitor.actor, wanted)
     except KohorteError as error:
-        return await _editor(visitor, dataset, plan, problem=error)
+        return await editor(visitor, dataset, plan, problem=error)
     return visitor.to(f"/app/jobs/{created.job_id}", said="project-created")
 
 
@@ -95,25 +97,26 @@ async def create_project(dataset_id: Number, visitor: Sharer) -> Response:
 async def draft_plan(draft_id: Number, visitor: Annotated[Visitor, Allowed("change_draft")]) -> Response:
     """Show the editor with the plan of a draft."""
     draft = await run_in_threadpool(draft_dicts.show, visitor.service, visitor.actor, draft_id)
-    dataset = await run_in_threadpool(_ready, visitor, draft["dataset_id"])
+    dataset = await run_in_threadpool(ready, visitor, draft["dataset_id"])
     kept = {"draft": str(draft_id), "revision": str(draft["revision"]), "name": draft["name"], "comment": ""}
     kept["researcher"] = str(draft["researcher"]["user_id"])
-    return await _editor(visitor, dataset, draft["config"]["plan"], typed=kept)
+    stored = await run_in_threadpool(hierarchies.for_plan, visitor.service, visitor.actor, draft["dataset_id"])
+    return await editor(visitor, dataset, referring(draft["config"]["plan"], stored), typed=kept)
 
 
 @router.post(f"{PLAN}/draft", name="screen_save_draft")
 async def save_draft(dataset_id: Number, visitor: Annotated[Visitor, Allowed("create_draft")]) -> Response:
     """Save the plan as a draft, or as a new version of one; nothing that was typed is lost if it is refused."""
-    dataset = await run_in_threadpool(_ready, visitor, dataset_id)
-    plan: dict[str, Any] = _as_sent(visitor)
+    dataset = await run_in_threadpool(ready, visitor, dataset_id)
+    plan: dict[str, Any] = as_sent(visitor)
     try:
-        plan = _plan(visitor, dataset)
+        plan = plan_of_form(visitor, dataset)
         name = visitor.text("name") or str(dataset["name"])
         content = drafts.Content(name, _researcher(visitor), {"plan": plan}, comment_of(visitor))
         number = await run_in_threadpool(_saved_draft, visitor, dataset_id, content)
     except KohorteError as error:
         newest = {"revision": error.field} if error.code == "draft-changed-conflict" else {}
-        return await _editor(visitor, dataset, plan, problem=error, typed={**_typed(visitor), **newest})
+        return await editor(visitor, dataset, plan, problem=error, typed={**typed_beside(visitor), **newest})
     return visitor.to(f"/app/drafts/{number}", said="draft-saved")
 
 
@@ -134,12 +137,13 @@ def _researcher(visitor: Visitor) -> int:
     return int(researcher)
 
 
-def _typed(visitor: Visitor) -> dict[str, str]:
-    """What was typed beside the plan."""
+def typed_beside(visitor: Visitor) -> dict[str, str]:
+    """Return what was typed beside the plan."""
     return {name: visitor.text(name) for name in ("draft", "revision", "name", "researcher", "comment")}
 
 
-def _ready(visitor: Visitor, dataset_id: int) -> dict[str, Any]:
+def ready(visitor: Visitor, dataset_id: int) -> dict[str, Any]:
+    """Return a dataset that has been read, or refuse."""
     dataset = records.show(visitor.service, visitor.actor, dataset_id)
     if dataset["state"] != records.READY:
         raise InputError(
@@ -148,13 +152,16 @@ def _ready(visitor: Visitor, dataset_id: int) -> dict[str, Any]:
     return dataset
 
 
-def _plan(visitor: Visitor, dataset: Mapping[str, Any]) -> dict[str, Any]:
+def plan_of_form(visitor: Visitor, dataset: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plan that a form says: by its fields, by its text, or as it was sent along unchanged."""
+    if visitor.text("use") == "base":
+        return as_sent(visitor)
     if visitor.text("use") == "text":
         return plan_from_text(visitor.text("text"))
     return plan_from(visitor, _names(dataset))
 
 
-def _as_sent(visitor: Visitor) -> dict[str, Any]:
+def as_sent(visitor: Visitor) -> dict[str, Any]:
     """The plan before the changes that could not be read."""
     try:
         return plan_from_text(visitor.text("base"))
@@ -166,7 +173,8 @@ def _names(dataset: Mapping[str, Any]) -> list[str]:
     return [column["name"] for column in dataset["columns"]]
 
 
-async def _evaluated(visitor: Visitor, dataset_id: int, plan: Mapping[str, Any]) -> dict[str, Any]:
+async def evaluated(visitor: Visitor, dataset_id: int, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the preview of a plan, or why there is none."""
     try:
         config = {"plan": dict(plan)}
         found = await run_preview(evaluation.evaluate, visitor.service, visitor.actor, dataset_id, config)
@@ -187,7 +195,8 @@ def _before(visitor: Visitor) -> dict[str, float]:
     return found
 
 
-async def _editor(visitor: Visitor, dataset: Mapping[str, Any], plan: Mapping[str, Any], **told: Any) -> Response:
+async def editor(visitor: Visitor, dataset: Mapping[str, Any], plan: Mapping[str, Any], **told: Any) -> Response:
+    """Show the editor with a plan, and what is told about it."""
     problem, found = told.get("problem"), told.get("found")
     return visitor.page(
         "plan.html.j2",
@@ -197,7 +206,7 @@ async def _editor(visitor: Visitor, dataset: Mapping[str, Any], plan: Mapping[st
         roles=list(AttributeRole),
         researchers=await run_in_threadpool(_researchers, visitor),
         before=_before(visitor),
-        typed=told.get("typed") or _typed(visitor),
+        typed=told.get("typed") or typed_beside(visitor),
         problem=problem,
         found=found,
     )

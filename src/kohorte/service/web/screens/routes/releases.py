@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from kohorte.errors import KohorteError
+from kohorte.release import Certificate
 from kohorte.service.approvals.requests import perform, refuse_unapproved
+from kohorte.service.jobs.evidence import text_of
 from kohorte.service.projects import released_files, store
 from kohorte.service.projects.project_dicts import project_to_dict, projects_to_dicts
 from kohorte.service.web.dependencies import Number, PageNumber
@@ -75,15 +76,23 @@ def certificate(project_id: Number, visitor: Annotated[Visitor, Allowed("show_ce
     """Send the certificate as it was issued."""
     refuse_unapproved(visitor.service, visitor.actor, project_id)
     found = released_files.certificate(visitor.service, visitor.actor, project_id)
-    content = json.dumps(found, indent=2, ensure_ascii=False)
+    content = text_of(found)
     return Response(content, media_type="application/json", headers=attachment(f"project-{project_id}.json"))
+
+
+@router.get(f"{LIST}/{{project_id}}/certificate-text", name="screen_certificate_text")
+def certificate_text(project_id: Number, visitor: Annotated[Visitor, Allowed("show_certificate")]) -> Response:
+    """Send the certificate as text in the language of the reader."""
+    refuse_unapproved(visitor.service, visitor.actor, project_id)
+    found = Certificate(released_files.certificate(visitor.service, visitor.actor, project_id))
+    return PlainTextResponse(found.to_text(visitor.language), headers=attachment(f"project-{project_id}.txt"))
 
 
 @router.get(f"{LIST}/{{project_id}}/report", name="screen_report")
 def report(project_id: Number, visitor: Annotated[Visitor, Allowed("show_report")]) -> Response:
     """Show the report on a page of its own."""
     refuse_unapproved(visitor.service, visitor.actor, project_id)
-    page = released_files.report(visitor.service, visitor.actor, project_id)
+    page = released_files.report(visitor.service, visitor.actor, project_id, visitor.language)
     return HTMLResponse(page, headers={"Content-Security-Policy": ONE_PAGE})
 
 

@@ -1,0 +1,1 @@
+"""Screens about the risk of a release, and about all combinations of levels."""

@@ -1,0 +1,1 @@
+"""The survey planner: the form of a questionnaire, and its pages."""
