@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from kohorte.cli.main import main
+from support.browser import chromium
+
+__all__ = ["chromium"]
 
 
 @dataclass(frozen=True)

@@ -74,16 +74,11 @@ def test_a_request_is_checked_decided_by_two_people_and_answered(run: Command) -
     assert {path.name for path in Path("answer").iterdir()} == {
         "answer.json", "table.csv", "table.certificate.json", "table.certificate.txt",
     }  # fmt: skip
-    assert main(["verify", "answer/table.csv", "--plan", _plan_of("answer")]) == 0
+    assert main(["verify", "answer/table.csv", "--plan", "answer/table.certificate.json"]) == 0
+    assert main(["verify", "answer/table.csv", "--plan", "missing.certificate.json"]) == 2
+    assert run("exchange check 1 patients.csv --holding holding.yaml --quiet", code=2)["error"] == "exchange-answered"
     [only] = run("exchange inbox")["requests"]
     assert (only["request"], only["institution"], only["state"]) == (1, "Institute A", "answered")
-
-
-def _plan_of(folder: str) -> str:
-    """The plan of a certificate, as a file; identifying columns are not in the answer."""
-    plan = json.loads((Path(folder) / "table.certificate.json").read_text())["plan"]
-    Path("answer-plan.yaml").write_text(strict_yaml.dump(plan))
-    return "answer-plan.yaml"
 
 
 def test_missing_statistics_are_an_error_and_what_is_missing_is_said(run: Command) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +127,13 @@ def test_a_head_that_is_none_is_bad_input(here: Path, run: Run, head: str) -> No
     make_ledger(run)
     refused = run("folder", "verify", "--folder", "trust", "--head", head)
     assert (refused.code, "[trust-head]" in refused.err) == (2, True)
+
+
+def test_a_record_that_was_moved_in_the_database_is_a_problem(here: Path, run: Run) -> None:
+    make_patients(run)
+    assert run("folder", "verify", "--folder", "trust").code == 0
+    with closing(sqlite3.connect(here / "trust" / "patients.db")) as connection, connection:
+        connection.execute("UPDATE patients_records SET person = 1")
+    checked = run("folder", "verify", "--folder", "trust")
+    assert checked.code == 1
+    assert "[trust-damaged]" in checked.out

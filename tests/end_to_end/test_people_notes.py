@@ -105,6 +105,32 @@ def test_risk_attack_and_a_report_of_the_release_alone_say_what_its_certificate_
         assert told not in said(folder, capsys, verb, *RELEASED, "--original", "{folder}/stays.csv")
 
 
+def test_only_a_certificate_confirms_that_every_row_of_a_release_is_another_person(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A release of stays, passed on without its certificate or with another plan, is not green."""
+    pl.DataFrame({"patient_id": range(40), "age": [row % 4 for row in range(40)]}).write_csv(folder / "stays.csv")
+    (folder / "plan.yaml").write_text(f"{PLAN}person: none\n")
+    said(folder, capsys, *ANONYMIZE, "--output", "{folder}/out.csv")
+    alone = "only the plan says that every row is another person"
+    assert alone not in said(folder, capsys, "verify", *ANONYMIZE[1:])  # the table has a column that would tell
+    confirmed = said(folder, capsys, "verify", *RELEASED)
+    assert alone not in confirmed
+    assert "verdict: green" in confirmed
+    assert alone not in said(folder, capsys, "verify", *RELEASED, "--population", "{folder}/stays.csv")
+    certificate = folder / "out.certificate.json"
+    kept = certificate.read_text()
+    certificate.write_text(kept.replace('"person": "none"', '"person": "patient_id"'))
+    for _ in ("another plan", "no certificate"):
+        found = said(folder, capsys, "verify", *RELEASED)
+        assert alone in found
+        assert "verdict: amber" in found
+        said(folder, capsys, "risk", *RELEASED, "--report", "{folder}/alone.html")
+        assert alone in unescape((folder / "alone.html").read_text())
+        (folder / "alone.html").unlink()
+        certificate.unlink(missing_ok=True)
+
+
 def test_a_certificate_of_another_file_or_another_plan_says_nothing_about_a_table(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

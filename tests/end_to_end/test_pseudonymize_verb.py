@@ -221,6 +221,7 @@ def test_an_interruption_leaves_no_file_and_the_list_continues(
     assert pseudonymize(run, "study", output, "--json").json["new"] == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_loses_nobody_and_gives_nobody_two_pseudonyms(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != DATABASE}
     ran = subprocess.run(

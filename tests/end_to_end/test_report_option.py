@@ -137,3 +137,17 @@ def test_no_release_and_no_report_where_the_plan_cannot_be_satisfied(hospital: P
     plan.write_text(plan.read_text().replace("k: 2", "k: 99"))
     assert run(*ANONYMIZE, "--output", "release.csv", "--report", "report.html").code == 2
     assert not {"release.csv", "report.html"} & names(hospital)
+
+
+def test_report_and_certificate_are_written_in_the_language_of_the_reader(hospital: Path, run: Run) -> None:
+    assert run(*ANONYMIZE, "--output", "release.csv", "--report", "report.html", "--language", "de").code == 0
+    assert "Erfüllt den Plan" in (hospital / "report.html").read_text(encoding="utf-8")
+    assert (hospital / "release.certificate.txt").read_text(encoding="utf-8").startswith("ZERTIFIKAT")
+    assert '"warnings"' in (hospital / "release.certificate.json").read_text(encoding="utf-8")
+    run(*RISK, "--report", "risk.html", "--language", "de")
+    assert "Erfüllt den Plan nicht" in (hospital / "risk.html").read_text(encoding="utf-8")
+
+
+def test_a_language_without_a_report_or_certificate_is_refused(hospital: Path, run: Run) -> None:
+    assert "report-language" in run(*RISK, "--language", "de").err
+    assert "report-language" in run(*ANONYMIZE, "--dry-run", "--language", "de").err

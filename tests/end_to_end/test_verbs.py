@@ -104,6 +104,17 @@ def test_the_plan_that_a_profile_writes_can_be_used(folder: Path, run: Run) -> N
     assert run("profile", "patients.csv", "--write-plan", "plan.yaml", "--force").code == 0
 
 
+def test_a_profile_without_a_plan_to_write_does_not_let_an_older_plan_pass_for_it(folder: Path, run: Run) -> None:
+    ko.cohort(300).head(1).write_csv("patients.csv")
+    (folder / "plan.yaml").write_text("an older plan\n", encoding="utf-8")
+    for options in ([], ["--json"]):
+        ran = run("profile", "patients.csv", "--write-plan", "plan.yaml", "--force", *options)
+        assert ran.code == 1
+        assert "the table has one row" in ran.out
+    assert run("profile", "patients.csv").code == 0
+    assert (folder / "plan.yaml").read_text(encoding="utf-8") == "an older plan\n"
+
+
 def test_the_profile_as_json(hospital: Path, run: Run) -> None:
     facts = run("profile", "patients.csv", "--json").json
     assert facts["rows"] == 5

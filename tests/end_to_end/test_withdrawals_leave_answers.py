@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ import pytest
 from kohorte.cli.main import main
 from kohorte.data import strict_yaml
 from kohorte.disclosures.ledger import Ledger
-from kohorte.trust.store import ENVIRONMENT
 from support.registered import K, few_stand_out, identities, table_with_pids
+from support.trust import database_of
 from testbed.hospital import PLAN, STATISTICS, request
 
 PASSWORDS = {"Ben": "correct horse battery", "Cleo": "quite another staple"}
@@ -60,11 +61,18 @@ class Hospital:
         return pl.read_csv(f"answer-{number}/table.csv")
 
 
-@pytest.fixture
-def hospital(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Hospital:
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def hospital(
+    request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Hospital]:
+    """A hospital whose patient list, consents and ledger are in one of both kinds of databases."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(ENVIRONMENT, raising=False)
     monkeypatch.delenv("KOHORTE_FOLDER", raising=False)
+    with database_of(request, monkeypatch):
+        yield _prepared(capsys, monkeypatch)
+
+
+def _prepared(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Hospital:
     pl.DataFrame(identities(300)).write_csv("clinic.csv")
     assert main(["patients", "register", "clinic.csv", "--folder", "house", "--output", "pids.csv"]) == 0
     table_with_pids(pl.read_csv("pids.csv", infer_schema=False)["pid"].to_list()).write_csv("table.csv")
@@ -104,6 +112,7 @@ def test_who_withdraws_is_not_in_the_next_answer_and_has_company(hospital: Hospi
     assert not few_stand_out(first, second)
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_decided_before_somebody_in_it_withdrew_is_not_sent(hospital: Hospital) -> None:
     hospital.answered("Institute A")
     number = hospital.decided("Institute C")

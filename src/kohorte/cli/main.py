@@ -28,6 +28,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "risk": "measure how likely people are found in a table",
         "attack": "run attacks on a table and count whom they hurt",
         "lattice": "evaluate every combination of levels",
+        "tradeoff": "what other values of k, limit and epsilon would cost",
         "algorithms": "compare all algorithms on one table",
         "survey": "plan a survey: the risk before data is collected",
         "series": "release a growing table repeatedly",

@@ -12,7 +12,7 @@ from kohorte.algorithm_names import ALGORITHM_NAMES
 from kohorte.cli.exchange.ledger import add_ledger_options, ledger_facts, print_ledger, recording
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
-from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
+from kohorte.cli.report_options import about, add_report_options, reader, refuse_unread_about, report_view
 from kohorte.cli.show_values import add_show_values, show_lost_values, showing_values
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
@@ -71,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, search, write, verify."""
     started = time.perf_counter()
     options.report_view = report_view(options)
+    options.reader = reader(options, certificate=options.output is not None)
     if options.dry_run and options.ledger is None:
         refuse_unread_about(options)
     with TerminalProgress.of(options) as progress, ExitStack() as closing:
@@ -124,7 +125,14 @@ def _released(
     if output is not None:
         commit = only_files if ledger is None else ledger.commit
         certificate = write_release(
-            release, output, source=table, force=options.force, about=stated, progress=progress, commit=commit
+            release,
+            output,
+            source=table,
+            force=options.force,
+            about=stated,
+            progress=progress,
+            commit=commit,
+            language=options.reader.code,
         )
     if facts is not None:
         progress.stage(Stage.WRITING, "the report")
@@ -183,7 +191,8 @@ def _report(
     release = Release.verified(candidate)
     progress.stage(Stage.ESTIMATING, "the risk before and after, for the report")
     facts = report_of(table.frame, release.plan, release=release, view=options.report_view)
-    return replace(facts, about=stated, table=replace(facts.table, file=FileFacts(table.path.name, table.sha256)))
+    named = replace(facts.table, file=FileFacts(table.path.name, table.sha256))
+    return replace(facts, about=stated, table=named, language=options.reader)
 
 
 def _write_last(path: Path, facts: Facts, output: Path | None, *, force: bool) -> None:
@@ -246,7 +255,7 @@ def _print_summary(release: Candidate, certificate: Certificate | None, verdict:
     print(f"{count(release.rows, 'row')}, {count(release.suppressed)} of them suppressed ({share})")
     print(class_sizes(release.classes, release.smallest_class, unit))
     if release.people is not None:
-        some, everything = release.people.losing()
+        some, everything = release.people.losing(release.suppressed)
         print(
             f"{unit.count(release.people.people)}: {count(some)} lose rows, {count(everything)} of them all their rows"
         )

@@ -108,6 +108,7 @@ def run_check(options: argparse.Namespace) -> int:
     from kohorte.pages import refuse_page, write_text
 
     folder = _opened(options)
+    folder.refuse_answered(options.number)
     request, holding = folder.request(options.number), Holding.from_yaml(options.holding)
     if options.page is not None:
         refuse_page(Path(options.page), needed=(options.data, options.holding), force=options.force)

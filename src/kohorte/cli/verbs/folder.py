@@ -154,8 +154,15 @@ def _check_patients(folder: TrustFolder) -> Iterator[Callable[[], object]]:
     from kohorte.patients.list.tables import NAME
     from kohorte.patients.patient_list import PatientList
 
+    def whole() -> None:
+        patients = PatientList(folder)
+        try:
+            patients.verify()
+        finally:
+            patients.close()
+
     if (folder.path / f"{NAME}.key").exists():
-        yield lambda: PatientList(folder).close()
+        yield whole
 
 
 def _check_ledger(folder: TrustFolder) -> Iterator[Callable[[], object]]:

@@ -237,7 +237,8 @@ def run_split(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"pid": stays, "new_pid": new, "records": len(set(options.record))})
     else:
-        print(f"{count(len(set(options.record)), 'record')} of {stays} now stand for another person: {new}")
+        records = count(len(set(options.record)), "record")
+        print(f"another person has {records} of {stays} from now on: {new}")
     return 0
 
 

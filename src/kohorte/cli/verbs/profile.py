@@ -95,20 +95,30 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         facts = {"rows": table.frame.height, "columns": [column.to_dict() for column in columns]}
         reasons = [] if proposal is None else list(proposal.reasons)
-        print_json(facts | {"plan": plan.to_dict() if plan else None, "reasons": reasons})
-        return 0
+        why_not = [] if plan else [_why_no_plan(columns, proposal)]
+        print_json(facts | {"plan": plan.to_dict() if plan else None, "reasons": reasons + why_not})
+        return _code(options, plan)
     print(f"{count(table.frame.height, 'row')}, {count(len(columns), 'column')}")
     rows = [(c.name, c.kind, c.distinct, c.missing, str(c.role), c.hierarchy_in_words, c.why) for c in columns]
     print_table(["column", "type", "distinct", "missing", "suspected role", "hierarchy", "why"], rows)
     if text is None:
-        from kohorte.plans.profile import why_stars
-
-        print("\n" + (why_stars(columns) or NOTHING if proposal is None else proposal.why_no_plan))
+        print("\n" + _why_no_plan(columns, proposal))
     elif options.write_plan:
         print(f"\nfirst plan: {options.write_plan}; read it before you use it")
     else:
         print("\n" + text)
-    return 0
+    return _code(options, plan)
+
+
+def _why_no_plan(columns: tuple[ColumnProfile, ...], proposal: Proposal | None) -> str:
+    from kohorte.plans.profile import why_stars
+
+    return why_stars(columns) or NOTHING if proposal is None else proposal.why_no_plan
+
+
+def _code(options: argparse.Namespace, plan: Plan | None) -> int:
+    """The exit code: 1 if a plan was to be written and there is none, since an older file may have that name."""
+    return 1 if plan is None and options.write_plan is not None else 0
 
 
 def _look(

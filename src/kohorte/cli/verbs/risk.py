@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, print_table, read_data
 from kohorte.cli.progress import TerminalProgress
-from kohorte.cli.report_options import about, add_report_options, refuse_unread_about, report_view
+from kohorte.cli.report_options import about, add_report_options, reader, refuse_unread_about, report_view
 from kohorte.errors import InputError
 from kohorte.in_words import count, number, percent
 from kohorte.progress import Stage
@@ -93,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
     if options.rows < 0:
         raise InputError("--rows: the number of rows to list must be at least 0", code="risk-rows")
     options.report_view = report_view(options)
+    options.reader = reader(options)
     refuse_unread_about(options)
     with TerminalProgress.of(options) as progress:
         profile, after, certified = _profiles(options, progress)
@@ -202,6 +203,7 @@ def _write_report(
         original=original,
         listed=options.rows or LISTED_IN_REPORT,
         about=stated,
+        language=options.reader,
         certificate_sha256=certificate_beside((data if after is None else after)[0]),
     )
     write_text(Path(options.report), to_html(facts), force=options.force)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import replace
+from pathlib import Path
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
@@ -12,12 +14,15 @@ from kohorte.progress import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kohorte.plans import Plan
     from kohorte.release import Verification
     from kohorte.release.telling.verdict import Verdict
 
+CERTIFICATE = ".certificate.json"
 EPILOG = """\
 examples:
   kohorte verify release.csv --plan plan.yaml
+  kohorte verify release.csv --plan release.certificate.json               with the plan that the certificate states
   kohorte verify release.csv --plan plan.yaml --json
   kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan counts people, releases a
                                                                            subset or has an identifying column
@@ -62,6 +67,21 @@ def run(options: argparse.Namespace) -> int:
     return 0 if verification.satisfied else 1
 
 
+def _plan_of_certificate(name: str) -> Plan:
+    """The plan that a certificate states: all that a recipient has."""
+    from kohorte.data.files import read_text
+    from kohorte.errors import InputError
+    from kohorte.plans import Plan
+
+    try:
+        stated = json.loads(read_text(Path(name), what="certificate", code="certificate-unreadable"))["plan"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{Path(name).name}: is not the certificate of a release", code="certificate-unreadable"
+        ) from None
+    return Plan.from_dict(stated)
+
+
 def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[Verification, Verdict, list[str]]:
     """The verification of the table, the verdict on it, and what a reader should know besides."""
     progress.stage(Stage.CHECKING, "the plan")
@@ -69,13 +89,14 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     from kohorte.plans import Plan
     from kohorte.release import verify
     from kohorte.release.certificate import table_warnings
+    from kohorte.release.telling.certified_person import certified_person_points
     from kohorte.release.telling.compared_original import original_points
     from kohorte.release.telling.formulas import file_points
     from kohorte.release.telling.promises import plan_notes
     from kohorte.release.telling.verdict import judge
-    from kohorte.release.write import certified_input, certified_points, only_certified
+    from kohorte.release.write import certified_input, certified_points, is_certified, only_certified
 
-    plan = Plan.from_yaml(options.plan)
+    plan = _plan_of_certificate(options.plan) if options.plan.endswith(CERTIFICATE) else Plan.from_yaml(options.plan)
     file = read_data(options, progress)
     table, _ = without_quotes(file, plan.formulas)
     original = None
@@ -84,7 +105,11 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
         original = read_table(options.population, separator=options.separator, encoding=options.encoding)
     progress.stage(Stage.VERIFYING, f"{count(table.frame.height, 'row')}")
     verification = verify(table.frame, plan, population=None if original is None else original.frame)
-    unclear, notes = ([], []) if original is None else original_points(file, original, plan, certified_input(file))
+    notes: list[str] = []
+    if original is None:
+        unclear = certified_person_points(plan, file.frame.columns, certified=is_certified(file, plan))
+    else:
+        unclear, notes = original_points(file, original, plan, certified_input(file))
     verification = replace(verification, open_points=(*verification.open_points, *unclear))
     open_points = (*table_warnings(table.frame, plan, verification), *file_points(file, plan))
     hidden = [] if original is not None else only_certified(certified_points(file, plan), open_points)
