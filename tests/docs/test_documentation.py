@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import re
 import shlex
@@ -117,13 +118,22 @@ def run_examples(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
             run_console(text, capsys, monkeypatch)
 
 
-@pytest.mark.usefixtures("demo")
+@pytest.fixture
+def typing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody sits at the terminal and types a password whenever one is asked for."""
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("getpass.getpass", lambda _: "twelve characters or more")
+
+
+@pytest.mark.usefixtures("demo", "typing")
 @pytest.mark.parametrize(
     "name",
     [
         "README.md",
         "docs/python.md",
         "docs/how-to/anonymize-together.md",
+        "docs/how-to/check-a-request.md",
         "docs/how-to/compare-algorithms.md",
         "docs/how-to/hierarchies.md",
         "docs/how-to/plan-a-survey.md",
