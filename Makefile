@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Workers get neighbouring tests, so that fixtures of modules are made once, and take over from each other at the end.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-.PHONY: setup demo serve test test-long quick check check-native native-test postgresql browser catalogues reference-smoke reference-test fix \
+.PHONY: setup demo serve test test-long quick check check-native native-test postgresql browser catalogues screenshots reference-smoke reference-test fix \
   bench reproduce clean
 
 setup: $(STAMP)
@@ -104,6 +104,10 @@ browser:
 # The texts of pages, collected for the catalogues of other languages.
 catalogues: setup
 	$(BIN)/python -m testbed.catalogue
+
+# Pictures of every screen for the documentation: both languages, light and dark, desktop and phone.
+screenshots: setup browser
+	$(BIN)/python -m testbed.screenshots
 
 fix: setup
 	$(BIN)/ruff format $(SOURCES)

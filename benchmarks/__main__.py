@@ -31,7 +31,7 @@ from benchmarks.parties import page as parties_page
 from benchmarks.parties import runs as parties_runs
 from benchmarks.report import Line
 from benchmarks.reproduction import command
-from benchmarks.service import figures, load, timing
+from benchmarks.service import figures, load, previews, timing
 from benchmarks.service import page as service_page
 from benchmarks.survey import page as survey_page
 from kohorte.release import versions
@@ -83,6 +83,7 @@ def run(only: str = "") -> int:
             risk.adult,
             people.adult,
             parties_runs.lines,
+            previews.lines,
         ]
         benchmarks = [commands.adult, commands.lattice, *benchmarks, *on_tables]
     else:

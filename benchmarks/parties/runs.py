@@ -18,10 +18,13 @@ from benchmarks.parties.memory import Watch
 from benchmarks.report import Line
 from kohorte.parties.rehearsal import rehearse_files
 from kohorte.parties.study import MIRRORED
-from kohorte.parties.suitability import IMITATED
 from testbed import joint, tables
 
 PHASES = ("encrypt", "integrate", "anonymize", "decrypt")
+
+
+IMITATED = 0.25
+"""The share of imitated dummy rows, as published."""
 
 
 @dataclass(frozen=True)
