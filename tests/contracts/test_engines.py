@@ -76,7 +76,7 @@ def encoded(source: TableSource, table: SmallTable) -> tuple[Tuples, EncodedTabl
     hierarchies = {name: Hierarchy.from_columns(own, attribute=name) for name, own in levels}
     sensitive = {name: own.builder(name) for name, own in table.secrets}
     populations = {
-        key: replace(people, frame=numbered(people.frame, len(table.rows))) if person else people
+        key: replace(people, frame=numbered(people.frame, len(table.rows)), names_people=True) if person else people
         for key, people in table.populations.items()
     }
     options = {"missing": table.missing, "sensitive": sensitive, "populations": populations}

@@ -82,7 +82,8 @@ class PeopleEngine:
         for key, own in self._table.populations.items():
             counts = groups.populations[key].counts
             if own.persons is not None:
-                counts = np.array([len(np.union1d(own.persons, self._persons.codes[self._table.included]))])
+                of_table = self._persons.codes[self._table.included] if own.includes_table else own.persons[:0]
+                counts = np.array([len(np.union1d(own.persons, of_table))])
             populations[key] = Population(counts, 0)
         return replace(groups, people=replace(groups, sizes=size, histograms=histograms, populations=populations))
 
@@ -175,12 +176,13 @@ class PeopleEngine:
         return class_of, replace(groups, histograms=rows, populations=populations, people=judged)
 
     def _population(self, number: int, key: str, cells: tuple[Codes, Counts, Counts, Codes], count: int) -> Population:
-        """The people of a population in each class: by person if it includes the table, otherwise as the file says."""
+        """The people of a population in each class: by person if it says whom a row is about, otherwise its rows."""
         class_of, persons, sizes, origin = cells
-        if self._table.populations[key].persons is None:
+        population = self._table.populations[key]
+        if population.persons is None:
             people = np.bincount(class_of, weights=np.where(origin == number, sizes, 0)).astype(np.int64)
         else:
-            among = (origin == 0) | (origin == number)
+            among = (origin == number) | ((origin == 0) & population.includes_table)
             people = different_people(class_of[among], persons[among], int(class_of.max(initial=0)) + 1)
         return Population(people[:count], int(np.count_nonzero(people[count:])))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -36,7 +36,7 @@ class CountedPopulation:
 Populations = Mapping[str, pl.DataFrame | CountedPopulation]
 """The quasi-identifiers of all people of each population, by its key; for a subset, also who is `FLAGGED`.
 
-If people are counted, a subset also has the column `PERSON`.
+If people are counted, a subset also has the column `PERSON`, and so has a file that says whom its rows are about.
 """
 
 
@@ -61,18 +61,19 @@ def divide(table: TableSource, plan: Plan) -> Parts:
         others = _quasi_identifiers(frame.filter(~flagged), plan)
         _refuse_missing(others, plan)
         unflagged = frame.filter(~flagged).select(list(dict.fromkeys((*plan.quasi_identifiers, *plan.unit.columns))))
-        people[source.key] = People(_complete(unflagged, plan), True)
+        people[source.key] = People(_complete(unflagged, plan), True, plan.unit.counts_people)
         populations[source.key] = _with_flags(frame, flagged, plan)
     for source in plan.population_files:
         file = read_population(source, plan)
-        populations[source.key], hashes[source.name] = file.frame, file.sha256
-        people[source.key] = People(file.frame)
+        populations[source.key], hashes[source.name] = _with_persons(file.frame, plan), file.sha256
+        people[source.key] = People(file.frame, names_people=names_people(file.frame.columns, plan))
     return Parts(released, people, populations, hashes)
 
 
 def whole_populations(plan: Plan, original: pl.DataFrame | None) -> Populations:
     """Return the populations that a release of the plan is verified with; `original` is the table it was made from."""
-    found = {source.key: read_population(source, plan).frame for source in plan.population_files}
+    files = {source.key: read_population(source, plan).frame for source in plan.population_files}
+    found = {key: _with_persons(frame, plan) for key, frame in files.items()}
     identifying = bool(plan.names(Role.IDENTIFYING)) or (original is not None and _seems_to_identify(original, plan))
     if plan.subset is None and original is not None and not plan.unit.counts_people and not identifying:
         raise InputError(
@@ -118,7 +119,7 @@ def flagged_rows(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 
 def read_population(source: PopulationSource, plan: Plan) -> TableFile:
-    """Read the quasi-identifiers of a population file."""
+    """Read the quasi-identifiers of a population file, and whom its rows are about if it says so."""
     try:
         file = read_table(source.folder / source.name)
     except InputError as error:
@@ -137,7 +138,9 @@ def read_population(source: PopulationSource, plan: Plan) -> TableFile:
         )
     if frame.height == 0:
         raise InputError(f"the population table {source.name} has no rows", code="table-no-rows")
-    frame = without_marks(_quasi_identifiers(frame, plan), plan.missing_values)
+    whom = [name for name in plan.unit.columns if name not in plan.quasi_identifiers]
+    needed = (*plan.quasi_identifiers, *(whom if names_people(frame.columns, plan) else ()))
+    frame = without_marks(frame.select(pl.Series(frame[name]) for name in needed), plan.missing_values)
     for name in frame.columns:
         absent_rows = as_text(frame[name]).is_null()
         if absent_rows.any():
@@ -147,6 +150,11 @@ def read_population(source: PopulationSource, plan: Plan) -> TableFile:
                 code="population-missing-values",
             )
     return replace(file, frame=frame)
+
+
+def names_people(columns: Sequence[str], plan: Plan) -> bool:
+    """Whether a population file with these columns says whom its rows are about, so that its people can be counted."""
+    return plan.unit.counts_people and set(plan.unit.columns) <= set(columns)
 
 
 def refuse_missing_people(
@@ -168,6 +176,13 @@ def refuse_missing_people(
 
 def _quasi_identifiers(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return frame.select(pl.Series(frame[name]) for name in plan.quasi_identifiers)
+
+
+def _with_persons(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Who is who in a population file, if it says so."""
+    if not names_people(frame.columns, plan):
+        return frame
+    return frame.with_columns(person_keys([as_text(frame[name]) for name in plan.unit.columns]).alias(PERSON))
 
 
 def _refuse_missing(others: pl.DataFrame, plan: Plan) -> None:

@@ -12,7 +12,7 @@ from kohorte.data import as_text
 from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
 from kohorte.hierarchies import SUPPRESSED
-from kohorte.kernels.arrays import Bools, Codes
+from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.plans.hierarchies import hierarchies
 from kohorte.plans.plan import Plan
 from kohorte.plans.population import FLAGGED, PERSON, CountedPopulation
@@ -89,12 +89,18 @@ class Classes:
     # Populations
 
     def population(
-        self, people: pl.DataFrame | CountedPopulation, plan: Plan, levels: Mapping[str, int] | None
+        self,
+        people: pl.DataFrame | CountedPopulation,
+        plan: Plan,
+        levels: Mapping[str, int] | None,
+        *,
+        members: Counts | None = None,
     ) -> tuple[Population, int]:
         """Count the people of a population in each class, and the rows without a matching person.
 
         The people are generalized like the table. For a subset it is known who is released. For a population file it
-        is not: each suppressed row may account for one class of people without a row in the table.
+        is not: each suppressed row may account for one class of people without a row in the table. `members` are the
+        people of each class who must be in a population file; by default each row is another person.
         """
         if isinstance(people, CountedPopulation):
             return self._counted(people)
@@ -110,8 +116,10 @@ class Classes:
         names = self._names
         found = self._classes.join(kinds, on=names, how="left", nulls_equal=True, maintain_order="left")
         starred = found.select(all_starred(names)).to_series()
+        by_rows = members is None or released is not None
+        inside = found[SIZE].cast(pl.Int64) if by_rows else pl.Series(members)
         unmatched = (
-            (found[SIZE].cast(pl.Int64) - found[MOST].fill_null(0).cast(pl.Int64)).clip(0).filter(~starred).sum()
+            (inside - found[MOST if by_rows else COUNT].fill_null(0).cast(pl.Int64)).clip(0).filter(~starred).sum()
         )
         if released is None:
             starred_rows = 0 if self._suppressed is None else self._tuples[COUNT].filter(self._suppressed).sum()

@@ -14,7 +14,7 @@ from kohorte.errors import InputError
 from kohorte.groups import Groups, Histogram, Population
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.in_words import count
-from kohorte.kernels.arrays import Bools, Codes
+from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.plans.columns import check_columns
 from kohorte.plans.people.project_pseudonyms import keyed_pseudonyms
 from kohorte.plans.plan import Plan
@@ -127,6 +127,14 @@ class ShownPeople:
     def people(self) -> int:
         """The number of people in the table."""
         return self.tuples[PERSON].n_unique()
+
+    def in_classes(self, classes: Classes) -> Counts:
+        """The number of people in each class, in the order of `classes`."""
+        numbered = classes.numbered
+        rows = self.tuples.join(numbered, on=list(self.names), how="inner", nulls_equal=True)
+        people = rows.group_by(CLASS).agg(pl.col(PERSON).n_unique().alias(GROUP))
+        found = numbered.join(people, on=CLASS, how="left", maintain_order="left")[GROUP]
+        return found.fill_null(0).to_numpy().astype(np.int64)
 
     def losing(self, suppressed: int) -> tuple[int, int]:
         """How many people lose rows by suppression, and how many of them lose all rows.

@@ -15,6 +15,7 @@ from kohorte.errors import InputError, InternalError
 from kohorte.groups import Groups
 from kohorte.hierarchies import CsvFile, Dates, Intervals, SafeHarbor, Tree
 from kohorte.in_words import count
+from kohorte.kernels.arrays import Counts
 from kohorte.models import PrivacyModel, SafeHarborRule
 from kohorte.models.words import with_parameters
 from kohorte.plans.columns import check_columns
@@ -205,9 +206,12 @@ def verify_source(
     whom = find_people(table, tuples, classes, plan, known=people, original=original)
     people = whom.people
     found += [whom.problem] if whom.problem else []
-    of_populations = {key: classes.population(frame, plan, levels) for key, frame in populations.items()}
+    members = _members(people, classes, plan) if populations else None
+    of_populations = {
+        key: classes.population(frame, plan, levels, members=members) for key, frame in populations.items()
+    }
     found += [
-        f"{count(unmatched, 'row is', 'rows are')} more than the {key} has people like them: not everybody is in it"
+        f"{_rows_or_people(unmatched, members)} more than the {key} has people like them: not everybody is in it"
         for key, (_, unmatched) in of_populations.items()
         if unmatched
     ]
@@ -249,6 +253,18 @@ def verify_source(
             *_overlaid(people, plan, all_rows),
         ),
     )
+
+
+def _rows_or_people(number: int, members: Counts | None) -> str:
+    """How many rows, or people if these are counted, in words."""
+    return count(number, "row is", "rows are") if members is None else count(number, "person is", "people are")
+
+
+def _members(people: ShownPeople | None, classes: Classes, plan: Plan) -> Counts | None:
+    """The people of each class who must be in a population: at least one if nobody knows; None if rows are people."""
+    if not plan.unit.counts_people:
+        return None
+    return np.ones(len(classes.numbered), dtype=np.int64) if people is None else people.in_classes(classes)
 
 
 def _overlaid(people: ShownPeople | None, plan: Plan, all_rows: bool) -> tuple[str, ...]:

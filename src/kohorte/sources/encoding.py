@@ -64,15 +64,16 @@ class EncodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class EncodedPopulation:
-    """The quasi-identifiers of a population; `weights[t]` people have the tuple `codes[t]`.
+    """The quasi-identifiers of a population; `weights[t]` rows have the tuple `codes[t]`.
 
-    If `includes_table`, the rows of the table also belong to the population and have to be added.
+    If `includes_table`, the rows of the table also belong to the population and have to be added. Each row is a person
+    unless `persons` tells whom it is about.
     """
 
     codes: Codes = field(repr=False)
     weights: Counts = field(repr=False)
     includes_table: bool = False
-    persons: Codes | None = field(default=None, repr=False)  # numbered as in the table, if it includes the table
+    persons: Codes | None = field(default=None, repr=False)  # numbered as in the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,10 +180,14 @@ class EncodedTable:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """A population as a frame with the quasi-identifiers; see `EncodedPopulation`."""
+    """A population as a frame with the quasi-identifiers; see `EncodedPopulation`.
+
+    If it `names_people`, it also has the columns that say whom a row is about.
+    """
 
     frame: pl.DataFrame = field(repr=False)
     includes_table: bool = False
+    names_people: bool = False
 
 
 def encode_rows(frame: pl.DataFrame, hierarchies: Mapping[str, Builder | Hierarchy], **options: Any) -> EncodedTable:
@@ -212,7 +217,7 @@ def encode(
     people = {key: FrameSource(population.frame) for key, population in populations.items()}
     known = () if person is None else person.columns
     of_people = {
-        key: own.distinct([*hierarchies, *(name for name in known if populations[key].includes_table)])
+        key: own.distinct([*hierarchies, *(name for name in known if populations[key].names_people)])
         for key, own in people.items()
     }
     parts = [_Part(source, tuples, None if included.all() or not people else included)]
@@ -225,7 +230,7 @@ def encode(
     for name in sensitive:
         _refuse_stars(name, _Part(source, tuples))
     counted = tuple(_encode_sensitive(name, builder, tuples, source) for name, builder in sensitive.items())
-    tied = {key: own for key, own in of_people.items() if populations[key].includes_table}
+    tied = {key: own for key, own in of_people.items() if populations[key].names_people}
     persons, of_population = (None, []) if person is None else person.numbered(source, tuples, list(tied.values()))
     numbered = dict(zip(tied, of_population, strict=True)) if person is not None else {}
     apart = all(map(_all_different, columns)) and all(_is_told_apart(column, tuples) for column in counted)

@@ -14,6 +14,7 @@ from kohorte.errors import InputError
 from kohorte.in_words import count, listed
 from kohorte.plans.people.candidates import Candidates
 from kohorte.plans.people.contradicted_person import contradictions
+from kohorte.plans.people.population_people import population_notes
 from kohorte.plans.people.repeated import PEOPLE, present, with_people
 from kohorte.plans.people.suffixed_numbers import suffixed_numbers
 from kohorte.plans.people.tying_columns import tying_columns
@@ -78,11 +79,13 @@ def person_notes(
     wanted = identifiers(plan)
     whole = source if original is None or set(wanted) <= set(source.columns) else original
     whole = whole.without_marks(plan.missing_values)
+    of_populations = tuple(population_notes(plan))
     if not plan.unit.is_stated:
-        return (table_note(whole, plan, wanted),)
+        return (table_note(whole, plan, wanted), *of_populations)
     found = tuple(one.note for one in contradictions(whole, plan.unit))
     answered = plan.person is not None and bool(plan.person.counted_because)
-    return (*found, *(() if found or answered else _suffixed(whole, plan)), *_tied(whole, plan, may_link))
+    suffixed = () if found or answered else _suffixed(whole, plan)
+    return (*found, *suffixed, *_tied(whole, plan, may_link), *of_populations)
 
 
 def identifiers(plan: Plan) -> tuple[str, ...]:
