@@ -18,7 +18,8 @@ from benchmarks.linkage.data import Data, draw
 from benchmarks.linkage.exchange import Exchange
 from kohorte.patients.identity import columns_of
 from kohorte.patients.list.judging import Outcome
-from kohorte.patients.patient_list import PatientList, Registrations
+from kohorte.patients.list.registration import Registrations
+from kohorte.patients.patient_list import PatientList
 from testbed import identities
 from testbed.identities import ERRORS, Person
 

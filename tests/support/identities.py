@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from kohorte.patients.identity import columns_of
-from kohorte.patients.patient_list import PatientList, Registrations
+from kohorte.patients.list.registration import Registrations
+from kohorte.patients.patient_list import PatientList
 
 ANNA = {
     "vorname": "Anna", "nachname": "Eichhorst", "geburtsname": "", "geburtsdatum": "1960-12-30", "geschlecht": "w",

@@ -18,7 +18,8 @@ import polars as pl
 
 from kohorte.patients import patient_list
 from kohorte.patients.identity import columns_of
-from kohorte.patients.patient_list import PatientList, Registrations
+from kohorte.patients.list.registration import Registrations
+from kohorte.patients.patient_list import PatientList
 from support.killing import Countdown
 
 BATCH = 20

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kohorte.patients.identity import Identity
     from kohorte.patients.list.cases import Case
     from kohorte.patients.list.history import History
-    from kohorte.patients.patient_list import Registrations
+    from kohorte.patients.list.registration import Registrations
 
 
 def print_history(found: History) -> None:

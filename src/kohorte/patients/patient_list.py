@@ -15,10 +15,8 @@ Leaves open
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 import polars as pl
@@ -33,9 +31,8 @@ from kohorte.patients.list import cases
 from kohorte.patients.list.cases import Case
 from kohorte.patients.list.database import every_pid, found, holders_of, person_of, pids_of
 from kohorte.patients.list.history import FREQUENCIES, History, forget, history_of
-from kohorte.patients.list.judging import Outcome
 from kohorte.patients.list.placements import check_all, refuse_of_nobody
-from kohorte.patients.list.registration import Registered, Registration
+from kohorte.patients.list.registration import Registration, Registrations
 from kohorte.patients.list.rows import Row, rows_of
 from kohorte.patients.list.storage import Storage
 from kohorte.patients.list.tables import PEOPLE, RECORDS
@@ -43,7 +40,7 @@ from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key
 from kohorte.trust.log import account
-from kohorte.trust.records.facts import FORGET_BEGINS
+from kohorte.trust.records.facts import FORGET_BEGINS, Begun
 
 BATCH = 2_000
 SAMPLE = 20_000
@@ -56,50 +53,6 @@ SHOWN_ROWS = 10
 
 class _DryRun(Exception):
     """Ends the transaction of a dry run."""
-
-
-@dataclass
-class Registrations:
-    """What became of the rows of a table; `rows` has the PIDs, which `to_dict` leaves out."""
-
-    rows: list[Registered] = field(default_factory=list)
-    dates_not_understood: list[int] = field(default_factory=list)
-    cases: int = 0
-    people: int = 0
-    seconds: float = 0.0
-    dry_run: bool = False
-
-    @property
-    def counts(self) -> Counter[Outcome]:
-        """How many rows had each outcome in this run."""
-        return Counter(row.outcome for row in self.rows if not row.before)
-
-    @property
-    def before(self) -> int:
-        """How many rows had been registered by an earlier run of the same table."""
-        return sum(row.before for row in self.rows)
-
-    @property
-    def insufficient(self) -> list[int]:
-        """The numbers of the rows that say too little about a person."""
-        return [row.number for row in self.rows if row.outcome is Outcome.INSUFFICIENT]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain data, without PIDs."""
-        counts = self.counts
-        return {
-            "rows": len(self.rows),
-            **{outcome.value: counts[outcome] for outcome in Outcome},
-            "registered_before": self.before,
-            "known_by_little": sum(row.uncertain for row in self.rows),
-            "not_compared_with_all": sum(row.crowded for row in self.rows),
-            "dates_not_understood": len(self.dates_not_understood),
-            "open_cases": self.cases,
-            "people": self.people,
-            "dry_run": self.dry_run,
-            "seconds": round(self.seconds, 3),
-            "rows_per_second": round(len(self.rows) / max(self.seconds, 1e-9)),
-        }
 
 
 class PatientList:
@@ -196,13 +149,13 @@ class PatientList:
     def case(self, number: int) -> Case:
         """One open case."""
         with self._storage.reading() as connection:
-            cases.open_case(connection, number)
+            cases.open_case(connection, self._storage.secrets, number)
             return next(case for case in cases.open_cases(connection, self._storage.secrets) if case.number == number)
 
     def identities(self, number: int) -> tuple[Identity, list[Identity]]:
         """The identity data of a case, for the eyes of the person who decides; it is logged that it was shown."""
         with self._storage.reading() as connection:
-            row = cases.open_case(connection, number)
+            row = cases.open_case(connection, self._storage.secrets, number)
             shown = cases.identities_of(connection, self._storage.secrets, row)
             pids = pids_of(connection, self._storage.secrets, (row.person, row.other))
         self._log("show case", case=number, pid=self._mark(pids[row.person]), other=self._mark(pids[row.other]))
@@ -235,10 +188,11 @@ class PatientList:
                 actor=self._actor,
                 version=self._storage.version,
             )
-            kept, other = self._pids(connection, *decided)
-        moved = _numbers(*decided) if same else ""
-        self._log("decide", case=number, same=same, pid=self._mark(kept), other=self._mark(other), moved=moved)
-        return kept, other
+            pids = self._pids(connection, *decided)
+            moved = _numbers(decided) if same else ""
+            begun = self._begin("decide begins", pids, moved, case=number, same=same)
+        self._storage.end(begun)
+        return pids
 
     def merge(self, pid: str, other_pid: str) -> tuple[str, str]:
         """Make two people one: the first PID stays, and the second stands for the same person from now on."""
@@ -246,27 +200,24 @@ class PatientList:
             secrets = self._storage.secrets
             people = [person_of(connection, secrets, text) for text in (pid, other_pid)]
             joined = cases.join(connection, secrets, *people, actor=self._actor, version=self._storage.version)
-            kept, gone = self._pids(connection, *joined)
-        self._log("merge", pid=self._mark(kept), other=self._mark(gone), moved=_numbers(*joined))
-        return kept, gone
+            pids = self._pids(connection, *joined)
+            begun = self._begin("merge begins", pids, _numbers(joined))
+        self._storage.end(begun)
+        return pids
 
     def split(self, pid: str, records: Sequence[int]) -> tuple[str, str]:
         """Give records of a person, by their numbers in `history`, to a person of their own; returns both PIDs."""
+        chosen = sorted(set(records))
         with self._storage.writing() as connection:
             person = person_of(connection, self._storage.secrets, pid)
             target = cases.split(
-                connection, self._storage.secrets, person, records, actor=self._actor, version=self._storage.version
+                connection, self._storage.secrets, person, chosen, actor=self._actor, version=self._storage.version
             )
-            stays, new = self._pids(connection, person, target)
-        self._log(
-            "split",
-            pid=self._mark(stays),
-            other=self._mark(new),
-            records=len(set(records)),
-            moved=_numbers(person, target),
-            numbers=self._storage.numbers,
-        )
-        return stays, new
+            pids = self._pids(connection, person, target)
+            moved = _numbers((person, target))
+            begun = self._begin("split begins", pids, moved, records=len(chosen), chosen=_numbers(chosen))
+        self._storage.end(begun, numbers=self._storage.numbers)
+        return pids
 
     def history(self, pid: str) -> History:
         """What happened to a PID, without identity data."""
@@ -387,6 +338,11 @@ class PatientList:
         one, other = (pids[person] for person in people)
         return one, other
 
+    def _begin(self, action: str, pids: tuple[str, str], moved: str, **details: str | int | bool) -> Begun:
+        """Write a decision down before the database has it, so that nobody takes it back with an older copy."""
+        pid, other = map(self._mark, pids)
+        return self._storage.begin(action, actor=self._actor, pid=pid, other=other, moved=moved, **details)
+
     def _mark(self, pid: str) -> str:
         return self._folder.log.fingerprint(pid)
 
@@ -394,6 +350,6 @@ class PatientList:
         self._folder.log.append(action, "the patient list", actor=self._actor, **details, **self._storage.noted)
 
 
-def _numbers(*people: int) -> str:
-    """What the log says of people who were joined or split: the numbers of their rows."""
-    return " ".join(map(str, people))
+def _numbers(numbers: Iterable[int]) -> str:
+    """What the log says of people who were joined or split, and of records: their numbers."""
+    return " ".join(map(str, numbers))

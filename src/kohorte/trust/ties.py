@@ -4,26 +4,27 @@ Guarantee
     Every change of a list counts its version up, in the same transaction, and notes how far the log was, sealed with
     the key of the folder. The log has the version after each change, and before people are forgotten. A database that
     is older than the log says is refused, so that nobody who was forgotten comes back; so is a log that is older than
-    the database says. If only the last step is missing, and it was to forget, the process was killed: it is done now.
-    Rows that people must still decide about are sealed with the version as a digest: without one of them the list is
-    refused.
+    the database says. If only the last step is missing, and it was to forget or a decision that the log has in full,
+    the process was killed, or an older copy was put back: it is done now. Rows that people must still decide about are
+    sealed with the version as a digest, and so is which ones were decided: without one of them the list is refused.
 Leaves open
     The whole folder with database, key and log put back to one moment of the past: only a head that was noted elsewhere
-    shows that. A change that was killed before the log had it is not demanded.
+    shows that. People or entries that were added by a process that was killed before the log had it are not demanded.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import asdict, dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select
 
 from kohorte.errors import EngineError
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.log import Detail
+from kohorte.trust.records.facts import BEGINS, Begun
 from kohorte.trust.records.heads import Head, cut
 from kohorte.trust.store import Store, ties
 
@@ -42,13 +43,23 @@ class State:
     code: str = Head().code
     undecided: str = ""
     """A digest of the rows that people must still decide about; empty if the list has none, or an earlier version."""
+    decided: str = ""
+    """Which rows were decided, in short; empty as above."""
+
+
+class Moves(NamedTuple):
+    """What a log says about people who were joined or split: what is done, and a decision that is begun."""
+
+    done: dict[int, int]
+    begun: Begun | None
 
 
 class Tie:
     """The tie of one list; `name` is that of the list in the log, `what` that in messages.
 
     `lock` keeps other writers of the list out until the transaction of a connection ends. `undecided` is a digest of
-    the rows that people must still decide about.
+    the rows that people must still decide about, `decided` says which rows were decided. `redo` does a decision again
+    in a database that lacks it, and returns what is different from its entry in the log.
     """
 
     def __init__(
@@ -59,8 +70,11 @@ class Tie:
         *,
         lock: Callable[[Connection], object],
         undecided: Callable[[Connection], str] = lambda _: "",
+        decided: Callable[[Connection], str] = lambda _: "",
+        redo: Callable[[Connection, Begun], Mapping[str, Detail]] = lambda _, __: {},
     ) -> None:
-        self._folder, self._log, self._lock, self._undecided = folder, folder.log, lock, undecided
+        self._folder, self._log, self._lock = folder, folder.log, lock
+        self._undecided, self._decided, self._redo = undecided, decided, redo
         self.name, self._what = name, what
 
     def details(self, version: int) -> dict[str, Detail]:
@@ -73,15 +87,21 @@ class Tie:
         with store.reading() as connection:
             state = self._read(connection)
             whole = state.undecided in ("", self._undecided(connection))
+            whole &= state.decided in ("", self._decided(connection))
         facts = self._log.checked()
         if not facts.has(Head(state.number, state.code)):
             raise cut(self._folder.path, f"it lacks entries that the database of {self._what} knows")
+        begun = facts.begun.get(self.name)
         if state.version == logged - 1 and facts.only_forgets(self.name, logged):
             self.complete(store, again)
+        elif state.version == logged - 1 and begun is not None and begun.version == logged:
+            self._do_again(store, begun)
         elif state.version < logged:
             raise self.older()
         elif not whole:
             raise self._decided_by_nobody()
+        elif begun is not None and begun.version == state.version:
+            self.end(begun, again=True)  # killed between the database and the log
 
     def complete(self, store: Store, again: Callable[[Connection, Set[str]], Result]) -> Result:
         """Forget in an older database what was forgotten since, and take it for the present one."""
@@ -94,6 +114,27 @@ class Tie:
             self._write(connection, max(state.version, facts.versions.get(self.name, 0)))
         return found
 
+    def _do_again(self, store: Store, begun: Begun) -> None:
+        """Do a decision that the database lacks, unless the process that began it is just ending it."""
+        with store.writing() as connection:
+            self._lock(connection)
+            if self._read(connection).version >= begun.version:
+                return
+            differs = self._redo(connection, begun)
+            self._write(connection, begun.version)
+        self.end(begun, again=True, **differs)
+
+    def begin(self, action: str, *, actor: str, version: int, **details: Detail) -> Begun:
+        """Write a decision of a person down before the database has it, as the last thing in its transaction."""
+        noted = details | self.details(version)
+        head = self._log.append(action, self._what, actor=actor, **noted)
+        return Begun(version, head.number, action, actor, noted)
+
+    def end(self, begun: Begun, **more: Detail) -> None:
+        """Write down that the database has a decision."""
+        details = {**begun.details, **more, "begun": begun.number}
+        self._log.append(BEGINS[begun.action], self._what, actor=begun.actor, **details)
+
     def forgotten(self) -> Set[str]:
         """The fingerprints of all that was ever forgotten in this list."""
         return self._log.checked().forgotten[self.name]
@@ -102,9 +143,25 @@ class Tie:
         """The version of the list: that of the database, or that of the log where it is newer."""
         return max(self._read(connection).version, self._log.checked().versions.get(self.name, 0))
 
-    def moved(self) -> dict[int, int]:
-        """The people who were joined or split, by their numbers, and the version that did it last."""
-        return dict(self._log.checked().moved[self.name])
+    def moves(self) -> Moves:
+        """What the log says about people who were joined or split; read this before the database, which may change."""
+        facts = self._log.checked()
+        return Moves(dict(facts.moved[self.name]), facts.begun.get(self.name))
+
+    def moved(self, connection: Connection, moves: Moves) -> dict[int, int]:
+        """The people who were joined or split, by their numbers, and the version that did it last.
+
+        A decision that was begun counts if the database has its version.
+        """
+        begun = moves.begun
+        if begun is None or self._read(connection).version < begun.version:
+            return moves.done
+        return moves.done | begun.moved
+
+    def knows_decided(self, connection: Connection) -> bool:
+        """Whether it is sealed which rows were decided; lists of earlier versions lack it until they are changed."""
+        state = self._read(connection)
+        return not state.version or bool(state.decided)
 
     def numbers(self) -> dict[str, int]:
         """The last numbers that were given, by what they are for."""
@@ -134,8 +191,8 @@ class Tie:
 
     def _write(self, connection: Connection, version: int) -> None:
         head = self._log.checked().head
-        state = json.dumps(asdict(State(version, head.number, head.code, self._undecided(connection)))).encode()
-        sealed = self._folder.sealer(TABLE).seal(state, row=self.name.encode())
+        state = State(version, head.number, head.code, self._undecided(connection), self._decided(connection))
+        sealed = self._folder.sealer(TABLE).seal(json.dumps(asdict(state)).encode(), row=self.name.encode())
         connection.execute(delete(ties).where(ties.c.name == self.name))
         connection.execute(insert(ties), {"name": self.name, "sealed": sealed})
 
@@ -149,7 +206,7 @@ class Tie:
 
     def _decided_by_nobody(self) -> EngineError:
         return EngineError(
-            f"open cases of {self._what} were deleted or changed in the database, and nobody decided them; put the "
+            f"cases of {self._what} were deleted or changed in the database, and nobody decided that; put the "
             "newest copy back, or see 'kohorte folder confirm'",
             code="trust-cases-changed",
         )

@@ -47,7 +47,7 @@ def covered(
     """
     holders = holders_of(connection, secrets, pids)
     people = {person for _, person in holders.values()}
-    rivals = rivals_of(connection, people)
+    rivals = rivals_of(connection, secrets, people)
     everybody = all_pids_of(connection, people | {other for others in rivals.values() for other in others})
     facts = facts_of(log)
     marks = marks_of(connection, secrets, log, {pid for pids in everybody.values() for pid in pids})
@@ -102,12 +102,12 @@ def _categories(consents: Iterable[Consent]) -> frozenset[str] | None:
     return frozenset(together)
 
 
-def rivals_of(connection: Connection, people: Iterable[int]) -> dict[int, set[int]]:
-    """For each person those who may be the same, because a case is open."""
+def rivals_of(connection: Connection, secrets: Secrets, people: Iterable[int]) -> dict[int, set[int]]:
+    """For each person those who may be the same, because a case is open; a forged case is refused."""
     wanted, rivals = set(people), dict[int, set[int]]()
-    columns = (CASES.c.person, CASES.c.other, CASES.c.state)
     for mine in (CASES.c.person, CASES.c.other):
-        for row in found(connection, mine, wanted, *columns):
+        for row in found(connection, mine, wanted, *CASES.c):
+            secrets.refuse_forged(row)
             if row.state == OPEN:
                 one, other = (row.person, row.other) if mine is CASES.c.person else (row.other, row.person)
                 rivals.setdefault(one, set()).add(other)

@@ -23,6 +23,7 @@ from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.storage import consent_row
 from kohorte.patients.list.tables import CONSENTS, PEOPLE
 from kohorte.trust.log import Log
+from kohorte.trust.records.facts import BEGINS
 
 WITHDRAW = "withdraw consent"
 ABOUT = "the patient list"
@@ -71,7 +72,13 @@ class Facts:
             self.joined[one] = kept
 
     def note(self, action: str, details: Mapping[str, Any]) -> None:
-        """Add what an entry of the log says."""
+        """Add what an entry of the log says.
+
+        A decision counts when it begins: if the process was killed, it is done when the list is opened again.
+        """
+        if "begun" in details:
+            return
+        action = BEGINS.get(action, action)
         if action == WITHDRAW:
             last = self.withdrawals.get(details["pid"], 0)
             self.withdrawals[details["pid"]] = max(last, details["number"])

@@ -36,7 +36,7 @@ def withdrawn_pids(connection: Connection, secrets: Secrets, log: Log) -> list[s
     for pid, one in held.items():
         of_person.setdefault(joined.get(pid, pid), []).append(one)
     gone = {person for person, every in of_person.items() if has_taken_back(every)}
-    gone |= {rival for rivals in rivals_of(connection, gone).values() for rival in rivals}
+    gone |= {rival for rivals in rivals_of(connection, secrets, gone).values() for rival in rivals}
     everybody = {pid for pids in all_pids_of(connection, gone).values() for pid in pids}
     return sorted(pids_of(connection, secrets, everybody).values())
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, func, select
 
 from kohorte.errors import InputError
 from kohorte.patients.identity import Identity
-from kohorte.patients.list.database import Numbers, between, found, new_pids, now, pids_of, write, write_event
+from kohorte.patients.list.case_rows import add_cases, between, cases_where, change_cases
+from kohorte.patients.list.database import Numbers, found, new_pids, now, pids_of, write, write_event
 from kohorte.patients.list.placements import pids_with, place_pids, place_records, records_of
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import CASES, DIFFERENT, OPEN, PEOPLE, RECORDS, SAME
@@ -43,7 +44,7 @@ class Case:
 
 def open_cases(connection: Connection, secrets: Secrets) -> Iterator[Case]:
     """All open cases, those that agree most first."""
-    rows = connection.execute(select(CASES).where(CASES.c.state == OPEN).order_by(CASES.c.weight.desc())).all()
+    rows = cases_where(connection, secrets, CASES.c.state == OPEN)
     pids = pids_of(connection, secrets, {person for row in rows for person in (row.person, row.other)})
     for row in rows:
         yield Case(row.id, pids[row.person], pids[row.other], row.weight, json.loads(row.levels), row.opened)
@@ -54,9 +55,9 @@ def count_open(connection: Connection) -> int:
     return int(connection.execute(select(func.count()).select_from(CASES).where(CASES.c.state == OPEN)).scalar_one())
 
 
-def open_case(connection: Connection, number: int) -> Row[Any]:
+def open_case(connection: Connection, secrets: Secrets, number: int) -> Row[Any]:
     """The row of an open case; another one is refused."""
-    row = connection.execute(select(CASES).where(CASES.c.id == number)).first()
+    row = next(iter(cases_where(connection, secrets, CASES.c.id == number)), None)
     if row is None:
         raise InputError(
             f"there is no case {number}; 'kohorte patients match' lists the open ones", code="patients-case"
@@ -96,11 +97,11 @@ def decide(
     connection: Connection, secrets: Secrets, number: int, *, same: bool, actor: str, version: int
 ) -> tuple[int, int]:
     """Decide a case; returns the person who stays and the other one."""
-    row = open_case(connection, number)
+    row = open_case(connection, secrets, number)
     _records_in(connection, secrets, row)
     if same:
         return join(connection, secrets, row.other, row.person, actor=actor, version=version)
-    _close(connection, row.person, row.other, DIFFERENT, actor)
+    _close(connection, secrets, row.person, row.other, DIFFERENT, actor)
     for person, other in ((row.person, row.other), (row.other, row.person)):
         write_event(connection, person, actor, "decided to be different", other=other, weight=row.weight)
     return row.person, row.other
@@ -116,10 +117,9 @@ def join(
     place_records(connection, secrets, secrets, records, version)
     pids = [(row, kept) for row in pids_with(connection, secrets, kept, gone)]
     place_pids(connection, secrets, secrets, pids, version)
-    _close(connection, kept, gone, SAME, actor)
+    _close(connection, secrets, kept, gone, SAME, actor)
     for column in (CASES.c.person, CASES.c.other):
-        moved = update(CASES).where(column == gone, CASES.c.state == OPEN).values({column.name: kept})
-        connection.execute(moved)
+        change_cases(connection, secrets, (column == gone) & (CASES.c.state == OPEN), {column.name: kept})
     write_event(connection, kept, actor, "joined with another PID", other=gone)
     write_event(connection, gone, actor, "joined to another PID", other=kept)
     return kept, gone
@@ -143,13 +143,14 @@ def split(
     stands = [(row, target if row.id == target else person) for row in pids]
     place_pids(connection, secrets, secrets, stands, version)
     for record, side in ((CASES.c.record, CASES.c.person), (CASES.c.other_record, CASES.c.other)):
-        followed = update(CASES).where(record.in_(ids), CASES.c.state == OPEN)
-        connection.execute(followed.values({side.name: target}))
+        change_cases(connection, secrets, record.in_(ids) & (CASES.c.state == OPEN), {side.name: target})
     stays = next(row.id for row in rows if row.id not in ids)
     pair = {"record": ids[0], "person": target, "other": person, "other_record": stays}
     apart = pair | {"weight": 0.0, "levels": "{}", "state": DIFFERENT}
     connection.execute(delete(CASES).where(between(target, person)))
-    write(connection, CASES, [apart | {"opened": now(), "decided": now(), "actor": actor}])
+    numbers = Numbers(connection)
+    add_cases(connection, secrets, numbers, [apart | {"opened": now(), "decided": now(), "actor": actor}])
+    numbers.store()
     write_event(connection, person, actor, "records split off", other=target)
     write_event(connection, target, actor, "split off from another PID", other=person)
     return target
@@ -181,6 +182,6 @@ def _new_person(connection: Connection, secrets: Secrets, version: int) -> int:
     return person
 
 
-def _close(connection: Connection, person: int, other: int, state: str, actor: str) -> None:
-    closed = update(CASES).where(between(person, other), CASES.c.state == OPEN)
-    connection.execute(closed.values(state=state, decided=now(), actor=actor))
+def _close(connection: Connection, secrets: Secrets, person: int, other: int, state: str, actor: str) -> None:
+    closed = {"state": state, "decided": now(), "actor": actor}
+    change_cases(connection, secrets, between(person, other) & (CASES.c.state == OPEN), closed)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, insert, select, update
+from sqlalchemy import Column, Connection, Table, insert, select, update
 
 from kohorte.errors import InputError
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, CASES, COUNTERS, EVENTS, FORGOTTEN, OPEN, PEOPLE, RECORDS
+from kohorte.patients.list.tables import BLOCKS, COUNTERS, EVENTS, FORGOTTEN, PEOPLE, RECORDS
 from kohorte.trust.pid import number_of, pid_of, random_pid
 
 AT_ONCE = 500
@@ -70,7 +68,7 @@ def write(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]
 
 
 class Numbers:
-    """Gives numbers to people and records; holds the lock that makes writers wait for each other."""
+    """Gives numbers to people, records and cases; holds the lock that makes writers wait for each other."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -174,19 +172,6 @@ def person_of(connection: Connection, secrets: Secrets, pid: str) -> int:
     if forgotten is not None:
         raise InputError(f"this PID was forgotten on {forgotten}; nothing is left of it", code="patients-pid-forgotten")
     raise InputError("no person of the list has this PID", code="patients-pid-unknown")
-
-
-def between(person: int, other: int) -> ColumnElement[bool]:
-    """The condition that a case is about these two people."""
-    one = (CASES.c.person == person) & (CASES.c.other == other)
-    return one | (CASES.c.person == other) & (CASES.c.other == person)
-
-
-def digest_of_open(connection: Connection) -> str:
-    """A digest of the open cases: which records of which people they are about."""
-    columns = (CASES.c.id, CASES.c.record, CASES.c.person, CASES.c.other, CASES.c.other_record)
-    rows = connection.execute(select(*columns).where(CASES.c.state == OPEN).order_by(CASES.c.id))
-    return hashlib.sha256(json.dumps([list(row) for row in rows]).encode()).hexdigest()
 
 
 def event(person: int, actor: str, what: str, **more: object) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Guarantee
     A record whose person has no PID, such as that of somebody who was forgotten, is refused.
 Leaves open
     Rows that are deleted, or moved away from a person, are missing where the person is shown; what is shown is still
-    theirs. A change that was killed before the log had it can be taken back by an older copy.
+    theirs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kohorte.errors import EngineError
 from kohorte.patients.identity import Identity
 from kohorte.patients.list.database import AT_ONCE, found, update_many
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, PEOPLE, RECORDS, ROWS
+from kohorte.patients.list.tables import BLOCKS, CASES, PEOPLE, RECORDS, ROWS
 
 
 class Reader(Protocol):
@@ -77,7 +77,9 @@ def place_pids(
 
 
 def check_all(connection: Connection, secrets: Secrets) -> None:
-    """Refuse a list in which any row is not where it was sealed, or a record belongs to nobody."""
+    """Refuse a list in which any row is not where it was sealed, a record belongs to nobody, or a case was forged."""
+    for row in connection.execute(select(CASES)):
+        secrets.refuse_forged(row)
     for row in connection.execute(select(PEOPLE)):
         secrets.pid(row)
     people = set()

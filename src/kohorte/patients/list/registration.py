@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,23 +13,22 @@ from sqlalchemy import Connection, select
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
 from kohorte.patients.linkage.weights import Weighing
+from kohorte.patients.list.case_rows import add_cases, between, cases_where
 from kohorte.patients.list.database import (
     Numbers,
-    between,
     blocks_of,
     found,
     new_pids,
     now,
     pids_of,
     places_of,
-    write,
     write_many,
 )
 from kohorte.patients.list.judging import Judgement, Match, Outcome, judge
 from kohorte.patients.list.placements import refuse_of_nobody
 from kohorte.patients.list.rows import Row
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, OPEN, PEOPLE, RECORDS, ROWS
+from kohorte.patients.list.tables import BLOCKS, EVENTS, OPEN, PEOPLE, RECORDS, ROWS
 from kohorte.trust.sealing import exchanged
 
 MOST_IN_BLOCK = 200
@@ -51,6 +50,50 @@ class Registered:
     before: bool = False
     crowded: bool = False
     uncertain: bool = False
+
+
+@dataclass
+class Registrations:
+    """What became of the rows of a table; `rows` has the PIDs, which `to_dict` leaves out."""
+
+    rows: list[Registered] = field(default_factory=list)
+    dates_not_understood: list[int] = field(default_factory=list)
+    cases: int = 0
+    people: int = 0
+    seconds: float = 0.0
+    dry_run: bool = False
+
+    @property
+    def counts(self) -> Counter[Outcome]:
+        """How many rows had each outcome in this run."""
+        return Counter(row.outcome for row in self.rows if not row.before)
+
+    @property
+    def before(self) -> int:
+        """How many rows had been registered by an earlier run of the same table."""
+        return sum(row.before for row in self.rows)
+
+    @property
+    def insufficient(self) -> list[int]:
+        """The numbers of the rows that say too little about a person."""
+        return [row.number for row in self.rows if row.outcome is Outcome.INSUFFICIENT]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data, without PIDs."""
+        counts = self.counts
+        return {
+            "rows": len(self.rows),
+            **{outcome.value: counts[outcome] for outcome in Outcome},
+            "registered_before": self.before,
+            "known_by_little": sum(row.uncertain for row in self.rows),
+            "not_compared_with_all": sum(row.crowded for row in self.rows),
+            "dates_not_understood": len(self.dates_not_understood),
+            "open_cases": self.cases,
+            "people": self.people,
+            "dry_run": self.dry_run,
+            "seconds": round(self.seconds, 3),
+            "rows_per_second": round(len(self.rows) / max(self.seconds, 1e-9)),
+        }
 
 
 @dataclass
@@ -205,7 +248,7 @@ class _Batch:
         pair = {person, other}
         if any({case["person"], case["other"]} == pair for case in self._changes.cases):
             return True
-        return self._connection.execute(select(CASES.c.id).where(between(person, other)).limit(1)).first() is not None
+        return bool(cases_where(self._connection, self._secrets, between(person, other)))
 
     def _new_person(self) -> int:
         person = self._numbers.next("people")
@@ -243,5 +286,5 @@ class _Batch:
         write_many(connection, BLOCKS, blocks, "key", "record")
         write_many(connection, EVENTS, events, "person", "at", "actor", "what", "record", "weight")
         write_many(connection, ROWS, changes.rows, "source", "row", "record", "outcome")
-        write(connection, CASES, changes.cases)
+        add_cases(connection, secrets, self._numbers, changes.cases)
         self._numbers.store()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +16,11 @@ from kohorte.trust.ties import back
 BLOCK_BYTES = 8
 CONSENTS, EXPORTS, TEMP_IDS = "consents", "exports", "temp ids"
 """Tables whose details are sealed."""
+CASE = (
+    *("id", "record", "person", "other", "other_record", "weight", "levels"),
+    *("state", "opened", "decided", "actor"),
+)
+"""The columns of a case that its mark covers."""
 
 
 class Secrets:
@@ -41,6 +47,7 @@ class Secrets:
         self._token_index = BlindIndex(first, "patients temp ids")
         self._pid_index = BlindIndex(first, "patients pid")
         self._block_index = BlindIndex(key, "patients blocks")
+        self._cases = BlindIndex(key, "patients cases")
         self._source_index = BlindIndex(first, "patients sources")
         self._exchange_index = BlindIndex(first, "patients exchange")
 
@@ -83,6 +90,19 @@ class Secrets:
         """Refuse a row that was found by the index of a PID and has another one."""
         if self.pid(row) != pid:
             raise exchanged()
+
+    def mark_case(self, case: Mapping[str, Any]) -> str:
+        """The mark of a case: a keyed hash of everything that its row says."""
+        return self._cases.of(json.dumps([case[name] for name in CASE])).hex()
+
+    def refuse_forged(self, row: Any) -> None:
+        """Refuse a case that somebody wrote into the database, or changed there."""
+        if not hmac.compare_digest(str(row.mark).encode(), self.mark_case(case_of(row)).encode()):
+            raise EngineError(
+                f"case {row.id} was changed in the database, or written there without the key; restore the newest copy "
+                "of the database, or see 'kohorte folder confirm'",
+                code="patients-case-forged",
+            )
 
     def seal_setting(self, value: bytes, name: str) -> bytes:
         """Seal a setting of the list."""
@@ -139,6 +159,11 @@ class Unplaced:
     def pid(self, row: Any) -> str:
         """Unseal the PID in a row of people."""
         return self._pids.unseal(row.pid, row=b"%d" % row.id).decode()
+
+
+def case_of(row: Any) -> dict[str, Any]:
+    """What a row of cases says."""
+    return {name: getattr(row, name) for name in CASE}
 
 
 def _place(number: int, person: int, home: int, placed: int) -> bytes:

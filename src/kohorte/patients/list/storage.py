@@ -14,8 +14,10 @@ from sqlalchemy import Connection, delete, insert, select, update
 from kohorte.errors import EngineError
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.record import Record
+from kohorte.patients.list import cases
 from kohorte.patients.list import secrets as sealed
-from kohorte.patients.list.database import digest_of_open, update_many, write_many
+from kohorte.patients.list.case_rows import decided_in_short, digest_of_open, mark_again
+from kohorte.patients.list.database import pids_of, update_many, write_many
 from kohorte.patients.list.history import FREQUENCIES, forget_only
 from kohorte.patients.list.placements import Reader, place_all, remove_of_nobody
 from kohorte.patients.list.secrets import Secrets, Unplaced
@@ -35,7 +37,7 @@ from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key, Keys
 from kohorte.trust.log import Detail, account
 from kohorte.trust.private_files import locked
-from kohorte.trust.records.facts import PLACEMENTS_SEALED
+from kohorte.trust.records.facts import CASES_MARKED, PLACEMENTS_SEALED, Begun
 from kohorte.trust.ties import Tie
 
 SEALED_WITH = "sealed with"
@@ -44,6 +46,7 @@ SEALED_WITH = "sealed with"
 The last word says that places are sealed, from the beginning or later; lists of earlier versions lack it.
 """
 PLACED, PLACED_LATER = "placed", "placed-later"
+NUMBERED = ("people", "records", "cases")
 LOCK = select(COUNTERS.c.name).with_for_update()
 
 
@@ -61,6 +64,8 @@ class Storage:
             "the patient list",
             lock=lambda connection: connection.execute(LOCK).all(),
             undecided=digest_of_open,
+            decided=decided_in_short,
+            redo=self._decide_again,
         )
         self._key_file = folder.key_file(
             NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
@@ -80,6 +85,7 @@ class Storage:
                 self._seal_places(Unplaced(keys.version(int(version))), sealed=bool(places), unchecked=unchecked)
         if not unchecked:
             self._tie.check(self._store, self._forget_again)
+            self._mark_cases()
 
     def close(self) -> None:
         """Close the connections to the database."""
@@ -88,19 +94,21 @@ class Storage:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection whose statements all see the same state."""
-        self._moved = self._tie.moved()  # before the database, which may change meanwhile
+        moves = self._tie.moves()  # before the database, which may change meanwhile
         with self._store.reading() as connection:
             self._refuse_rotated(connection)
+            self._moved = self._tie.moved(connection, moves)
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are stored together; writers wait for each other, also in other processes."""
-        before, self._moved = self.version, self._tie.moved()
+        before, moves = self.version, self._tie.moves()
         try:
             with self._store.writing() as connection:
                 connection.execute(LOCK).all()
                 self._refuse_rotated(connection)
+                self._moved = self._tie.moved(connection, moves)
                 self.version = self._tie.next(connection)
                 self._take_numbers(connection)
                 yield connection
@@ -108,6 +116,14 @@ class Storage:
         except BaseException:
             self.version = before
             raise
+
+    def begin(self, action: str, *, actor: str, **details: Detail) -> Begun:
+        """Write a decision down in the log, at the end of its transaction and before the database has it."""
+        return self._tie.begin(action, actor=actor, version=self.version, **details)
+
+    def end(self, begun: Begun, **more: Detail) -> None:
+        """Write down that the database has a decision."""
+        self._tie.end(begun, **more)
 
     @property
     def noted(self) -> dict[str, Detail]:
@@ -137,6 +153,7 @@ class Storage:
             connection.execute(delete(TEMP_IDS))
             remove_of_nobody(connection)
             place_all(connection, self._plain(), self.secrets, self.version)
+            mark_again(connection, self.secrets)
         return found
 
     def _seal_places(self, reader: Reader, *, sealed: bool, unchecked: bool) -> None:
@@ -160,6 +177,32 @@ class Storage:
             details = self._tie.details(self._tie.version(connection))
         if not done:
             self._log.append(PLACEMENTS_SEALED, "the patient list", actor=account(), **details)
+
+    def _mark_cases(self) -> None:
+        """Mark the cases of an earlier version of the program, once."""
+        with self._store.reading() as connection:
+            if self._tie.knows_decided(connection):
+                return
+        with self.writing() as connection:
+            mark_again(connection, self.secrets)
+        self._log.append(CASES_MARKED, "the patient list", actor=account(), **self.noted)
+
+    def _decide_again(self, connection: Connection, begun: Begun) -> dict[str, Detail]:
+        """Do a decision of a process that was killed, as the log has it; a PID that is drawn again is another one."""
+        self._moved = self._tie.moves().done
+        actor, version, details = begun.actor, begun.version, begun.details
+        people = [int(number) for number in details["moved"].split()]
+        if "case" in details:
+            number, same = details["case"], details["same"]
+            cases.decide(connection, self.secrets, number, same=same, actor=actor, version=version)
+        elif "chosen" in details:
+            chosen = [int(number) for number in details["chosen"].split()]
+            target = cases.split(connection, self.secrets, people[0], chosen, actor=actor, version=version)
+            return {"other": self._log.fingerprint(pids_of(connection, self.secrets, [target])[target])}
+        else:
+            kept, gone = people
+            cases.join(connection, self.secrets, kept, gone, actor=actor, version=version)
+        return {}
 
     def _forget_again(self, connection: Connection, marks: Set[str]) -> int:
         marks = marks | self._tie.forgotten()
@@ -222,7 +265,7 @@ class Storage:
         keys = self._key_file.read() if self._key_file.exists else self._key_file.create()
         noted = _noted(keys)
         with self._store.writing() as connection:
-            connection.execute(insert(COUNTERS), [{"name": "people", "value": 0}, {"name": "records", "value": 0}])
+            connection.execute(insert(COUNTERS), [{"name": name, "value": 0} for name in NUMBERED])
             _set(connection, SEALED_WITH, noted)
         return noted
 
@@ -239,6 +282,7 @@ def _seal_again(connection: Connection, old: Secrets, new: Secrets, version: int
         blocks |= {(new.block(key), row.id) for key in keys_of(Record.of(old.identity(row)))}
     write_many(connection, BLOCKS, sorted(blocks), "key", "record")
     place_all(connection, old, new, version)
+    mark_again(connection, new, known=old)
     _seal_details_again(connection, old, new)
 
 

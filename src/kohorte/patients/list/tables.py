@@ -15,7 +15,7 @@ COUNTERS = Table(
     Column("name", String(20), primary_key=True),
     Column("value", Integer, nullable=False),
 )
-"""The last numbers given to people and records; a writer locks them first, so that writers wait for each other."""
+"""The last numbers given to people, records and cases; a writer locks them first, so that writers wait."""
 
 SETTINGS = Table(
     "patients_settings",
@@ -64,7 +64,7 @@ BLOCKS = Table(
 CASES = Table(
     "patients_cases",
     METADATA,
-    Column("id", Integer, primary_key=True),
+    Column("id", Integer, primary_key=True, autoincrement=False),
     Column("record", Integer, nullable=False, index=True),
     Column("person", Integer, nullable=False, index=True),
     Column("other", Integer, nullable=False, index=True),
@@ -75,8 +75,12 @@ CASES = Table(
     Column("opened", String(32), nullable=False),
     Column("decided", String(32)),
     Column("actor", String(200)),
+    Column("mark", String(32)),
 )
-"""Two people who may be one: `record` belongs to `person`, and resembles `other_record` of `other`."""
+"""Two people who may be one: `record` belongs to `person`, and resembles `other_record` of `other`.
+
+`mark` is a keyed hash of the row; only rows of earlier versions lack it, until the list is opened (`list.case_rows`).
+"""
 OPEN, SAME, DIFFERENT = "open", "same", "different"
 """The states of a case."""
 
@@ -152,4 +156,8 @@ EXPORTED = Table(
 """Which PIDs were in which export."""
 
 _PLACED = tuple(f"ALTER TABLE {table.name} ADD COLUMN placed INTEGER NOT NULL DEFAULT 0" for table in (PEOPLE, RECORDS))
-ROOM = Room(NAME, 3, METADATA, upgrades={1: _PLACED, 2: _PLACED})
+_MARKED = (
+    f"ALTER TABLE {CASES.name} ADD COLUMN mark VARCHAR(32)",
+    f"INSERT INTO {COUNTERS.name} (name, value) SELECT 'cases', COALESCE(MAX(id), 0) FROM {CASES.name}",  # noqa: S608
+)
+ROOM = Room(NAME, 4, METADATA, upgrades={1: _PLACED + _MARKED, 2: _PLACED + _MARKED, 3: _MARKED})

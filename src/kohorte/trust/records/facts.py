@@ -5,6 +5,9 @@ to forget has keyed fingerprints (`marks`, or `pid`) of what is destroyed: they 
 must not be there, and tell nobody without key and database who it was. An entry about people who were joined or split
 has the numbers of their rows (`moved`), and one about new people the last numbers that were given (`numbers`). One
 about TempIDs that were resolved has fingerprints of them (`used`), which count as long as a TempID can be valid.
+
+A decision of a person about a list is written down before the database has it (`BEGINS`), with everything that is
+needed to do it again, and once more when it is done.
 """
 
 from __future__ import annotations
@@ -22,11 +25,30 @@ DESTROY_BEGINS = "destroy key begins"
 DESTROYED = "destroy key"
 ROTATED, DEFINED = "rotate key", "create domain"
 OF_PEOPLE = ("add person", "remove person")
-PLACEMENTS_SEALED = "seal placements"
+PLACEMENTS_SEALED, CASES_MARKED = "seal placements", "mark cases"
+BEGINS = {"merge begins": "merge", "split begins": "split", "decide begins": "decide"}
+"""Entries that begin a decision of a person, and those that end it."""
 USED_KEPT = timedelta(days=2)
 """So long the fingerprint of a TempID that was resolved is known; none is valid for longer than a day."""
 CODE_BYTES = 8
 """So much of each code is kept in memory: to find another one with the same beginning needs the key."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A decision that the log has and the database may lack: an entry that begins, and none after it that ends."""
+
+    version: int
+    """The version of the list that the decision makes."""
+    number: int
+    action: str
+    actor: str
+    details: Mapping[str, Any]
+
+    @property
+    def moved(self) -> dict[int, int]:
+        """The people whom it joins or splits, and the version that does it."""
+        return {int(person): self.version for person in self.details.get("moved", "").split()}
 
 
 @dataclass
@@ -50,6 +72,8 @@ class Facts:
     """For each list the people who were joined or split, by their numbers, and the version that did it last."""
     numbers: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     """For each list the last numbers that were given, by what they are for."""
+    begun: dict[str, Begun] = field(default_factory=dict)
+    """For each list the decision that is the last step, if nothing shows that the database has it."""
     placements: set[str] = field(default_factory=set)
     """The lists of earlier versions whose rows are sealed together with their places by now."""
     people: int = 0
@@ -83,6 +107,7 @@ class Facts:
         version = details["state"]
         self.versions[of] = max(self.versions.get(of, 0), version)
         self.taken[of] = max(self.taken.get(of, 0), details.get("taken", 0))
+        self._note_begun(of, entry, version)
         self._note_places(of, action, details, version)
         if action == FORGET_BEGINS:
             marks = details["marks"].split() if "marks" in details else [details["pid"]]
@@ -97,11 +122,23 @@ class Facts:
         while self.used[oldest := next(iter(self.used))] < at - USED_KEPT:
             del self.used[oldest]
 
+    def _note_begun(self, of: str, entry: Mapping[str, Any], version: int) -> None:
+        """Note a decision that begins; it is done as soon as an entry has its version or a later one."""
+        if (before := self.begun.get(of)) is not None and before.version <= version:
+            self._move(of, self.begun.pop(of).moved)
+        if entry["action"] in BEGINS:
+            details = entry["details"]
+            self.begun[of] = Begun(version, entry["number"], entry["action"], entry["actor"], details)
+
+    def _move(self, of: str, moved: Mapping[int, int]) -> None:
+        for person, version in moved.items():
+            self.moved[of][person] = max(self.moved[of].get(person, 0), version)
+
     def _note_places(self, of: str, action: str, details: Mapping[str, Any], version: int) -> None:
         if action == PLACEMENTS_SEALED:
             self.placements.add(of)
-        for person in details.get("moved", "").split():
-            self.moved[of][int(person)] = max(self.moved[of].get(int(person), 0), version)
+        if action not in BEGINS:
+            self._move(of, {int(person): version for person in details.get("moved", "").split()})
         for given in details.get("numbers", "").split():
             name, _, number = given.partition("=")
             self.numbers[of][name] = max(self.numbers[of].get(name, 0), int(number))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kohorte.errors import InputError
+from kohorte.patients.list.storage import Storage
 from kohorte.patients.patient_list import PatientList
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.records.facts import Begun
 from support.identities import ANNA, MARRIED, MISSPELT, OTTO, outcomes, pids, register
 
 
@@ -175,3 +178,22 @@ def test_the_log_has_no_pid_and_no_name(listed: PatientList, trust: str) -> None
     assert [word for word in (anna, married, *filter(None, ANNA.values())) if len(word) > 1 and word in text] == []
     actions = [entry["action"] for entry in TrustFolder.opened(trust).log.entries()]
     assert {"register", "show case", "decide", "split", "merge", "forget"} <= set(actions)
+
+
+def test_who_reads_while_a_merge_is_written_sees_the_people_before_it(
+    listed: PatientList, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log has the merge already, and the database not yet."""
+    anna, otto = (str(pid) for pid in pids(register(listed, ANNA, OTTO)))
+    reader, begin, seen = PatientList(listed.folder, actor="reader"), Storage.begin, []
+
+    def begun(storage: Storage, *words: Any, **details: Any) -> Begun:
+        entry = begin(storage, *words, **details)
+        seen.append([one and one.last_name for one in reader.described([anna, otto])])
+        return entry
+
+    monkeypatch.setattr(Storage, "begin", begun)
+    listed.merge(anna, otto)
+    seen.append([one and one.last_name for one in reader.described([anna, otto])])
+    assert seen == [["Eichhorst", "Zwickel"], ["Zwickel", "Zwickel"]]
+    reader.close()

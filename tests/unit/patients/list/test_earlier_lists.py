@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,11 +11,12 @@ from sqlalchemy import Connection, delete, insert, select, text, update
 from kohorte.errors import EngineError
 from kohorte.patients.list import storage
 from kohorte.patients.list.storage import SEALED_WITH
-from kohorte.patients.list.tables import PEOPLE, RECORDS, SETTINGS
+from kohorte.patients.list.tables import CASES, COUNTERS, PEOPLE, RECORDS, SETTINGS
 from kohorte.patients.patient_list import PatientList
 from kohorte.trust.log import Log
-from kohorte.trust.records.facts import PLACEMENTS_SEALED
+from kohorte.trust.records.facts import CASES_MARKED, PLACEMENTS_SEALED
 from kohorte.trust.sealing import Sealer
+from kohorte.trust.store import ties
 from support.identities import ANNA, MARRIED, OTTO, pids, register
 
 
@@ -39,9 +41,22 @@ def made_earlier(listed: PatientList) -> tuple[str, str, str]:
         connection.execute(update(SETTINGS).where(SETTINGS.c.name == SEALED_WITH).values(value=earlier))
         for table in (RECORDS, PEOPLE):
             connection.execute(text(f"ALTER TABLE {table.name} DROP COLUMN placed"))
-        connection.execute(text("UPDATE trust_versions SET version = 2 WHERE room = 'patients'"))
+        without_marks(listed, connection, version=2)
     listed.close()
     return anna, married, otto
+
+
+def without_marks(listed: PatientList, connection: Connection, *, version: int) -> None:
+    """Let cases be as a version before the marks wrote them."""
+    connection.execute(delete(COUNTERS).where(COUNTERS.c.name == "cases"))
+    connection.execute(text("ALTER TABLE patients_cases DROP COLUMN mark"))
+    connection.execute(text(f"UPDATE trust_versions SET version = {version} WHERE room = 'patients'"))
+    sealer = listed.folder.sealer("ties")
+    sealed = connection.execute(select(ties.c.sealed).where(ties.c.name == "patients")).scalar_one()
+    state = json.loads(sealer.unseal(sealed, row=b"patients"))
+    del state["decided"]
+    again = sealer.seal(json.dumps(state).encode(), row=b"patients")
+    connection.execute(update(ties).where(ties.c.name == "patients").values(sealed=again))
 
 
 class Killed(BaseException):
@@ -60,8 +75,8 @@ def names(patients: PatientList, *wanted: str) -> list[str | None]:
     return [None if one is None else one.last_name for one in patients.described(wanted)]
 
 
-def sealings(listed: PatientList) -> int:
-    return sum(entry["action"] == PLACEMENTS_SEALED for entry in listed.folder.log.entries())
+def sealings(listed: PatientList, action: str = PLACEMENTS_SEALED) -> int:
+    return sum(entry["action"] == action for entry in listed.folder.log.entries())
 
 
 def test_a_list_of_an_earlier_version_is_sealed_with_its_places_when_it_is_opened(anywhere: PatientList) -> None:
@@ -137,3 +152,43 @@ def test_an_earlier_backup_is_accepted_if_a_person_confirms_it(anywhere: Patient
     patients = opened(anywhere)
     assert names(patients, anna, married, otto) == ["Bauer", "Bauer", "Zwickel"]
     patients.close()
+
+
+def test_cases_of_an_earlier_version_are_marked_once(anywhere: PatientList) -> None:
+    """Open and decided ones; afterwards they cannot be changed, and new ones do not take their numbers."""
+    register(anywhere, ANNA, MARRIED)
+    anywhere.decide(1, same=False)
+    register(anywhere, ANNA | {"nachname": "Zorn", "kvnr": ""})
+    with anywhere.storage._store.writing() as connection:
+        without_marks(anywhere, connection, version=3)
+    anywhere.close()
+    for _ in range(2):
+        patients = opened(anywhere)
+        patients.verify()
+        assert sorted(case.number for case in patients.cases()) == [2, 3]
+        patients.close()
+    assert sealings(anywhere, CASES_MARKED) == 1
+    patients = opened(anywhere)
+    register(patients, OTTO, OTTO | {"nachname": "Zorn", "kvnr": ""})
+    assert max(case.number for case in patients.cases()) == 4
+    with patients.storage._store.writing() as connection:
+        connection.execute(update(CASES).where(CASES.c.state == "different").values(actor="somebody else"))
+    with pytest.raises(EngineError) as caught:
+        patients.verify()
+    assert caught.value.code == "patients-case-forged"
+    patients.close()
+
+
+def test_an_earlier_database_is_not_marked_again(listed: PatientList) -> None:
+    """Otherwise an administrator would put it back, decide a case in it, and let the program mark the decision."""
+    register(listed, ANNA, MARRIED)
+    with listed.storage._store.writing() as connection:
+        without_marks(listed, connection, version=3)
+    listed.close()
+    database = listed.folder.path / "patients.db"
+    before = database.read_bytes()
+    opened(listed).close()
+    database.write_bytes(before)
+    with pytest.raises(EngineError) as caught:
+        opened(listed)
+    assert caught.value.code == "trust-database-older"

@@ -70,7 +70,7 @@ USES: dict[str, Use] = {
 def refused(use: Callable[[], Any]) -> None:
     with pytest.raises(EngineError) as caught:
         use()
-    assert caught.value.code in {"trust-damaged", "patients-placed-before"}
+    assert caught.value.code in {"trust-damaged", "patients-placed-before", "patients-case-forged"}
 
 
 @pytest.mark.parametrize("use", USES)
