@@ -126,28 +126,33 @@ def typing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("getpass.getpass", lambda _: "twelve characters or more")
 
 
+LONG_DOCUMENTS = (
+    "docs/how-to/anonymize-together.md",
+    "docs/how-to/compare-algorithms.md",
+    "docs/how-to/measure-risk.md",
+    "docs/how-to/plan-a-survey.md",
+    "docs/how-to/population.md",
+    "docs/how-to/protect-a-diagnosis.md",
+    "docs/how-to/pseudonymize.md",
+    "docs/how-to/read-the-report.md",
+    "docs/how-to/release-a-growing-table.md",
+)
+
+
 @pytest.mark.usefixtures("demo", "typing")
 @pytest.mark.parametrize(
     "name",
     [
         "README.md",
         "docs/python.md",
-        "docs/how-to/anonymize-together.md",
         "docs/how-to/check-a-request.md",
-        "docs/how-to/compare-algorithms.md",
         "docs/how-to/hierarchies.md",
-        "docs/how-to/plan-a-survey.md",
-        "docs/how-to/measure-risk.md",
-        "docs/how-to/population.md",
-        "docs/how-to/protect-a-diagnosis.md",
-        "docs/how-to/pseudonymize.md",
         "docs/how-to/pseudonymize-fhir.md",
         "docs/how-to/query-with-noise.md",
-        "docs/how-to/read-the-report.md",
-        "docs/how-to/release-a-growing-table.md",
         "docs/how-to/remember-releases.md",
         "docs/how-to/safe-harbor.md",
         "docs/how-to/solution-space.md",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in LONG_DOCUMENTS),
     ],
 )
 def test_the_examples_of_a_document_run_in_the_folder_of_the_demo(

@@ -31,6 +31,7 @@ def test_a_rehearsal_gives_the_release_of_all_rows_in_one_table(tmp_path: Path) 
     assert {"protocol", "distribution", "parties", "messages", "bytes", "seconds"} <= set(figures)
 
 
+@pytest.mark.slow
 def test_the_error_of_one_party_is_the_error_of_the_rehearsal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_rehearsal_needs_the_table_of_every_party(tmp_path: Path) -> None:
         parties.rehearse(tmp_path / "study.yaml", {"clinic-a": ZIP_ROWS})
 
 
+@pytest.mark.slow
 def test_a_serving_party_brings_its_table_as_it_is_when_it_agrees(tmp_path: Path) -> None:
     tables = {"clinic-a": ZIP_ROWS, "clinic-b": ZIP_ROWS}
     stage = Stage.built(tmp_path, ZIP_PLAN, tables, protocol="A", distribution="horizontal")
@@ -138,6 +140,7 @@ def test_a_serving_party_brings_its_table_as_it_is_when_it_agrees(tmp_path: Path
     assert sorted(released["diagnosis"]) == sorted([*ZIP_ROWS["diagnosis"], *ZIP_ROWS["diagnosis"][:6]])
 
 
+@pytest.mark.slow
 def test_a_serving_party_does_not_agree_if_its_output_cannot_be_written(tmp_path: Path) -> None:
     stage = Stage.built(
         tmp_path, ZIP_PLAN, {"clinic-a": ZIP_ROWS, "clinic-b": ZIP_ROWS}, protocol="A", distribution="horizontal"

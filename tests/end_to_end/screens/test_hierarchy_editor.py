@@ -249,6 +249,7 @@ def test_ten_thousand_values_stay_usable(service: Service, client: TestClient) -
     assert "100 rows of the hierarchy" in words(below)
 
 
+@pytest.mark.slow
 def test_a_hierarchy_is_repaired_in_a_browser(service: Service, chromium: Browser) -> None:
     row = new_user_with(service, Role.STEWARD)
     store_dataset(service, patients(), row.id)

@@ -31,6 +31,8 @@ PATIENCE = 300
 """Seconds; only ends a test that hangs, while the services may still be starting."""
 NAMES = ("clinic", "database", "stranger", "pinned", "patients", "pseudonyms")
 
+pytestmark = pytest.mark.slow  # each test runs two services as processes
+
 
 @dataclass(frozen=True)
 class Houses:
@@ -88,7 +90,6 @@ def _started(stack: ExitStack, patch: pytest.MonkeyPatch, folder: Path, house: s
     return stack.enter_context(serving(folder / house, *options, *files)).address
 
 
-@pytest.mark.slow
 def test_from_names_to_pseudonyms_through_both_houses_neither_of_which_can_join_them(houses: Houses) -> None:
     clinic = houses.as_seen_by("clinic", "patients")
     patients, pseudonyms = (houses.as_seen_by("database", house) for house in ("patients", "pseudonyms"))
@@ -201,7 +202,6 @@ def _trustee(house: OtherHouse) -> str:
     return str(house.call("POST", "/login", body)["access_token"])
 
 
-@pytest.mark.slow
 def test_two_sources_meet_under_a_one_way_pseudonym_and_the_service_never_has_medical_data(houses: Houses) -> None:
     """Set-up 2 with certificates: the service has a key and no list; medical data are sealed for research."""
     sources = {name: houses.as_seen_by(name, "pseudonyms") for name in ("clinic", "database")}
@@ -232,7 +232,6 @@ def test_two_sources_meet_under_a_one_way_pseudonym_and_the_service_never_has_me
         sources["clinic"].pseudonyms("meeting", ["K100200300"])
 
 
-@pytest.mark.slow
 def test_consent_decides_what_a_project_gets_from_a_long_term_database(houses: Houses) -> None:
     """Set-up 4 with certificates: data under pseudonyms, exports by consent under pseudonyms of the project."""
     people = [person | {"last_name": f"{person['last_name']}-Lange"} for person in PEOPLE]

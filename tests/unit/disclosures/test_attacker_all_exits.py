@@ -161,6 +161,7 @@ def test_all_exits_together_single_out_nobody(tmp_path: Path) -> None:
     assert min(smallest for _, smallest in found) >= K
 
 
+@pytest.mark.slow
 def test_the_same_sequences_single_people_out_if_each_exit_forgets_the_others(tmp_path: Path) -> None:
     found = [attack(tmp_path / str(number), number, remembers=False) for number in range(3)]
     assert min(smallest for _, smallest in found) < K

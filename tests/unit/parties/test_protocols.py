@@ -99,6 +99,9 @@ def test_the_joint_release_is_that_of_all_rows_in_one_table(protocol: str, distr
         assert_as_pooled(tmp_path / str(seed), protocol, distribution, PLAN, seed)
 
 
+SLOW_C = pytest.param("C", marks=pytest.mark.slow)
+
+
 def without_length(plan: dict[str, Any] = PLAN) -> dict[str, Any]:
     """The plan, in which the longest postal code decides how many levels there are."""
     attributes = {**plan["attributes"], "zip": {"role": "quasi-identifying", "hierarchy": {"redaction": {}}}}
@@ -116,7 +119,7 @@ def test_parties_agree_on_the_longest_value_that_any_of_them_has(protocol: str, 
     assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
 
 
-@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+@pytest.mark.parametrize("protocol", ["A", "B", SLOW_C])
 def test_parties_agree_on_the_longest_value_of_a_sensitive_attribute(protocol: str, tmp_path: Path) -> None:
     """Each party took its own longest value, and the run ended because their hierarchies differed."""
     diagnosis = {"role": "sensitive", "hierarchy": {"redaction": {}}}
@@ -153,7 +156,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model["model"]))
-@pytest.mark.parametrize("protocol", ["B", "C"])
+@pytest.mark.parametrize("protocol", ["B", SLOW_C])
 def test_models_see_the_same_classes_under_encryption(protocol: str, model: dict[str, Any], tmp_path: Path) -> None:
     diagnosis = {"role": "sensitive", "hierarchy": TREE}
     plan = {
@@ -177,7 +180,7 @@ def test_cells_with_sensitive_values_are_added_up_with_stops_on_the_way(
 @pytest.mark.parametrize(
     "metric", ["height", "precision", "precision_monotone", "aecs", "discernibility", "entropy", "non_uniform_entropy"]
 )
-@pytest.mark.parametrize("protocol", ["B", "C"])
+@pytest.mark.parametrize("protocol", ["B", SLOW_C])
 def test_metrics_need_no_value(protocol: str, metric: str, tmp_path: Path) -> None:
     assert_as_pooled(tmp_path, protocol, "vertical", {**PLAN, "metric": {"metric": metric}}, 7)
 
@@ -373,7 +376,7 @@ def test_parties_without_any_row_are_refused(protocol: str, distribution: str, t
 
 
 @pytest.mark.parametrize("metric", ["entropy", "non_uniform_entropy", "loss"])
-@pytest.mark.parametrize("protocol", ["A", "B", "C"])
+@pytest.mark.parametrize("protocol", ["A", "B", SLOW_C])
 def test_values_that_were_generalized_at_the_party_are_the_values_of_the_table(
     protocol: str, metric: str, tmp_path: Path
 ) -> None:
@@ -440,6 +443,7 @@ def test_protocol_a_with_dummy_rows_gives_the_same_release(distribution: str, tm
     assert rows_of(release.frame, names) == rows_of(pooled.data, names)
 
 
+@pytest.mark.slow
 def test_paillier_counts_as_elgamal_does(tmp_path: Path) -> None:
     frame = patients(20, 9)
     study = study_of(
@@ -465,7 +469,7 @@ SUBSETS = [
 
 
 @pytest.mark.parametrize("model", SUBSETS, ids=lambda model: f"{model['model']} {model.get('minimum', '')}")
-@pytest.mark.parametrize("distribution", ["horizontal", "vertical"])
+@pytest.mark.parametrize("distribution", ["horizontal", pytest.param("vertical", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("protocol", ["A", "B"])
 def test_a_subset_is_released_as_if_the_whole_population_were_in_one_table(
     protocol: str, distribution: str, model: dict[str, Any], tmp_path: Path

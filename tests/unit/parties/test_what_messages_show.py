@@ -126,20 +126,36 @@ def run(folder: Path, protocol: str, distribution: str) -> Run:
 
 
 RUNS = [(protocol, distribution) for protocol in ("A", "AC", "B", "C") for distribution in ("horizontal", "vertical")]
+QUICK = [("A", "vertical"), ("B", "horizontal")]
+
+
+def kinds(protocols: Iterable[str] = ("A", "AC", "B", "C")) -> list[Any]:
+    """All kinds of runs with these protocols; only two kinds are quick."""
+    chosen = [kind for kind in RUNS if kind[0] in protocols]
+    return [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in chosen]
+
+
+class Runs(dict[tuple[str, str], Run]):
+    """One run of each protocol, horizontally and vertically, made when a test first needs it."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self.folders = folders
+
+    def __missing__(self, kind: tuple[str, str]) -> Run:
+        return self.setdefault(kind, run(self.folders.mktemp("run"), *kind))
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Run]:
-    """One run of each protocol, horizontally and vertically."""
-    return {kind: run(tmp_path_factory.mktemp("run"), *kind) for kind in RUNS}
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(tmp_path_factory)
 
 
 def secret_texts(labels: Mapping[str, frozenset[str]]) -> set[str]:
     return {text for texts in labels.values() for text in texts} - STATED
 
 
-@pytest.mark.parametrize("kind", RUNS, ids="-".join)
-def test_no_message_contains_a_value(kind: tuple[str, str], runs: dict[tuple[str, str], Run]) -> None:
+@pytest.mark.parametrize("kind", kinds(), ids="-".join)
+def test_no_message_contains_a_value(kind: tuple[str, str], runs: Runs) -> None:
     own = runs[kind]
     texts = secret_texts(own.labels)
     assert {"patient-00001", "Lungenentzündung", "8166712", "[20000, 30000)"} <= texts
@@ -147,34 +163,30 @@ def test_no_message_contains_a_value(kind: tuple[str, str], runs: dict[tuple[str
     assert texts_found({"Zebedäus", "canary-", "patient-0"}, own.messages.values()) == set()
 
 
-@pytest.mark.parametrize("kind", RUNS, ids="-".join)
+@pytest.mark.parametrize("kind", kinds(), ids="-".join)
 def test_labels_that_the_plan_lists_are_only_in_the_certificate_which_contains_the_plan(
-    kind: tuple[str, str], runs: dict[tuple[str, str], Run]
+    kind: tuple[str, str], runs: Runs
 ) -> None:
     others = [message for name, message in runs[kind].messages.items() if not name.endswith("-certificate.bin")]
     assert texts_found(STATED, others) == set()
 
 
-@pytest.mark.parametrize("kind", RUNS, ids="-".join)
-def test_no_message_contains_a_key(kind: tuple[str, str], runs: dict[tuple[str, str], Run]) -> None:
+@pytest.mark.parametrize("kind", kinds(), ids="-".join)
+def test_no_message_contains_a_key(kind: tuple[str, str], runs: Runs) -> None:
     own = runs[kind]
     assert len(own.keys) > 10
     assert min(map(len, own.keys)) >= 32
     assert keys_found(own.keys, own.messages.values()) == []
 
 
-@pytest.mark.parametrize("kind", [kind for kind in RUNS if kind[0] in "BC"], ids="-".join)
-def test_the_helper_gets_no_message_that_is_meant_for_parties(
-    kind: tuple[str, str], runs: dict[tuple[str, str], Run]
-) -> None:
+@pytest.mark.parametrize("kind", kinds("BC"), ids="-".join)
+def test_the_helper_gets_no_message_that_is_meant_for_parties(kind: tuple[str, str], runs: Runs) -> None:
     expected = {"B": {"table", "certificate"}, "C": {"public-key", "table", "ask", "certificate"}}
     assert runs[kind].to("helper") == expected[kind[0]]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in RUNS if kind[0] in ("A", "B")], ids="-".join)
-def test_who_passes_the_release_on_does_not_know_the_order_of_its_rows(
-    kind: tuple[str, str], runs: dict[tuple[str, str], Run]
-) -> None:
+@pytest.mark.parametrize("kind", kinds("AB"), ids="-".join)
+def test_who_passes_the_release_on_does_not_know_the_order_of_its_rows(kind: tuple[str, str], runs: Runs) -> None:
     own = runs[kind]
     last = [message for name, message in own.messages.items() if name.endswith(f"-to-{own.study.finisher}-release.bin")]
     sent = SealedRelease.from_bytes(last[-1], own.study.released_columns)
@@ -189,8 +201,8 @@ def _repetitions(cells: Iterable[object]) -> list[int]:
     return [first.setdefault(cell, place) for place, cell in enumerate(cells)]
 
 
-@pytest.mark.parametrize("protocol", ["A", "AC"])
-def test_a_party_is_asked_only_about_columns_that_it_brings(protocol: str, runs: dict[tuple[str, str], Run]) -> None:
+@pytest.mark.parametrize("protocol", ["A", pytest.param("AC", marks=pytest.mark.slow)])
+def test_a_party_is_asked_only_about_columns_that_it_brings(protocol: str, runs: Runs) -> None:
     own = runs[protocol, "vertical"]
     asked = {name: unpack(message) for name, message in own.messages.items() if name.endswith("-unknown.bin")}
     assert len(asked) == 2
@@ -255,11 +267,11 @@ def wide(keys: Mapping[str, bytes]) -> dict[str, bytes]:
     return {name: key if len(key) == 64 else hashlib.sha512(key).digest() for name, key in keys.items()}
 
 
-def test_10_000_plausible_values_of_each_column_find_nothing_without_a_key(
-    runs: dict[tuple[str, str], Run],
-) -> None:
-    windows = Windows(message for own in runs.values() for message in own.messages.values())
-    labels = {column: texts for own in runs.values() for column, texts in own.labels.items()}
+@pytest.mark.slow
+def test_10_000_plausible_values_of_each_column_find_nothing_without_a_key(runs: Runs) -> None:
+    every = [runs[kind] for kind in RUNS]
+    windows = Windows(message for own in every for message in own.messages.values())
+    labels = {column: texts for own in every for column, texts in own.labels.items()}
     some = runs["B", "vertical"]
     for column, values in plausible(labels).items():
         assert len(values) == PLAUSIBLE
@@ -270,10 +282,8 @@ def test_10_000_plausible_values_of_each_column_find_nothing_without_a_key(
         assert values_found(windows, values, ways) == {}, column
 
 
-@pytest.mark.parametrize("kind", RUNS, ids="-".join)
-def test_not_even_the_true_values_find_anything_without_a_key(
-    kind: tuple[str, str], runs: dict[tuple[str, str], Run]
-) -> None:
+@pytest.mark.parametrize("kind", kinds(), ids="-".join)
+def test_not_even_the_true_values_find_anything_without_a_key(kind: tuple[str, str], runs: Runs) -> None:
     """Only true values can be found at all, so that these suffice for ways that take long."""
     own = runs[kind]
     windows = Windows(own.messages.values())
@@ -283,11 +293,12 @@ def test_not_even_the_true_values_find_anything_without_a_key(
         assert values_found(windows, sorted(texts), ways) == {}, column
 
 
-@pytest.mark.parametrize(("protocol", "distribution"), RUNS)
+@pytest.mark.parametrize("kind", kinds(), ids="-".join)
 def test_with_a_known_key_the_same_list_finds_the_values(
-    protocol: str, distribution: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The attack works if a key is known: a secret of zeros, and for A layers that change nothing."""
+    protocol, distribution = kind
     monkeypatch.setattr(agreement, "random_group_secret", lambda: bytearray(32))
     one = (1).to_bytes(32, "little")
     monkeypatch.setattr(CommutativeKey, "random", classmethod(lambda cls: cls(one)))

@@ -47,7 +47,11 @@ def sentences(facts: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", MODELS, ids=lambda kind: kind.name)
-@pytest.mark.parametrize("person", ["none", {"column": "id", "attacker_knows": "one_row"}], ids=["rows", "people"])
+@pytest.mark.parametrize(
+    "person",
+    ["none", pytest.param({"column": "id", "attacker_knows": "one_row"}, marks=pytest.mark.slow)],
+    ids=["rows", "people"],
+)
 def test_what_a_model_promises_and_leaves_open_is_told_in_german(kind: type[PrivacyModel], person: Any) -> None:
     if kind.name == "n-t-closeness" and person != "none":
         pytest.skip("it cannot count people")

@@ -294,6 +294,7 @@ def test_a_picture_of_45_000_nodes_is_small() -> None:
     assert drawn(svg) == drawn(html) == 45_000
 
 
+@pytest.mark.slow
 def test_beyond_a_hundred_thousand_nodes_cells_are_joined_and_the_image_stays_small() -> None:
     space = space_of((6, 5, 4, 3, 2, 5, 5, 6))
     svg = space.to_svg()

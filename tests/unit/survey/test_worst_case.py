@@ -131,6 +131,7 @@ def test_an_answer_that_is_not_exact_does_not_depend_on_the_speed_of_the_machine
     assert quiet[1].tolist() == beside_others[1].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_27_cells_with_10_people_each_are_exact(seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -156,6 +157,7 @@ def test_a_solver_that_fails_is_an_error_and_changes_no_answer(monkeypatch: pyte
     assert caught.value.code == "survey-solver"
 
 
+@pytest.mark.slow
 def test_the_solver_does_not_write_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
     """It prints lines of its own for margins such as these, whatever it is told."""
     worst_case(of([0.41, 0.3, 0.19, 0.1], [0.53, 0.47], [0.37, 0.31, 0.32], [0.71, 0.29]), 480)
