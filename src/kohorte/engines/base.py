@@ -41,3 +41,14 @@ class Engine(Protocol):
 
     def all_rows(self, node: Node) -> Groups:
         """Return one class of all rows, excluded ones too: the table as it looks if everything is `*`."""
+
+
+class ForgetfulEngine(Engine, Protocol):
+    """An engine that can be kept for further searches, because it tells what it holds and can forget it."""
+
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory counted nodes take, from which coarser ones are counted."""
+
+    def forget(self) -> None:
+        """Forget counted nodes; what is counted later stays the same."""

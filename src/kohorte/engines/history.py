@@ -20,6 +20,10 @@ WORTH_KEEPING = 0.7
 """A node is remembered if it has at most this share of the rows of the node that it was counted from."""
 
 
+BYTES_OF_A_ROW = 24
+"""About how much memory a row of a snapshot takes: its packed codes, and its size."""
+
+
 class Snapshot:
     """The groups of a node: one (packed) row of each group, and the group's size.
 
@@ -53,6 +57,17 @@ class History:
         self._snapshots: list[Snapshot] = []
         self.hits = 0
         self._lock = threading.Lock()
+
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory the snapshots take."""
+        with self._lock:
+            return BYTES_OF_A_ROW * sum(map(len, self._snapshots))
+
+    def forget(self) -> None:
+        """Forget all snapshots but the base."""
+        with self._lock:
+            self._shelf, self._snapshots = Shelf(len(self._base.node), ENTRIES), []
 
     def source(self, node: Node) -> Snapshot:
         """Return the smallest snapshot at or below a node, or the base table if there is none."""

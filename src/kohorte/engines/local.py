@@ -82,6 +82,17 @@ class LocalEngine:
         """The number of nodes that were counted from a finer node instead of the table."""
         return self._history.hits + (0 if self._plain is self else self._plain.rolled_up)
 
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory counted nodes take, from which coarser ones are counted."""
+        return self._history.held_bytes + (0 if self._plain is self else self._plain.held_bytes)
+
+    def forget(self) -> None:
+        """Forget counted nodes; what is counted later stays the same."""
+        self._history.forget()
+        if self._plain is not self:
+            self._plain.forget()
+
     def all_rows(self, node: Node) -> Groups:
         """Return one class of all rows, excluded ones too: the table as it looks if everything is `*`."""
         table = self._table

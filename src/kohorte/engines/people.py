@@ -70,6 +70,16 @@ class PeopleEngine:
         """The number of nodes that were counted from a finer node instead of the table."""
         return self._history.hits
 
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory counted nodes take, from which coarser ones are counted."""
+        return self._history.held_bytes + self._by_rows.held_bytes + self._sizes_only.held_bytes
+
+    def forget(self) -> None:
+        """Forget counted nodes; what is counted later stays the same."""
+        for one in (self._history, self._by_rows, self._sizes_only):
+            one.forget()
+
     def all_rows(self, node: Node) -> Groups:
         """Return one class of all rows, excluded ones too: the table as it looks if everything is `*`."""
         groups = self._by_rows.all_rows(node)

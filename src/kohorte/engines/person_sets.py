@@ -47,6 +47,16 @@ class PersonSetsEngine:
         """The number of rows after merging those of one person that look the same at the finest node."""
         return self._one_row.distinct_rows
 
+    @property
+    def held_bytes(self) -> int:
+        """About how much memory counted nodes take, from which coarser ones are counted."""
+        return self._rows.held_bytes + self._one_row.held_bytes
+
+    def forget(self) -> None:
+        """Forget counted nodes; what is counted later stays the same."""
+        self._rows.forget()
+        self._one_row.forget()
+
     def all_rows(self, node: Node) -> Groups:
         """Return one class of all rows, excluded ones too: the table as it looks if everything is `*`."""
         return self._one_row.all_rows(node)

@@ -10,8 +10,11 @@ from typing import Self
 import numpy as np
 
 from kohorte.groups.histogram import Histogram
-from kohorte.kernels.arrays import Bools, Codes, Counts
+from kohorte.kernels.arrays import Bools, Codes, Counts, Floats
 from kohorte.lattice import Node
+
+LARGEST_SUMMARIZED = 128
+"""Summaries by class size end with this size: our own choice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,9 @@ class Groups:
 
     For models that look at several classes together, `kept` tells which classes are released; None means all.
     `joined(attribute)` numbers the classes that remain if the quasi-identifier with that index becomes `*`.
+
+    Where groups are remembered for further searches, `by_class` keeps numbers per class that a metric needs each time,
+    and `by_size` a short summary: numbers for all classes of fewer than 0, 1, 2, ... rows together.
     """
 
     node: Node
@@ -52,6 +58,8 @@ class Groups:
     people: Groups | None = None
     sets: Callable[[Bools], Sequence[JudgedPeople]] | None = None
     as_shown: Callable[[Bools], tuple[Groups, Bools]] | None = None
+    by_class: dict[object, Floats] | None = field(default=None, repr=False)
+    by_size: dict[object, Floats] | None = field(default=None, repr=False)
 
     @property
     def judged(self) -> Groups:
@@ -64,6 +72,12 @@ class Groups:
     def counts_people(self) -> bool:
         """Whether the models judge people instead of rows."""
         return self.people is not None or self.sets is not None
+
+    def below_each_size(self, numbers: Counts | Floats) -> Floats:
+        """Add up numbers of classes, for all classes of fewer than 0, 1, 2, ... rows, up to `LARGEST_SUMMARIZED`."""
+        small = self.sizes < LARGEST_SUMMARIZED
+        sums = np.bincount(self.sizes[small], weights=numbers[small], minlength=LARGEST_SUMMARIZED)
+        return np.concatenate(([0.0], sums.cumsum()))
 
     @classmethod
     def none(cls) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -57,6 +58,11 @@ class Costing:
         """Raise static bounds, given that at least `suppressed` rows are suppressed."""
         del suppressed
         return static
+
+    def added_by_small(self, by_size: Mapping[object, Floats]) -> float:
+        """At least so much do rows in classes that are too small add to the parts of a node, from its summary."""
+        del by_size
+        return 0.0
 
     def most_suppressed(self, cost: float) -> float:
         """The largest number of suppressed rows of a node that costs no more than `cost`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -45,17 +46,46 @@ class _LossCosting(Costing):
         if suppressed == groups.excluded:
             return static
         gone = ~kept
-        told = np.ones(int(gone.sum()))
-        for lost, level, codes in zip(self._lost, groups.node, groups.codes(gone).T, strict=True):
+        return static + in_any_order(groups.sizes[gone] * self._told(groups, gone)) / self.rows
+
+    def _told(self, groups: Groups, which: Bools) -> Floats:
+        """The detail that a row of some classes still has; remembered groups keep it for all their classes."""
+        if groups.by_class is None:
+            return self._detail(groups, which)
+        known = groups.by_class
+        if self._key not in known:
+            known[self._key] = told = self._detail(groups, np.ones(len(groups), dtype=bool))
+            if groups.by_size is not None:
+                groups.by_size[self._key] = groups.below_each_size(groups.sizes * told) / self.rows
+        return known[self._key][which]
+
+    def added_by_small(self, by_size: Mapping[object, Floats]) -> float:
+        """The detail of rows in classes that are too small."""
+        found = by_size.get(self._key)
+        return 0.0 if found is None else float(found[min(self.smallest_class, len(found) - 1)])
+
+    @cached_property
+    def _key(self) -> tuple[object, ...]:
+        """What the detail of a row depends on, besides the table."""
+        return ("loss", *self._weights.tolist())
+
+    def _detail(self, groups: Groups, which: Bools) -> Floats:
+        told = np.ones(int(which.sum()))
+        for lost, level, codes in zip(self._lost, groups.node, groups.codes(which).T, strict=True):
             told -= lost[level][codes]
-        return static + in_any_order(groups.sizes[gone] * np.maximum(told, 0.0)) / self.rows
+        return np.maximum(told, 0.0)
 
     def most_suppressed(self, cost: float) -> float:
         """A suppressed row costs 1, which exceeds its cost at the finest levels by the detail it has there."""
+        least, vaguest, excluded = self._at_the_finest
+        return excluded + self.rows * (cost - least) / (1.0 - vaguest) if vaguest < 1.0 else self.rows
+
+    @cached_property
+    def _at_the_finest(self) -> tuple[float, float, int]:
+        """The least cost, the largest loss of a row at the finest levels, and the excluded rows, which are in both."""
         least = sum(float(part.min()) for part in self.parts)
         vaguest = sum(float(lost[0].max(initial=0.0)) for lost in self._lost)
-        excluded = self.rows - int(self.marginals.columns[0].counts.sum())  # they are in the parts
-        return excluded + self.rows * (cost - least) / (1.0 - vaguest) if vaguest < 1.0 else self.rows
+        return least, vaguest, self.rows - int(self.marginals.columns[0].counts.sum())
 
 
 @dataclass(frozen=True)

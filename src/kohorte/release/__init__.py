@@ -4,6 +4,7 @@ from kohorte.release.anonymization import anonymize, find_candidate
 from kohorte.release.candidate import Candidate
 from kohorte.release.certificate import Certificate, certify, versions, warnings
 from kohorte.release.release import Release
+from kohorte.release.trying.prepared_table import PreparedTable
 from kohorte.release.verification import ModelVerdict, Verification, verify
 from kohorte.release.write import certificate_paths, write_release
 
@@ -11,6 +12,7 @@ __all__ = [
     "Candidate",
     "Certificate",
     "ModelVerdict",
+    "PreparedTable",
     "Release",
     "Verification",
     "anonymize",

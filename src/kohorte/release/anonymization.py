@@ -63,9 +63,9 @@ class SearchSetup:
         return self.evaluator.engine
 
 
-def set_up_search(encoded: EncodedProblem) -> SearchSetup:
-    """Create the engine and the search problem of an encoded table."""
-    engine, name = engine_for(encoded.table), encoded.plan.search.algorithm
+def set_up_search(encoded: EncodedProblem, engine: Engine | None = None) -> SearchSetup:
+    """Create the search problem of an encoded table, and its engine unless one is given."""
+    engine, name = engine or engine_for(encoded.table), encoded.plan.search.algorithm
     k_or_none = not is_recoder(name) and search_named(name).suppresses_k_or_none
     evaluator, problem = full_domain(encoded.table, encoded.goal, engine, k_or_none=k_or_none)
     if encoded.plan.population_files:
@@ -114,15 +114,19 @@ def find_candidate(
     if is_recoder(plan.search.algorithm):
         return _noted(_recoded(encoded, started), encoded, notes)
     tell(progress, Stage.SEARCHING, _with(plan))
-    setup = set_up_search(encoded)
-    ready = time.perf_counter()
+    return _noted(searched(set_up_search(encoded), started), encoded, notes)
+
+
+def searched(setup: SearchSetup, started: float) -> Candidate:
+    """Search the best node and return its candidate, without notes about people; `started` is when encoding began."""
+    encoded, ready = setup.encoded, time.perf_counter()
     result = search(setup)
     if result.best is None:
         raise nothing_found(setup, result)
     seconds = {"encode": ready - started, "search": time.perf_counter() - ready}
-    tell(progress, Stage.GENERALIZING, f"{encoded.table.rows:,} rows")
+    tell(encoded.goal.progress, Stage.GENERALIZING, f"{encoded.table.rows:,} rows")
     shown, kept_classes = apply(setup, result.best.node)
-    found = _candidate(
+    return _candidate(
         encoded,
         shown,
         node=result.best.node,
@@ -135,7 +139,6 @@ def find_candidate(
         seconds=seconds,
         one_row_cost=_cost_for_one_row(encoded),
     )
-    return _noted(found, encoded, notes)
 
 
 def _noted(found: Candidate, encoded: EncodedProblem, notes: bool) -> Candidate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -94,7 +94,6 @@ def encode_problem(
     tell(progress, Stage.ENCODING, f"{input_rows:,} rows")
     tuples = source.distinct(list(dict.fromkeys((*plan.quasi_identifiers, *sensitive, *unit.needed_columns))))
     _refuse_starred(source, tuples, unit.links)
-    rows = int(tuples.counts.sum())
     table = encode(
         source,
         tuples,
@@ -105,20 +104,30 @@ def encode_problem(
         finest=plan.minimum_levels,
         person=PersonColumns(unit.columns, unit.links, unit.judges_sets) if unit.counts_people else None,
     )
+    goal = _goal(source, plan, table, progress)
+    return EncodedProblem(plan, source, tuples, table, goal, parts.populations, parts.hashes, input_rows)
+
+
+def with_plan(encoded: EncodedProblem, plan: Plan, progress: ProgressCallback | None) -> EncodedProblem:
+    """Return an encoded table under another plan, which encodes it in the same way, after the checks of that plan."""
+    return replace(encoded, plan=plan, goal=_goal(encoded.source, plan, encoded.table, progress))
+
+
+def _goal(source: TableSource, plan: Plan, table: EncodedTable, progress: ProgressCallback | None) -> Goal:
+    """Return the requirements of a plan; refuse a table that cannot meet them."""
     refuse_few(plan, table)
     _refuse_marked_labels(table, plan)
     check_models(plan, table.domains)
     refuse_unsafe(source, plan, table)
-    goal = Goal(
+    return Goal(
         models=plan.judging_models,
         metric=plan.metric,
         weights={name: float(attribute.weight) for name, attribute in plan.attributes.items()},
-        limit=plan.most_suppressed(rows),
+        limit=plan.most_suppressed(table.rows),
         options=plan.search.options,
         time_limit=plan.search.time_limit,
         progress=progress,
     )
-    return EncodedProblem(plan, source, tuples, table, goal, parts.populations, parts.hashes, input_rows)
 
 
 def _refuse_marked_labels(table: EncodedTable, plan: Plan) -> None:

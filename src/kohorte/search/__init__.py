@@ -10,6 +10,7 @@ from kohorte.search.base import (
     Options,
     OutOfTime,
     Problem,
+    Recalled,
     Search,
     SearchResult,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "Problem",
     "Progress",
     "ProgressCallback",
+    "Recalled",
     "Samarati",
     "Search",
     "SearchResult",

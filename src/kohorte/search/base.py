@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from kohorte.groups import Marginals
+from kohorte.kernels.arrays import Floats
 from kohorte.lattice import Lattice, Node
 from kohorte.metrics import Costing
 from kohorte.progress import Progress, ProgressCallback
@@ -32,6 +33,21 @@ class Evaluation:
     gone: int = 0  # a lower bound for the rows that are suppressed here and at every specialization
     small: int = 0  # how many of them are in classes smaller than the models require
     extra: int = 0  # suppressed rows of classes that satisfy the models, because too few other rows are suppressed
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What earlier searches on the same table have found, with other parameters.
+
+    At `nodes[i]` and at every specialization of it, at least `gone[i]` rows are suppressed; at `nodes[i]` itself, they
+    add at least `added[i]` to the parts. `solved` are nodes that were the best ones then: some of them are likely to be
+    good solutions now.
+    """
+
+    nodes: Sequence[Node]
+    gone: Floats
+    added: Floats
+    solved: Sequence[Node]
 
 
 class OutOfTime(Exception):
@@ -67,6 +83,7 @@ class Problem:
     progress: ProgressCallback | None = None
     begin: Callable[[Node], Callable[[], Evaluation]] | None = None
     ahead: int = 1  # how many nodes may be started before the first one is finished
+    recalled: Recalled | None = None  # what is known from earlier searches on the same table
     best: Evaluation | None = None
     checked: int = 0
     started: float = field(default_factory=time.monotonic)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from operator import add
+from operator import add, sub
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from kohorte.kernels import best_covers, least_likely
 from kohorte.kernels.arrays import Bools, Flags, Floats
 from kohorte.lattice import Lattice, Node, Parts
-from kohorte.search.base import Evaluation, OutOfTime, Problem, Search, SearchResult
+from kohorte.search.base import Evaluation, OutOfTime, Problem, Recalled, Search, SearchResult
 from kohorte.search.flash import Flash
 from kohorte.search.surrogate import additive_guess, entropies, rare_rows, value_counts
 from kohorte.search.tags import Region
@@ -105,6 +105,27 @@ class _State:
         self.suppression = additive_guess(bits, slope=0.8, intercept=-9.0)
         self.floors = additive_guess(bits, slope=-0.3, intercept=math.log2(float(self.floor.max()) + 1.0))
         self._learn_columns(self._cut(rare))
+        if problem.recalled is not None:
+            self._recall(problem.recalled)
+
+    def _recall(self, recalled: Recalled) -> None:
+        """Begin with what is known of nodes that earlier searches have counted: bounds, and likely solutions."""
+        nodes = np.array(recalled.nodes, dtype=np.int64).reshape(-1, len(self.lowest)) - np.array(self.lowest)
+        inside = (nodes >= 0).all(axis=1)
+        where = tuple(nodes[inside].T)
+        np.maximum.at(self.gone, where, recalled.gone[inside])
+        spread_to_finer(self.gone)
+        if self.costing.finer_suppression_costs_more and not self.costing.exact:
+            np.maximum.at(self.surplus, where, recalled.added[inside] * (1.0 - ROUNDING) - ROUNDING)
+            spread_to_finer(self.surplus)
+        self.closed |= self.gone > self.problem.limit
+        self.bound = self._bound((...,))
+        self.open = ~self.closed
+        for solved in recalled.solved:
+            node = tuple(map(sub, solved, self.lowest))
+            if min(node) >= 0 and self.open[node]:
+                self._begin(node)
+                self.finish_one()
 
     def _cut(self, parts: Parts) -> Parts:
         """Leave out the levels at which a single column has more rows with rare values than may be suppressed."""
@@ -350,6 +371,13 @@ def _largest(parts: Parts) -> Floats:
     for part in parts:
         largest = np.maximum.outer(largest, part).ravel()
     return largest
+
+
+def spread_to_finer(bounds: Floats) -> None:
+    """Let every node have at least the bound of each coarser node."""
+    for axis in range(bounds.ndim):
+        coarsest_first = np.flip(bounds, axis)
+        np.maximum.accumulate(coarsest_first, axis=axis, out=coarsest_first)
 
 
 def _flags(nodes: Bools) -> Flags:

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import threading
 import weakref
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 from sqlalchemy import Row
 
+from kohorte.release import PreparedTable
 from kohorte.service.context import Service
 from kohorte.service.datasets import kept_results, tables
 from kohorte.service.datasets.table_cache import TableCache
 from kohorte.service.storage.database import Database
 
-
-@dataclass(frozen=True)
-class _Kept:
-    frame: pl.DataFrame
-
-
-_caches: weakref.WeakKeyDictionary[Database, TableCache[_Kept]] = weakref.WeakKeyDictionary()
+_caches: weakref.WeakKeyDictionary[Database, TableCache[PreparedTable]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def frame(service: Service, dataset: Row[Any]) -> pl.DataFrame:
     """Return the table of a dataset; all kept tables have at most `preview_cache` bytes."""
-    return _cache(service).get((str(dataset.table_sha256), ""), lambda: _Kept(tables.load(service, dataset))).frame
+    return prepared(service, dataset).frame
+
+
+def prepared(service: Service, dataset: Row[Any]) -> PreparedTable:
+    """Return the table of a dataset, with what plans that were tried on it have found."""
+    key = (str(dataset.table_sha256), "")
+    return _cache(service).get(key, lambda: PreparedTable(tables.load(service, dataset)))
+
+
+def shrink(service: Service) -> None:
+    """Drop the tables used least recently if what is remembered about tables has grown beyond `preview_cache`."""
+    _cache(service).shrink()
 
 
 def forget(service: Service, table_sha256: str | None) -> None:
@@ -42,6 +47,10 @@ def kept_bytes(service: Service) -> int:
     return _cache(service).bytes
 
 
-def _cache(service: Service) -> TableCache[_Kept]:
+def _cache(service: Service) -> TableCache[PreparedTable]:
     with _lock:
-        return _caches.setdefault(service.database, TableCache(service.settings.preview_cache))
+        return _caches.setdefault(service.database, TableCache(service.settings.preview_cache, _held))
+
+
+def _held(table: PreparedTable) -> int:
+    return table.held_bytes

@@ -28,8 +28,9 @@ Table = TypeVar("Table", bound=HasFrame)
 class TableCache(Generic[Table]):
     """The most recently used tables up to a number of bytes; each is loaded by one thread at a time."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, size: Callable[[Table], int] | None = None) -> None:
         self._most = most_bytes
+        self._size = size or _size
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, Table] = OrderedDict()
         self._loading: dict[Key, Future[Table]] = {}
@@ -38,7 +39,7 @@ class TableCache(Generic[Table]):
     def bytes(self) -> int:
         """The size of the cached tables in bytes."""
         with self._lock:
-            return sum(_size(table) for table in self._kept.values())
+            return sum(self._size(table) for table in self._kept.values())
 
     def get(self, key: Key, load: Callable[[], Table]) -> Table:
         """Return a cached table, or load it; further callers wait for a table that is being loaded."""
@@ -58,6 +59,11 @@ class TableCache(Generic[Table]):
             for key in [key for key in (*self._kept, *self._loading) if key[0] == table_sha256]:
                 self._kept.pop(key, None)
                 self._loading.pop(key, None)
+
+    def shrink(self) -> None:
+        """Drop the least recently used tables if they have grown beyond the number of bytes."""
+        with self._lock:
+            self._shrink()
 
     def _load(self, key: Key, load: Callable[[], Table], future: Future[Table]) -> Table:
         try:
@@ -80,10 +86,10 @@ class TableCache(Generic[Table]):
                 del self._loading[key]
 
     def _shrink(self) -> None:
-        total = sum(_size(table) for table in self._kept.values())
+        total = sum(self._size(table) for table in self._kept.values())
         while total > self._most and self._kept:
             _, oldest = self._kept.popitem(last=False)
-            total -= _size(oldest)
+            total -= self._size(oldest)
 
 
 def _size(table: HasFrame) -> int:

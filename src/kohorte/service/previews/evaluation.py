@@ -1,8 +1,8 @@
 """Evaluate a plan on a dataset: the release that it would give, in figures and with a few rows; nothing is stored.
 
-The table of a dataset stays in memory for a while (`preview_cache` bytes of all tables, the least recently used are
-dropped), because a steward changes a plan many times. A search that takes longer than `SECONDS` is stopped with the
-best release so far, which is then not marked as optimal.
+The table of a dataset stays in memory for a while, encoded and with the nodes that were counted (`preview_cache` bytes
+of all tables, the least recently used are dropped), because a steward changes a plan many times. A search that takes
+longer than `SECONDS` is stopped with the best release so far, which is then not marked as optimal.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from sqlalchemy import Row
 from kohorte.data import as_text
 from kohorte.plans import Plan
 from kohorte.progress import Progress
-from kohorte.release import anonymize, certify
+from kohorte.release import warnings
 from kohorte.release.release import Release
+from kohorte.release.telling.verdict import judge
 from kohorte.release.words import levels_in_words
 from kohorte.service.access import Actor, dataset_for
 from kohorte.service.context import Service
@@ -66,7 +67,8 @@ def _evaluated(
     plan, dataset = plan_and_dataset(service, actor, dataset_id, config)
     service.settings.rules.refuse(ReleaseTerms.of(plan))
     began = time.perf_counter()
-    release = anonymize(kept_tables.frame(service, dataset), plan, progress=Patience(SECONDS))
+    release = kept_tables.prepared(service, dataset).anonymize(plan, progress=Patience(SECONDS))
+    kept_tables.shrink(service)
     return release, _told(release, plan, time.perf_counter() - began)
 
 
@@ -82,7 +84,7 @@ def _told(release: Release, plan: Plan, seconds: float) -> dict[str, Any]:
         "optimal": release.optimal,
         "levels_in_words": levels_in_words(release),
         "lost_values": facts["lost_values"],
-        "verdict": certify(release).facts["verdict"],
+        "verdict": judge(release.verification, warnings(release)).to_dict(),
         "seconds": round(seconds, 3),
     }
 

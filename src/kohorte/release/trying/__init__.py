@@ -1,0 +1,1 @@
+"""Many plans tried on one table."""
