@@ -47,10 +47,12 @@ class EncodedProblem:
         plan = self.plan
         without = [*plan.removed_columns, *(() if plan.subset is None else (plan.subset.name,))]
         in_random_order = plan.order != "input" if shuffled is None else shuffled
-        table = self.source.released(self.tuples, shown, without=without, shuffled=in_random_order)
+        whom = [name for name in plan.unit.columns if plan.decorrelate is not None and name in without]
+        removed = [name for name in without if name not in whom]
+        table = self.source.released(self.tuples, shown, without=removed, shuffled=in_random_order)
         if plan.decorrelate is None:
             return table
-        return FrameSource(decorrelate(table.in_memory("decorrelate"), plan))
+        return FrameSource(decorrelate(table.in_memory("decorrelate"), plan).drop(whom))
 
     def untied(self, shown: pl.DataFrame, kept: Bools) -> pl.DataFrame:
         """Hide what ties rows of one person together in the tuples that are not kept.

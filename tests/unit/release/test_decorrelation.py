@@ -144,3 +144,21 @@ def test_the_certificate_warns_where_several_attributes_are_protected_each_for_i
     remedied = ko.certify(ko.anonymize(TABLE_15, plan_of(3))).facts
     assert any("suppressed in most rows" in str(note) for note in remedied["notes"])  # type: ignore[attr-defined]
     assert not any("no model" in str(warning) for warning in remedied["warnings"])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("order", ["input", "shuffled"])
+def test_somebody_with_many_rows_of_a_value_is_not_shown_more_easily(order: str) -> None:
+    """Of four people with one diagnosis, nothing else is shown of two, however many rows they have."""
+    people = [(f"p{one}", "flu" if one < 4 else "gout", f"drug {one}") for one in range(8)]
+    rows = [("102*", "< 50", *one) for one in people for _ in range(12)]
+    table = pl.DataFrame(rows, schema=["zip", "age", "patient", "diagnosis", "medication"], orient="row")
+    entries = {**plan_of(2).to_dict(), "person": "patient", "output": {"order": order}}
+    entries["attributes"] = {**entries["attributes"], "patient": {"role": "identifying"}}
+    plan = ko.Plan.from_dict(entries)
+    release = ko.anonymize(table, plan)
+    assert release.data.columns == ["zip", "age", "diagnosis", "medication"]
+    for diagnosis in ("flu", "gout"):
+        shown = release.data.filter((pl.col("diagnosis") == diagnosis) & (pl.col("medication") != "*"))
+        assert shown["medication"].n_unique() == 2
+        assert shown.height <= 24
+    assert ko.verify(release.data, plan, population=table).satisfied
