@@ -37,6 +37,12 @@ from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sen
 
 ROWS, PEOPLE = "rows", "people"
 """What was counted."""
+FAIL_FOR_PEOPLE = ("k-anonymity", "k-map", "average-risk", "l-diversity_distinct", SafeHarborRule.name)
+"""Models that fail for people if they fail by rows: a class never has more people than rows, nor other values."""
+ONLY_ROWS_FAIL = (
+    "a model that fails by rows can hold for people, because a person with several rows counts once: only the original "
+    "table tells (--population FILE)"
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,14 @@ class ModelVerdict:
     @property
     def word(self) -> str:
         """Whether the model holds, without numbers."""
-        return ("holds by rows" if self.by_rows else "holds") if self.satisfied else "FAILS"
+        if self.satisfied:
+            return "holds by rows" if self.by_rows else "holds"
+        return "FAILS by rows" if self.may_hold_for_people else "FAILS"
+
+    @property
+    def may_hold_for_people(self) -> bool:
+        """Whether the model fails, but only rows were counted and people may satisfy it."""
+        return self.by_rows and not self.satisfied and self.name not in FAIL_FOR_PEOPLE
 
     @property
     def in_words(self) -> str:
@@ -67,9 +80,14 @@ class ModelVerdict:
         if self.satisfied:
             return self.word
         if not self.failing_classes:
-            return "FAILS for the table as a whole"
+            return (
+                "FAILS by rows for the table as a whole"
+                if self.may_hold_for_people
+                else "FAILS for the table as a whole"
+            )
         failing = unit_named(self.unit).count(self.failing)
-        return f"FAILS in {count(self.failing_classes, 'class', 'classes')} ({failing})"
+        where = count(self.failing_classes, "class", "classes")
+        return f"FAILS by rows in {where} ({failing})" if self.may_hold_for_people else f"FAILS in {where} ({failing})"
 
     @property
     def reached_in_words(self) -> str:
@@ -246,6 +264,7 @@ def verify_source(
         people_losing_all_rows=losing[1],
         open_points=(
             *((whom.unknown,) if whom.unknown else ()),
+            *((ONLY_ROWS_FAIL,) if any(verdict.may_hold_for_people for verdict in verdicts) else ()),
             *common_points(groups, plan.judging_models),
             *empty_points(tuples.filter(~starred) if suppressed else tuples, plan),
             *spelling_points(table, plan),

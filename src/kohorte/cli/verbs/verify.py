@@ -63,7 +63,10 @@ def run(options: argparse.Namespace) -> int:
     open_points = verdict.reasons if verdict.standing is Standing.AMBER else verification.open_points
     for note in (*open_points, *notes):
         print(f"note: {note}")
-    print(f"verdict: {verdict.standing}; {verdict.sentence('the table')}")
+    failing = [model for model in verification.models if not model.satisfied]
+    by_rows = all(model.may_hold_for_people for model in failing) and not verification.problems
+    bad = "does NOT satisfy the plan by rows; people were not counted" if by_rows else "does NOT satisfy the plan"
+    print(f"verdict: {verdict.standing}; {verdict.sentence('the table', bad=bad)}")
     return 0 if verification.satisfied else 1
 
 

@@ -251,3 +251,28 @@ def test_an_original_with_rows_that_do_not_say_whom_they_are_about_is_refused() 
         ko.verify(released(stays, plan), plan, population=lacking)
     assert caught.value.code == "person-missing"
     assert "patient-3" not in caught.value.message
+
+
+def test_what_fails_by_rows_is_not_said_to_fail_for_people() -> None:
+    """Three people of each class have three diagnoses, but one of them has many rows."""
+    rows = [
+        (f"p{one}", "m" if one < 3 else "f", f"d{one % 3}") for one in range(6) for _ in range(9 if one % 3 == 0 else 1)
+    ]
+    table = pl.DataFrame(rows, schema=["pid", "sex", "diagnosis"], orient="row")
+    roles = {"pid": "identifying", "sex": "quasi-identifying", "diagnosis": "sensitive"}
+    plan = ko.Plan(
+        attributes={name: ko.Attribute(role) for name, role in roles.items()},
+        models=[ko.models.EntropyLDiversity("diagnosis", l=2.5)],
+        person="pid",
+    )
+    released = ko.anonymize(table, plan).data
+    alone = ko.verify(released, plan)
+    assert not alone.satisfied
+    assert alone.models[0].in_words == "FAILS by rows in 2 classes (22 rows)"
+    assert any("can hold for people" in point for point in alone.open_points)
+    certain = ko.verify(released, replace(plan, models=[ko.models.KAnonymity(k=12)]))
+    assert certain.models[0].in_words == "FAILS in 2 classes (22 rows)", "a class never has more people than rows"
+    assert not any("can hold for people" in point for point in certain.open_points)
+    whole = ko.verify(released, plan, population=table)
+    assert whole.models[0].in_words == "holds"
+    assert not any("can hold for people" in point for point in whole.open_points)
