@@ -50,10 +50,11 @@ reference-smoke: setup
 	  tests/unit/kernels/test_choice.py tests/cases/test_worked_example.py tests/cases/test_published_searches.py
 
 # The suite again on the NumPy kernels, without the slow tests, which are about large tables, and without what does not
-# depend on kernels: the service, queries with noise, the project itself.
+# depend on kernels: the service and its screens, queries with noise, surveys, patients, pseudonyms, the project itself.
+WITHOUT_KERNELS = unit/service unit/dp unit/survey unit/patients unit/pseudonyms unit/envelopes unit/trust unit/languages \
+  end_to_end/service end_to_end/screens docs meta
 reference-test: setup
-	KOHORTE_KERNELS=reference $(PYTEST) -m "not slow" \
-	  --ignore tests/unit/service --ignore tests/end_to_end/service --ignore tests/unit/dp --ignore tests/meta
+	KOHORTE_KERNELS=reference $(PYTEST) -m "not slow" $(WITHOUT_KERNELS:%=--ignore tests/%)
 
 # The tests of `make test` alone, on the compiled kernels.
 quick: setup postgresql browser
