@@ -45,10 +45,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(service: Service) -> Iterator[str]:
-    """Serve a service on a free port of this machine, and return its address."""
+def served(service: Service, port: int = 0) -> Iterator[str]:
+    """Serve a service on a port of this machine, by default a free one, and return its address."""
     with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(("127.0.0.1", port))
         listening.listen()
         server = uvicorn.Server(uvicorn.Config(create_app(service), log_level="error", lifespan="on"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import timedelta
 
 import pytest
 from fastapi.testclient import TestClient
 
-from kohorte.service.accounts import browsers
+from kohorte.service.accounts import browsers, tokens
 from kohorte.service.accounts.setup import fresh_token
 from kohorte.service.context import Service
 from kohorte.service.permissions import Role
 from kohorte.service.settings import Settings
+from support.projects import patients, store_dataset
 from support.screens import enter, send, sign_in, token_of, words
 from support.service import PASSWORD, new_service, new_user_with, on_sqlite, signed_in
 
@@ -195,3 +197,36 @@ def test_a_service_behind_a_proxy_sets_secure_cookies(service_settings: Settings
         data = {"email_address": row.email_address, "password": PASSWORD}
         answer = client.post("/app/sign-in", data=data, follow_redirects=False)
         assert answer.headers["set-cookie"].startswith("__Host-kohorte=")
+
+
+@pytest.mark.parametrize("size", [200_000, 1_500_000])
+def test_a_very_long_text_is_not_lost_when_the_session_ends_while_it_is_typed(
+    service: Service, client: TestClient, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    row = enter(service, client, Role.STEWARD)
+    store_dataset(service, patients(), row.id)
+    token = token_of(client)
+    text = ('# Größe "groß" <b> %\r\n' * size)[:size].strip()
+    past = tokens.now() - timedelta(hours=2)
+    old = tokens.issued(service, tokens.Type.BROWSER, tokens.Claims(row.id, "ended", tokens.new_id()), until=past)
+    client.cookies.set("kohorte", old)
+    answer = client.post("/app/datasets/1/plan", data={"form_token": token, "use": "text", "text": text})
+    assert answer.status_code == 401
+    assert "Nothing that you typed is lost" in words(answer)
+    kept = re.search(r'name="kept" value="([^"]+)"', answer.text)
+    assert kept is not None
+    given = {"email_address": row.email_address, "password": PASSWORD, "next": "/app/datasets/1/plan"}
+    client.cookies.set("kohorte", old)  # browsers send it until they are closed
+    again = client.post("/app/sign-in", data={**given, "kept": html.unescape(kept[1])})
+    offered = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', again.text))
+    assert html.unescape(offered["text"]) == text
+    stranger = TestClient(client.app).post("/app/datasets/1/plan", data={"text": text})
+    assert "Nothing that you typed" not in words(stranger)
+
+
+def test_a_form_with_thousands_of_fields_is_read(service: Service, client: TestClient) -> None:
+    row = enter(service, client, Role.STEWARD)
+    store_dataset(service, patients(), row.id)
+    fields = {f"hierarchy-{number}": "" for number in range(5_000)}
+    answer = send(client, "/app/datasets/1/plan", use="base", base="kohorte: 1", **fields)
+    assert "Plan for patients" in words(answer)

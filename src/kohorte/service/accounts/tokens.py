@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -78,8 +78,11 @@ def issued(service: Service, kind: Type, claims: Claims, *, until: datetime) -> 
     return jwt.encode(content, _key(service), algorithm=ALGORITHM)
 
 
-def claims_of(service: Service, kind: Type, token: str) -> Claims:
-    """Return the claims of a token that this service signed; all others are refused with the same message."""
+def claims_of(service: Service, kind: Type, token: str, *, late: timedelta | None = None) -> Claims:
+    """Return the claims of a token that this service signed; all others are refused with the same message.
+
+    `late` accepts a token whose time is over by no more than that, which proves only that somebody was signed in.
+    """
     if len(token) > LONGEST:
         raise refused()
     try:
@@ -88,6 +91,7 @@ def claims_of(service: Service, kind: Type, token: str) -> Claims:
             _key(service),
             algorithms=[ALGORITHM],
             issuer=ISSUER,
+            leeway=late or 0,
             options={"require": list(CLAIMS), "verify_iat": False},
         )
     except (jwt.PyJWTError, ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import cached_property
 
 from fastapi.security.utils import get_authorization_scheme_param
@@ -17,12 +18,15 @@ from kohorte.service.problems import problem
 from kohorte.service.settings import MEBIBYTE
 from kohorte.service.web.client_certificates import presented
 from kohorte.service.web.errors import answer, framework_answer
+from kohorte.service.web.screens.addresses import is_screen
 from kohorte.service.web.screens.cookies import SIGNED_IN
 
 UPLOADS = ("/api/v1/datasets", "/app/datasets/new")
 PARCELS = "/api/v1/exchange/parcels"
 FOR_STRANGERS = ("/api/v1/login", "/api/v1/refresh", "/api/v1/setup", "/app/setup", "/app/language")
 STRANGERS_LIMIT = 64 * 1024
+LATE = timedelta(hours=24)
+"""A long form of a browser whose session ended no longer ago is read, so that what was typed is offered again."""
 
 
 class BodyTooLarge(HTTPException):
@@ -89,18 +93,20 @@ class Allowance:
     def _is_ours(self) -> bool:
         """Whether the request has a pinned certificate, or a token or cookie with a valid signature.
 
-        More is checked later.
+        More is checked later; on pages, also whether the time of the cookie is over.
         """
         if self._certificate is not None:
             return True
         scheme, token = get_authorization_scheme_param(self._headers.get("authorization"))
         if scheme.lower() == "bearer" and self._is_signed(Type.ACCESS, token):
             return True
-        return any(self._is_signed(Type.BROWSER, self._cookies[name]) for name in SIGNED_IN if name in self._cookies)
+        late = LATE if is_screen(self._path) else None
+        cookies = [self._cookies[name] for name in SIGNED_IN if name in self._cookies]
+        return any(self._is_signed(Type.BROWSER, cookie, late) for cookie in cookies)
 
-    def _is_signed(self, kind: Type, token: str) -> bool:
+    def _is_signed(self, kind: Type, token: str, late: timedelta | None = None) -> bool:
         try:
-            claims_of(self._service, kind, token)
+            claims_of(self._service, kind, token, late=late)
         except AccessDenied:
             return False
         return True

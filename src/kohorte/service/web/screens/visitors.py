@@ -38,6 +38,8 @@ NEVER_KEPT = frozenset(
 
 Another person may sign in at the same browser.
 """
+MOST_FIELDS = 50_000
+"""The plan of a table with thousands of columns has several fields for each."""
 URL_ENCODED, IN_PARTS = "application/x-www-form-urlencoded", "multipart/form-data"
 
 
@@ -134,7 +136,9 @@ async def _form(request: Request, limit: int) -> FormData:
         return FormData()
     if _from_elsewhere(request):
         raise _foreign()
-    return await request.form(max_part_size=limit) if _kind(request) == URL_ENCODED else FormData()
+    return (
+        await request.form(max_part_size=limit, max_fields=MOST_FIELDS) if _kind(request) == URL_ENCODED else FormData()
+    )
 
 
 def _kind(request: Request) -> str:

@@ -23,7 +23,6 @@ from kohorte.service.web.screens.rendering import rendered
 from kohorte.service.web.screens.visitors import Allowed, SessionEnded, Visitor
 
 router = APIRouter(include_in_schema=False)
-MOST_KEPT = 1 << 20
 Stranger = Annotated[Visitor, Allowed("login")]
 
 
@@ -46,7 +45,7 @@ def sign_in_page(visitor: Stranger, next: str = ROOT) -> Response:  # noqa: A002
 @router.post("/app/sign-in", name="screen_signing_in")
 async def sign_in(visitor: Stranger) -> Response:
     """Begin a session. After a session that ended in the middle of an edit, offer what was typed again."""
-    next_page, kept = local(visitor.text("next")), visitor.text("kept")[:MOST_KEPT]
+    next_page, kept = local(visitor.text("next")), visitor.text("kept")
     email_address, password = visitor.text("email_address"), str(visitor.form.get("password", ""))
     try:
         work = partial(browsers.begin, visitor.service, email_address, password)
@@ -112,7 +111,8 @@ def add_session_handler(app: FastAPI) -> None:
 
 async def _session_ended(request: Request, error: Exception) -> Response:
     assert isinstance(error, SessionEnded)
-    told = {"next": local(request.url.path), "kept": json.dumps(error.fields), "problem": error, "email_address": ""}
+    kept = json.dumps(error.fields, ensure_ascii=False)
+    told = {"next": local(request.url.path), "kept": kept, "problem": error, "email_address": ""}
     return rendered(request, "sign_in.html.j2", cookies.language_of(request), status=401, **told)
 
 

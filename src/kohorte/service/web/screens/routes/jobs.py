@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
+from kohorte.data import strict_yaml
+from kohorte.errors import AccessDenied
 from kohorte.service.jobs import listing, settlement
-from kohorte.service.jobs.queue import State
+from kohorte.service.jobs.queue import Kind, State
+from kohorte.service.projects import store
 from kohorte.service.web.dependencies import Number, PageNumber
 from kohorte.service.web.screens.visitors import Allowed, Visitor
 
@@ -29,7 +34,22 @@ def jobs_page(visitor: Annotated[Visitor, Allowed("list_jobs")], page: PageNumbe
 def job_page(job_id: Number, visitor: Annotated[Visitor, Allowed("show_job")]) -> Response:
     """Show a job; without a script the browser loads the page again every few seconds while it runs."""
     job = listing.job_for_actor(listing.shown(visitor.service, visitor.actor, job_id), visitor.actor)
-    return visitor.page("job.html.j2", job=job, ended=State(job["state"]).ended)
+    state = State(job["state"])
+    failed = state in (State.FAILED, State.CANCELLED)
+    plan = _plan_of(visitor, job) if failed else ""
+    return visitor.page("job.html.j2", job=job, ended=state.ended, failed=failed, plan=plan)
+
+
+def _plan_of(visitor: Visitor, job: Mapping[str, Any]) -> str:
+    """The plan of a release that was not made, as text, so that its data steward can begin again; empty if none."""
+    if job["kind"] != Kind.ANONYMIZE or job["project_id"] is None or not visitor.may("evaluate_plan"):
+        return ""
+    try:
+        project = store.show(visitor.service, visitor.actor, job["project_id"])
+    except AccessDenied:  # it was deleted
+        return ""
+    plan = json.loads(store.config_text_of(visitor.service, project)).get("plan")
+    return "" if plan is None else strict_yaml.dump(plan)
 
 
 @router.get(f"{LIST}/{{job_id}}/state", name="screen_job_state")
