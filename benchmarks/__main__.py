@@ -31,7 +31,7 @@ from benchmarks.parties import page as parties_page
 from benchmarks.parties import runs as parties_runs
 from benchmarks.report import Line
 from benchmarks.reproduction import command
-from benchmarks.service import figures, load, previews, timing
+from benchmarks.service import figures, load, pages, previews, timing
 from benchmarks.service import page as service_page
 from benchmarks.survey import page as survey_page
 from kohorte.release import versions
@@ -71,6 +71,7 @@ def run(only: str = "") -> int:
         series_over_time.simulation,
         linkage_speed.registrations,
         figures.lines,
+        pages.lines,
         pseudonyms.lines,
     ]
     if tables.available():

@@ -101,7 +101,7 @@ def main() -> int:
     wanted = [screen for screen in SCREENS if options.only in screen.name]
     with (
         tempfile.TemporaryDirectory() as folder,
-        _demonstration(Path(folder)) as (address, passwords),
+        demonstration(Path(folder)) as (address, passwords),
         _browser() as browser,
     ):
         _submit_draft(browser, address, passwords["steward"])
@@ -123,7 +123,7 @@ def _browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def _demonstration(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def demonstration(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Start the demonstration; its passwords are printed once."""
     command = [sys.executable, "-m", "kohorte.cli.main", "demo", "--serve", "--rows", SEED_ROWS, "--port", "0"]
     output = folder / "output"

@@ -15,6 +15,7 @@ from kohorte.service.permissions import ROLES_WITH, RULES, Permission, Role
 from kohorte.service.trust.folders import make_folders
 from kohorte.service.web.app import create_app
 from kohorte.service.web.screens.navigation import PLACES
+from support.projects import patients, store_dataset
 from support.screens import enter, token_of
 from support.service import on_sqlite
 
@@ -99,3 +100,39 @@ def test_nobody_sees_a_screen_before_signing_in(service: Service, client: TestCl
             assert (answer.status_code, answer.headers["location"].startswith("/app/sign-in")) == (303, True), name
         else:
             assert answer.status_code == 401, name
+
+
+INLINE = re.compile(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+\s*=\s*[\"']|javascript:", re.IGNORECASE)
+EVIL = '"><script>alert(1)</script>'
+
+
+def test_every_answer_is_private_unframed_and_without_inline_script_or_style(
+    service: Service, client: TestClient
+) -> None:
+    make_folders(service.settings)
+    row = enter(service, client, *Role)
+    store_dataset(service, patients().rename({"age": EVIL}), row.id)
+    token = token_of(client)
+    found = sorted(screens(client.app), key=lambda screen: screen[0] == ENDS_SESSION)  # type: ignore[arg-type]
+    shown = 0
+    for name, method, path, _ in found:
+        data = {"form_token": token, **dict.fromkeys(TYPED, EVIL)} if method == "POST" else None
+        for number in ("1", "999999"):
+            url = re.sub(r"\{[^}]+\}", number, path) + ("" if method == "POST" else f"?said={EVIL}&next={EVIL}")
+            answer = client.request(method, url, data=data, follow_redirects=False)
+            policy = answer.headers["content-security-policy"]
+            assert "unsafe" not in policy, name
+            assert "frame-ancestors 'none'" in policy, name
+            assert answer.headers["cache-control"] == "no-store", name
+            assert answer.headers["x-content-type-options"] == "nosniff", name
+            assert answer.status_code < 500, name
+            assert answer.headers.get("location", "/app").startswith("/app"), name
+            if answer.headers.get("content-type", "").startswith("text/html"):
+                shown += answer.status_code == 200
+                assert "<script>alert" not in answer.text, name
+                assert INLINE.search(answer.text) is None, (name, INLINE.search(answer.text))
+    assert shown > 20
+
+
+TYPED = ("name", "comment", "description", "text", "base", "purpose", "query", "next", "email_address", "researcher")
+"""Fields of forms that take a text."""
