@@ -9,9 +9,10 @@ import re
 import shlex
 import shutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -100,10 +101,17 @@ def run_console(console: str, capsys: pytest.CaptureFixture[str], monkeypatch: p
             continue
         assert verb == "kohorte", line
         capsys.readouterr()
+        monkeypatch.setattr("getpass.getpass", _typed(arguments))
         assert main(arguments) == code, line
         streams = capsys.readouterr()
         printed = [text for text in (streams.out + streams.err).splitlines() if not text.startswith(NOTICE)]
         assert is_shown(shown, printed), f"{line} prints\n" + "\n".join(printed)
+
+
+def _typed(arguments: list[str]) -> Callable[[str], str]:
+    """What is typed as a password: everybody who is named in a command has their own."""
+    names = [value for name, value in pairwise(arguments) if name in ("--as", "add-person")]
+    return lambda _: f"twelve characters or more{''.join(names)[::-1]}"
 
 
 def run_examples(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,13 +30,16 @@ NAMES = {"a": "institute-a", "b": "hospital-b"}
 
 
 def run(house: Path, script: str) -> str:
-    """Run commands in the folder of a house; people who are asked for a password type it."""
-    kohorte = (
-        f'kohorte() {{ case "$2" in decide|add-person) echo {PASSWORD!r} | {sys.executable} -m kohorte.cli.main "$@" '
-        f'--password-stdin;; *) {sys.executable} -m kohorte.cli.main "$@";; esac; }}'
+    """Run commands in the folder of a house; people who are asked for a password type their own."""
+    command = f'{sys.executable} -m kohorte.cli.main "$@"'
+    typed = {"decide": "$6", "add-person": "$3"}  # where the command has the name of the person
+    asked = [
+        f'{verb}) echo "{PASSWORD} $(rev <<< "{name}")" | {command} --password-stdin;;' for verb, name in typed.items()
+    ]
+    kohorte = f'kohorte() {{ case "$2" in {" ".join(asked)} *) {command};; esac; }}'
+    ran = subprocess.run(
+        ["/bin/bash", "-c", f"set -eu\n{kohorte}\n{script}"], cwd=house, capture_output=True, text=True, check=False
     )
-    command = ["/bin/bash", "-c", f"set -eu\n{kohorte}\n{script}"]
-    ran = subprocess.run(command, cwd=house, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
     return ran.stdout
 

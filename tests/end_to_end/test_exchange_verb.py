@@ -81,6 +81,18 @@ def test_a_request_is_checked_decided_by_two_people_and_answered(run: Command) -
     assert (only["request"], only["institution"], only["state"]) == (1, "Institute A", "answered")
 
 
+def test_one_password_does_not_decide_under_two_names(run: Command) -> None:
+    run("exchange statistics import --shipped")
+    run("exchange request request.json")
+    run("exchange check 1 patients.csv --holding holding.yaml --quiet")
+    for name in PASSWORDS:
+        run(f"reidentify add-person {name} --role approver", password=PASSWORDS["Ben"])
+    run("exchange decide 1 --release --as Ben", password=PASSWORDS["Ben"])
+    second = run("exchange decide 1 --release --as Cleo", code=1, password=PASSWORDS["Ben"])
+    assert second["error"] == "exchange-decider"
+    assert run("exchange answer 1 --output answer", code=2)["error"] == "exchange-undecided"
+
+
 def test_missing_statistics_are_an_error_and_what_is_missing_is_said(run: Command) -> None:
     run("exchange request request.json")
     assert run("exchange check 1 patients.csv --holding holding.yaml --quiet", code=2)["error"] == (

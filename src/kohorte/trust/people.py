@@ -119,6 +119,11 @@ class People:
             raise AccessDenied(f"only a person with the role {needed} may do this", code="trust-person-task")
         return person
 
+    def same_password(self, password: str, names: Iterable[str]) -> list[str]:
+        """Those of some people whose password this is, too; whoever signed in with it may use their accounts."""
+        people = self._read()
+        return [name for name in names if name in people and passwords.fits(password, people[name].password_hash)]
+
     def _tried(self, name: str, *, known: bool) -> str:
         """What the log says of an attempt; a name that nobody has may be a password, and is not written down."""
         return f"person {name}" if known else f"unknown person {self._folder.log.fingerprint(name)}"

@@ -12,7 +12,7 @@ from kohorte.cli.exchange.statistics import add_statistics_actions
 from kohorte.cli.output import add_table_options, print_json, read_data, trust_action
 from kohorte.cli.passwords import add_password_option, known_password
 from kohorte.cli.progress import TerminalProgress
-from kohorte.errors import InputError
+from kohorte.errors import AccessDenied, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,11 +136,18 @@ def run_check(options: argparse.Namespace) -> int:
 
 def run_decide(options: argparse.Namespace) -> int:
     """Note the decision of a person who signed in."""
-    from kohorte.exchange.deciding.decisions import Choice, Decider, decide
+    from kohorte.exchange.deciding.decisions import Choice, Decider, decide, decisions
     from kohorte.trust.people import People, Task
 
-    folder = _opened(options)
-    person = People(folder.trust).signed_in(options.person, known_password(options), tasks=[Task.APPROVER])
+    folder, password = _opened(options), known_password(options)
+    people = People(folder.trust)
+    person = people.signed_in(options.person, password, tasks=[Task.APPROVER])
+    decided = decisions(folder, options.number, folder.record(options.number)).choices
+    if people.same_password(password, [name for name in decided if name != person.name]):
+        raise AccessDenied(
+            "an account with the same password has decided already; two people need two passwords",
+            code="exchange-decider",
+        )
     choice = Choice.RELEASE if options.release else Choice.REFUSE
     found = decide(folder, options.number, choice, person=Decider(person.name), today=_today(), reason=options.reason)
     if options.json:
