@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -11,13 +11,14 @@ from typing import Any, Self
 from kohorte.data import strict_yaml
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, nearest, refuse_unknown_keys
+from kohorte.exchange.contents import CONTENTS
 from kohorte.exchange.policies import POLICIES, CheckPolicy
 from kohorte.exchange.statistics import KINDS
 from kohorte.plans import Plan
 from kohorte.plans.person import Knowledge
 
 FORMAT = 1
-KEYS = ("kohorte", "institution", "plan", "policy", "statistics", "country", "population")
+KEYS = ("kohorte", "institution", "plan", "policy", "statistics", "contents", "country", "population")
 
 
 @dataclass(frozen=True)
@@ -35,23 +36,27 @@ class Holding:
     population: int
     statistics: Mapping[str, str] = field(default_factory=dict)
     country: str | None = None
+    contents: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not str(self.institution).strip():
             raise _wrong("institution", "is the name of the institution")
         if type(self.population) is not int or self.population < 1:
             raise _wrong("population", "is a whole number of people")
-        for name, kind in self.statistics.items():
-            if name not in self.plan.attributes:
-                raise _wrong(
-                    "statistics", f"names {name!r}, which is not in the plan{nearest(name, self.plan.attributes)}"
-                )
-            if kind not in KINDS:
-                raise _wrong("statistics", f"{name}: is one of {', '.join(KINDS)}{nearest(str(kind), KINDS)}")
+        self._refuse_columns("statistics", self.statistics, KINDS)
+        self._refuse_columns("contents", self.contents, CONTENTS)
         if self.country is not None and len(str(self.country)) != 2:
             raise _wrong("country", "has two letters, such as AT")
         object.__setattr__(self, "statistics", MappingProxyType(dict(self.statistics)))
+        object.__setattr__(self, "contents", MappingProxyType(dict(self.contents)))
         _refuse_unfit(self.plan)
+
+    def _refuse_columns(self, field: str, stated: Mapping[str, str], known: Sequence[str]) -> None:
+        for name, what in stated.items():
+            if name not in self.plan.attributes:
+                raise _wrong(field, f"names {name!r}, which is not in the plan{nearest(name, self.plan.attributes)}")
+            if what not in known:
+                raise _wrong(field, f"{name}: is one of {', '.join(known)}{nearest(str(what), known)}")
 
     @property
     def known_by(self) -> dict[str, str | int]:
@@ -84,7 +89,10 @@ class Holding:
         statistics = data.get("statistics", {})
         if not isinstance(statistics, Mapping):
             raise _wrong("statistics", "is a mapping of columns to kinds, such as {drug: medication}")
-        return cls(data["institution"], plan, policy, data["population"], statistics, data.get("country"))
+        contents = data.get("contents", {})
+        if not isinstance(contents, Mapping):
+            raise _wrong("contents", "is a mapping of columns to what they contain, such as {weight: kg}")
+        return cls(data["institution"], plan, policy, data["population"], statistics, data.get("country"), contents)
 
 
 def _refuse_keys(data: object, *, source: str) -> Mapping[str, Any]:

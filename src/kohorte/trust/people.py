@@ -120,7 +120,7 @@ class People:
         return person
 
     def same_password(self, password: str, names: Iterable[str]) -> list[str]:
-        """Those of some people whose password this is, too; whoever signed in with it may use their accounts."""
+        """Those of some people whose password this is, too: one person may use their accounts."""
         people = self._read()
         return [name for name in names if name in people and passwords.fits(password, people[name].password_hash)]
 

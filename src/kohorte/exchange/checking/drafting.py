@@ -18,7 +18,7 @@ from kohorte.disclosures.candidate import LEFT_OUT, ReleaseKind
 from kohorte.disclosures.candidate import Candidate as Disclosure
 from kohorte.disclosures.findings import Findings
 from kohorte.disclosures.ledger import Ledger
-from kohorte.errors import NoSolution
+from kohorte.errors import InputError, NoSolution
 from kohorte.exchange.checking.condition_cells import looks_at_sensitive
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import outstanding_rows
@@ -84,6 +84,10 @@ class Drafting:
                 found = find_candidate(FrameSource(rows.frame), self._plan(), notes=False)
             except NoSolution:
                 return NoDraft("no generalization satisfies the policy", self._found)
+            except InputError as error:
+                if error.code != "lattice-too-large":
+                    raise
+                return NoDraft("more attributes are asked for than can be generalized together", self._found)
             kept, left = self._examined(rows, found)
             if kept is None:
                 return NoDraft("nobody is left whom a comparison with earlier answers does not single out", self._found)
@@ -138,7 +142,7 @@ class Drafting:
         kept = self._shown(labels, found)
         shares = self._shares(found)
         rare, fewest = rare_rows(labels, shares, self._look)
-        kept &= ~rare & ~self._outstanding(rows)
+        kept &= ~rare & ~self._outstanding(rows) & ~self._unknown(rows, labels, found)
         if looks_at_sensitive(self._look):
             kept &= presence(labels, rows, found, self._levels) <= self._policy.largest_share
         if not kept.all():
@@ -169,6 +173,18 @@ class Drafting:
             if one.role is Role.SENSITIVE:
                 found |= outstanding_rows(as_text(rows.frame[one.attribute]), rows.people, self._policy.k)
         return found
+
+    def _unknown(self, rows: Rows, labels: pl.DataFrame, found: Candidate) -> Bools:
+        """Which rows show a text of which nothing tells that it names nobody, at the levels of the candidate."""
+        unknown = np.zeros(labels.height, dtype=bool)
+        for one in self._judged.kept():
+            name, values = one.attribute, self._judged.known[one.attribute]
+            if one.role is Role.SENSITIVE:
+                unknown |= values.unknown_rows(as_text(rows.frame[name]))
+            elif found.levels[name] < found.hierarchies[name].top:
+                known = values.labels(found.hierarchies[name], found.levels[name])
+                unknown |= values.unknown_rows(labels[name], known)
+        return unknown
 
     def _shares(self, found: Candidate) -> Mapping[str, Mapping[str, float | None]]:
         """How frequent the labels of each attribute with statistics are in the world."""

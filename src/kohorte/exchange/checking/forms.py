@@ -49,6 +49,12 @@ class Found:
         """The reason of the first form that is one of these."""
         return next((why for form, why in zip(self.forms, self.reasons, strict=True) if form in among), None)
 
+    def stated(self, form: Form | None) -> Found:
+        """The same with a form that the house states."""
+        if form is None or form in self.forms:
+            return self
+        return Found((*self.forms, form), (*self.reasons, "by what the house states"))
+
 
 def forms_of(column: pl.Series, rows: int) -> Found:
     """What an attribute looks like, by its name and by the content of every cell.

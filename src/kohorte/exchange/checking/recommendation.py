@@ -11,8 +11,9 @@ import polars as pl
 
 from kohorte.data import Role, as_text
 from kohorte.exchange.checking.drafting import Draft, NoDraft
-from kohorte.exchange.checking.forms import forms_of
+from kohorte.exchange.checking.forms import LIMITED, forms_of
 from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.checking.known_values import KnownValues
 from kohorte.exchange.checking.local_look import LocalLook
 from kohorte.exchange.checking.verdicts import Treatment, Verdict
 from kohorte.identifiers import Form
@@ -49,7 +50,7 @@ def recommend(
     """Recommend what to do; `blocked` are identifying columns that the condition looks at."""
     reasons = [_base_set(look, local), *_selected(look), *_rough(look)]
     if blocked:
-        reasons.append(f"the condition asks for people by {', '.join(blocked)}, which identifies them")
+        reasons.append(f"the condition asks for people by {', '.join(blocked)}, which identifies them, or may do so")
     reasons += [f"compared with earlier answers: {finding.in_words}" for finding in draft.findings]
     if isinstance(draft, NoDraft):
         return Recommendation(Advice.DO_NOT, (*reasons, draft.reason))
@@ -70,7 +71,18 @@ def _identifies(column: pl.Series, look: GlobalLook) -> bool:
     if look.holding.plan.attributes[column.name].role is Role.IDENTIFYING:
         return True
     found = forms_of(as_text(column), len(column))
-    return found.first((Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT)) is not None
+    return found.first(look.holding.policy.dropped) is not None or _is_unknown(column, look, found.forms)
+
+
+def _is_unknown(column: pl.Series, look: GlobalLook, forms: tuple[Form, ...]) -> bool:
+    """Whether nothing tells of too many rows that their values name nobody.
+
+    Of values with statistics the rules about gaps decide, and of dates, ages and ZIP codes those about small cells.
+    """
+    if column.name in look.holding.statistics or any(form in LIMITED for form in forms):
+        return False
+    unknown = KnownValues(column.name, look, forms).unknown_rows(as_text(column))
+    return int(unknown.sum()) > look.holding.policy.most_removed * len(column)
 
 
 def _base_set(look: GlobalLook, local: LocalLook) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,15 +15,18 @@ from kohorte.errors import InputError, nearest
 from kohorte.exchange.checking.conspicuous import conspicuous_rows
 from kohorte.exchange.checking.forms import LIMITED, finest_level, forms_of, too_fine
 from kohorte.exchange.checking.global_look import GlobalLook, fixed_values
+from kohorte.exchange.checking.known_values import KnownValues, stated_content
 from kohorte.exchange.checking.local_look import LocalLook, outstanding_rows
 from kohorte.exchange.checking.rows import Rows
 from kohorte.exchange.checking.shown_labels import label_shares, people_with, share_of_rows
+from kohorte.exchange.contents import Content
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import count, percent
 from kohorte.kernels.arrays import Bools, Integers
 from kohorte.plans.hierarchies import VALUE_OR_STAR
 
 NO_STATISTICS = "there are no statistics of it"
+NOT_KNOWN = "a value of which nothing tells that it names nobody"
 
 
 class Treatment(StrEnum):
@@ -36,13 +40,14 @@ class Treatment(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The treatment of an attribute, from which level on it may be shown, and why."""
+    """The treatment of an attribute, from which level on it may be shown, why, and what the house says it contains."""
 
     attribute: str
     treatment: Treatment
     role: Role
     level: int = 0
     reasons: tuple[str, ...] = ()
+    content: Content = field(default_factory=Content)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain data."""
@@ -52,6 +57,7 @@ class Verdict:
             "role": str(self.role),
             "level": self.level,
             "reasons": list(self.reasons),
+            "content": self.content.to_dict(),
         }
 
     def with_level(self, level: int, *, top: int) -> Verdict:
@@ -66,10 +72,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdicts, and which rows are left out because of a value that is rare in the world."""
+    """The verdicts, which rows are left out because of a value that is rare in the world or not known, and which values
+    of each attribute are known."""
 
     verdicts: tuple[Verdict, ...]
     left_out: Bools
+    known: Mapping[str, KnownValues] = field(default_factory=dict, repr=False)
 
     def kept(self) -> tuple[Verdict, ...]:
         """The attributes that can be in an answer."""
@@ -81,16 +89,18 @@ def judge(rows: Rows, look: GlobalLook, local: LocalLook) -> Judged:
     frame, people, told = rows.frame, rows.people, rows.with_condition()
     left_out = np.zeros(frame.height, dtype=bool)
     verdicts = []
+    known = {}
     for name in look.request.attributes:
         judged = _Attribute(name, frame, people, look, local)
         verdict = judged.verdict()
         if verdict.treatment is not Treatment.DROP:
             verdict = judged.with_conspicuous(verdict, conspicuous_rows(told, name, look))
-        verdicts.append(verdict)
+        verdicts.append(replace(verdict, content=judged.known.content))
         left_out |= judged.left_out
+        known[name] = judged.known
     for name in look.request.condition.attributes:  # whatever its form, a condition tells something of everybody
         left_out |= conspicuous_rows(told, name, look)
-    return Judged(tuple(verdicts), left_out)
+    return Judged(tuple(verdicts), left_out, known)
 
 
 class _Attribute:
@@ -108,10 +118,12 @@ class _Attribute:
         self.text, self.own, self.local = as_text(frame[name]), plan.attributes[name], local.attributes[name]
         self.left_out: Bools = np.zeros(frame.height, dtype=bool)
         self.everybody, self.rows = local.people, frame.height
+        self.forms = forms_of(self.text, self.rows).stated(stated_content(name, look).form)
+        self.known = KnownValues(name, look, self.forms.forms)
 
     def verdict(self) -> Verdict:
-        """The verdict; `left_out` then flags rows with values that are rare in the world."""
-        found = forms_of(self.text, self.rows)
+        """The verdict; `left_out` then flags rows with values that are rare in the world, or not known."""
+        found = self.forms
         if self.own.role is Role.IDENTIFYING:
             return self._dropped("it identifies people (role identifying)")
         if (why := found.first(self.policy.dropped)) is not None:
@@ -136,7 +148,7 @@ class _Attribute:
             return verdict
         have = count(number, "person has", "people have")
         reason = f"{have} a value that is conspicuous for their age or sex"
-        if number > self.policy.most_removed * self.everybody:
+        if self._too_many(rows):
             self.left_out = np.zeros(self.rows, dtype=bool)
             return replace(verdict, treatment=Treatment.DROP, reasons=(*verdict.reasons, reason))
         self.left_out = self.left_out | rows
@@ -150,10 +162,16 @@ class _Attribute:
         few = self.local.outstanding_people
         if few > self.policy.most_removed * self.everybody:
             return self._dropped(f"{self._outstanding_in_words()}, so that it tells them apart")
+        unknown = self.known.unknown_rows(self.text)
+        if self._too_many(unknown):
+            return self._dropped(self._unknown_in_words(unknown))
         reasons = []
         if few:
             self.left_out = outstanding_rows(self.text, self.people, self.policy.k)
             reasons.append(f"{self._outstanding_in_words()}: left out")
+        if unknown.any():
+            self.left_out = self.left_out | unknown
+            reasons.append(f"{self._unknown_in_words(unknown)}: left out")
         if self.name not in self.look.holding.statistics:
             reasons.append(NO_STATISTICS)
         elif (rare := self._rare(VALUE_OR_STAR.build(self._values(), attribute=self.name), 0)).any():
@@ -170,10 +188,14 @@ class _Attribute:
             if (least := finest_level(hierarchy, self.own.hierarchy, form, self.policy)) > level:
                 level = least
                 reasons.append(f"the policy allows no finer {form}")
+        level, unknown = self._lowest(hierarchy, level, self._unknown)
+        if unknown.any():
+            self.left_out = unknown
+            reasons.append(f"{self._unknown_in_words(unknown)}: left out")
         if self.name in self.look.holding.statistics:
-            level, rare = self._level_by_rarity(hierarchy, level)
+            level, rare = self._lowest(hierarchy, level, self._rare)
             if rare.any():
-                self.left_out = rare
+                self.left_out = self.left_out | rare
                 reasons.append(self._rare_in_words(rare))
         if level >= hierarchy.top:
             return self._dropped(*reasons, "no level of its hierarchy shows little enough")
@@ -184,25 +206,39 @@ class _Attribute:
         treatment = Treatment.GENERALIZE if level else Treatment.SUPPRESS if self.left_out.any() else Treatment.PASS
         return Verdict(self.name, treatment, Role.QUASI_IDENTIFYING, level, tuple(reasons))
 
-    def _level_by_rarity(self, hierarchy: Hierarchy, least: int) -> tuple[int, Bools]:
-        """The lowest level at which not too many people have a label that is rare in the world, and their rows."""
+    def _lowest(self, hierarchy: Hierarchy, least: int, unfit: Callable[[Hierarchy, int], Bools]) -> tuple[int, Bools]:
+        """The lowest level at which not too many people have a label that is unfit, and their rows."""
         for level in range(least, hierarchy.top):
-            rare = self._rare(hierarchy, level)
-            if people_with(rare, self.people) <= self.policy.most_removed * self.everybody:
-                return level, rare
+            rows = unfit(hierarchy, level)
+            if not self._too_many(rows):
+                return level, rows
         return hierarchy.top, np.zeros(self.rows, dtype=bool)
 
+    def _too_many(self, rows: Bools) -> bool:
+        return people_with(rows, self.people) > self.policy.most_removed * self.everybody
+
+    def _unknown(self, hierarchy: Hierarchy, level: int) -> Bools:
+        """Which rows show a label of which nothing tells that it names nobody."""
+        return self.known.unknown_rows(self._shown(hierarchy, level), self.known.labels(hierarchy, level))
+
     def _rare(self, hierarchy: Hierarchy, level: int) -> Bools:
+        """Which rows show a label that is rare in the world."""
         shares = label_shares(hierarchy, level, self.look, self.name)
+        gap = 0.0 if self.policy.gaps == "rare" else 1.0
+        return share_of_rows(self._shown(hierarchy, level), shares, gap=gap) < self.policy.rare_value
+
+    def _shown(self, hierarchy: Hierarchy, level: int) -> pl.Series:
         codes = pl.Series(hierarchy.encode(self.text)).cast(pl.Int64)
         labels = pl.Series("label", list(hierarchy.column(level)), dtype=pl.String)
-        shown = labels.gather(pl.select(pl.when(codes >= 0).then(codes)).to_series())
-        gap = 0.0 if self.policy.gaps == "rare" else 1.0
-        return share_of_rows(shown, shares, gap=gap) < self.policy.rare_value
+        return labels.gather(pl.select(pl.when(codes >= 0).then(codes)).to_series())
 
     def _outstanding_in_words(self) -> str:
         people = count(self.local.outstanding_people, "person has", "people have")
         return f"{people} a value that fewer than {self.policy.k} have"
+
+    def _unknown_in_words(self, unknown: Bools) -> str:
+        have = count(people_with(unknown, self.people), "person has", "people have")
+        return f"{have} {NOT_KNOWN}"
 
     def _rare_in_words(self, rare: Bools) -> str:
         people = count(people_with(rare, self.people), "person has", "people have")

@@ -86,7 +86,7 @@ def _release(
         raise InputError(
             "the draft was changed since the check; check the request again", code="exchange-check-changed"
         )
-    refuse_identifiers(read_table(draft).frame, policy)
+    refuse_identifiers(read_table(draft).frame, policy, record["verdicts"]["verdicts"])
     certificates = {path.name.replace("draft", "table"): path.read_bytes() for path in certificate_paths(draft)}
     certificate = next(iter(certificates.values()))
     disclosure = folder.disclosure(number)

@@ -25,13 +25,20 @@ NOT_PROVEN = "no: the request came as a file; ask the institution whether it is 
 
 
 def to_html(
-    record: CheckRecord, *, number_of_request: int, proven: bool = False, earlier: Sequence[Mapping[str, Any]] = ()
+    record: CheckRecord,
+    *,
+    number_of_request: int,
+    proven: bool = False,
+    people_known: bool = False,
+    earlier: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the page of a check; `earlier` are the facts of what the ledger remembers.
 
-    `proven` says whether the request came over the network, with the certificate of the institution. A recommendation
-    by figures that are orders of magnitude only, or about attributes without statistics, is never green.
+    `proven` says whether the request came over the network, with the certificate of the institution, and `people_known`
+    whether accounts that one person could use do not count twice. A recommendation is never green if they may, if
+    figures are orders of magnitude only, or if attributes have no statistics.
     """
+    standing = standing_of(record)
     asked = record["request"]["request"]
     advice = record["recommendation"]
     draft = record["draft"]
@@ -40,7 +47,7 @@ def to_html(
         "check.html.j2",
         f"Check of request {number_of_request}",
         number=number_of_request,
-        standing=standing_of(record),
+        standing="fair" if standing == "good" and not people_known else standing,
         word=advice["recommendation"],
         reasons=advice["reasons"],
         request=_request(asked, proven=proven),
@@ -57,7 +64,7 @@ def to_html(
         findings=record["memory"]["words"],
         earlier=[_sent(one) for one in earlier],
         fields=["first person", "second person", *["further person"] * (record["request"]["policy"]["deciders"] - 2)],
-        accounts=ACCOUNTS,
+        accounts="" if people_known else ACCOUNTS,
         hash=record.sha256,
         request_hash=record.request_sha256,
         rules=RULES,
@@ -140,7 +147,16 @@ def _attributes(looks: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
 
 
 def _verdicts(verdicts: Sequence[Mapping[str, Any]], meanings: Mapping[str, str]) -> list[list[str]]:
-    return [[one["attribute"], one["treatment"], _shown(one, meanings), "; ".join(one["reasons"])] for one in verdicts]
+    return [
+        [one["attribute"], contained(one), one["treatment"], _shown(one, meanings), "; ".join(one["reasons"])]
+        for one in verdicts
+    ]
+
+
+def contained(verdict: Mapping[str, Any]) -> str:
+    """What the house says that an attribute contains: a kind of statistics, a system of codes, a unit, or words."""
+    content = verdict.get("content") or {}
+    return content.get("statistics") or content.get("contents") or ""
 
 
 def _shown(verdict: Mapping[str, Any], meanings: Mapping[str, str]) -> str:

@@ -23,8 +23,9 @@ FOLDER = Path(__file__).with_name("files")
 POLICIES = tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 """The policies that come with Kohorte, by name."""
 
-ALWAYS_DROPPED = (Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT)
-"""No policy can let these through: they identify a person by themselves, or can contain anything."""
+ALWAYS_DROPPED = (Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT, Form.PLACE)
+"""No policy can let these through: they identify a person by themselves, can contain anything, or are places smaller
+than a state."""
 GAPS = ("rare", "ignore")
 TOGETHER = ("all", "alone")
 FEWEST_DECIDERS = 2

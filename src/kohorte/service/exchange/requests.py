@@ -132,7 +132,8 @@ def page(service: Service, actor: Actor, number: int) -> str:
     """The latest check as a page with fields to sign."""
     with requests_of(service) as folder, ledger_of(service, actor) as ledger:
         proven = _found(folder, number)["proven"]
-        return to_html(folder.record(number), number_of_request=number, proven=proven, earlier=ledger.releases())
+        record, before = folder.record(number), ledger.releases()
+        return to_html(record, number_of_request=number, proven=proven, people_known=True, earlier=before)
 
 
 def earlier(service: Service, actor: Actor) -> list[dict[str, Any]]:

@@ -122,14 +122,14 @@ def test_a_combination_that_few_people_of_the_area_have_is_not_shown(check: Chec
 
 
 def test_what_the_statistics_do_not_know_counts_as_rare(check: Checked) -> None:
-    work = ["astronaut" if number % 9 == 0 else "teacher" for number in range(900)]
+    work = ["librarian" if number % 9 == 0 else "teacher" for number in range(900)]
     table = TABLE.with_columns(pl.Series("occupation", work), pl.Series("patient", numbers(900)))
     strict = check(request(IBUPROFEN, ("sex", "occupation")), table)
     open_ = check(request(IBUPROFEN, ("sex", "occupation")), table, holding(gaps="ignore"))
     assert strict.draft is not None
     assert open_.draft is not None
-    assert "astronaut" not in strict.draft.rows.frame["occupation"].to_list()
-    assert "astronaut" in open_.draft.rows.frame["occupation"].to_list()
+    assert "librarian" not in strict.draft.rows.frame["occupation"].to_list()
+    assert "librarian" in open_.draft.rows.frame["occupation"].to_list()
 
 
 def test_a_sensitive_value_that_nearly_everybody_has_is_not_told(check: Checked) -> None:

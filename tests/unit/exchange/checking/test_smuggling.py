@@ -68,14 +68,6 @@ HIDDEN = {
     "numbers of telephones": of_person(lambda at: ["490154203237518", "356938035643809"][at % 2]),
     "social security numbers with a dash": of_person(lambda at: ["1237-010180", "none"][at % 2]),
 }
-HARMLESS = {
-    "states": of_person(lambda at: ["Wien", "Salzburg", "Tirol", "Steiermark"][at % 4]),
-    "states with the names of towns only": of_person(lambda at: ["Berlin", "Hamburg", "Bremen"][at % 3]),
-    "years": of_person(lambda at: str(2001 + at % 20)),
-    "weights in grams": of_person(lambda at: str(2500 + at % 20 * 100)),
-    "doses": of_person(lambda at: ["1000", "2500", "5000"][at % 3]),
-    "doses in words": of_person(lambda at: ["1000 mg", "2500 mg", "none"][at % 3]),
-}
 
 
 @pytest.mark.parametrize("what", SMUGGLED)
@@ -101,14 +93,11 @@ def test_identifiers_are_recognised_in_other_spellings_and_among_cells_that_say_
     assert treatments(check, HIDDEN) == dict.fromkeys(HIDDEN, "drop")
 
 
-def test_what_looks_like_an_identifier_at_first_sight_only_is_not_dropped(check: Checked) -> None:
-    assert treatments(check, HARMLESS) == dict.fromkeys(HARMLESS, "pass")
-
-
 def test_people_with_a_sensitive_value_of_their_own_are_left_out(check: Checked) -> None:
     weights = of_person(lambda at: "210" if at >= 697 else str(60 + at % 20))
     table = TABLE.with_columns(weights.alias("field_7"))
-    found = check(request(IBUPROFEN, ("age", "sex", "field_7")), table, with_column())
+    house = replace(with_column(), contents={"field_7": "kg"})
+    found = check(request(IBUPROFEN, ("age", "sex", "field_7")), table, house)
     assert treatment(found) == "suppress values"
     assert found.draft is not None
     shown = found.draft.found.table.in_memory("test")["field_7"]

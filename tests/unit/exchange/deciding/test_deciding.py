@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -226,8 +227,28 @@ def test_what_was_answered_since_the_check_counts(house: House) -> None:
 )
 def test_an_answer_with_an_identifier_is_refused_whatever_people_decided(name: str, values: list[str]) -> None:
     frame = pl.DataFrame({"age": ["20-39"] * 30, name: values})
-    refused("exchange-identifiers", lambda: refuse_identifiers(frame, CheckPolicy.named("default")), PrivacyViolation)
-    refuse_identifiers(frame.select("age"), CheckPolicy.named("default"))
+    policy, verdicts = CheckPolicy.named("default"), [let_through("age"), let_through(name)]
+    refused("exchange-identifiers", lambda: refuse_identifiers(frame, policy, verdicts), PrivacyViolation)
+    refuse_identifiers(frame.select("age"), policy, verdicts)
+
+
+def let_through(name: str, **content: str | None) -> dict[str, Any]:
+    told = {"statistics": None, "contents": "words"} | content
+    return {"attribute": name, "treatment": "pass", "level": 0, "content": told}
+
+
+def test_a_value_that_nothing_tells_to_be_harmless_is_refused_although_a_verdict_let_it_through() -> None:
+    policy = CheckPolicy.named("default")
+    villages = pl.DataFrame({"field_7": ["Gries am Brenner", "Kaunerberg"] * 15, "field_8": ["moderate", "n/a"] * 15})
+    both = [let_through("field_7"), let_through("field_8")]
+    refused("exchange-identifiers", lambda: refuse_identifiers(villages, policy, both), PrivacyViolation)
+    refuse_identifiers(villages.select("field_8"), policy, both)
+    refused(
+        "exchange-identifiers", lambda: refuse_identifiers(villages.select("field_8"), policy, []), PrivacyViolation
+    )
+    weights = pl.DataFrame({"field_7": ["71", "80"] * 15})
+    refused("exchange-identifiers", lambda: refuse_identifiers(weights, policy, both), PrivacyViolation)
+    refuse_identifiers(weights, policy, [let_through("field_7", contents="kg")])
 
 
 def test_an_identifier_that_got_into_a_draft_is_found_before_it_leaves(
@@ -235,6 +256,10 @@ def test_an_identifier_that_got_into_a_draft_is_found_before_it_leaves(
 ) -> None:
     """Even if the verdicts failed, the written file is looked at again."""
     monkeypatch.setattr("kohorte.exchange.checking.verdicts.forms_of", lambda column, rows: _nothing())
+    monkeypatch.setattr(
+        "kohorte.exchange.checking.known_values.KnownValues.unknown_rows",
+        lambda _, shown, known=None: np.zeros(len(shown), dtype=bool),
+    )
     table = TABLE.with_columns(telephone=pl.lit("+43 660 1234567"))
     house_holding = holding()
     plan = house_holding.plan

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from kohorte.errors import InputError, KohorteError
+from kohorte.exchange.contents import CONTENTS, WORDS, content_of
 from kohorte.exchange.policies import POLICIES
 from kohorte.exchange.statistics import KINDS
 from kohorte.service.accounts import users
@@ -97,6 +98,7 @@ def _form(
         typed=typed,
         policies=tuple(POLICIES),
         kinds=KINDS,
+        contents=[name for name in CONTENTS if name != WORDS],
         problem=problem,
         back=f"{LIST}/{number}",
     )
@@ -112,8 +114,14 @@ def _proposed(visitor: Visitor, dataset: Mapping[str, Any], plan: Mapping[str, A
         "country": "",
         "person": person if person in names else "",
         "plan": PlanForm({"kohorte": 1, **plan}, ()).text,
-        "kinds": [USUAL.get(name.lower(), "") for name in names],
+        "kinds": [USUAL.get(name.lower()) or _by_name(name) for name in names],
     }
+
+
+def _by_name(name: str) -> str:
+    """The unit at the end of the name of a column; empty if there is none."""
+    stated = content_of(name, {}, {}).stated
+    return "" if stated == WORDS else stated
 
 
 def _institution(visitor: Visitor) -> str:
@@ -133,13 +141,14 @@ def _holding(typed: Mapping[str, Any], dataset: Mapping[str, Any]) -> dict[str, 
     population = typed["population"].replace(".", "").replace(",", "").replace(" ", "")
     if not population.isdecimal():
         raise InputError("population: is a whole number of people", code="form-field", field="population")
-    pairs = zip((column["name"] for column in dataset["columns"]), typed["kinds"], strict=True)
+    pairs = list(zip((column["name"] for column in dataset["columns"]), typed["kinds"], strict=True))
     return {
         "kohorte": 1,
         "institution": typed["institution"],
         "plan": {"kohorte": 1, **plan},
         "policy": typed["policy"],
         "population": int(population[:15]),
-        "statistics": {name: kind for name, kind in pairs if kind},
+        "statistics": {name: kind for name, kind in pairs if kind in KINDS},
+        "contents": {name: kind for name, kind in pairs if kind and kind not in KINDS},
         **({"country": typed["country"].upper()} if typed["country"] else {}),
     }

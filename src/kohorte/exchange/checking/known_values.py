@@ -1,0 +1,71 @@
+"""Whether the values that an answer would show are known to name nobody.
+
+Everything that an answer shows belongs to at least k people, and still can identify them: Huber is a name, however many
+are called so. What identifies can be written in more ways than a list of patterns can have. Therefore a value is shown
+only if it is known what it is: a value of the statistics, a code of a known system, a number that patients can have in
+its unit, a text of everyday words, or a date, an age or a ZIP code in the detail that the policy allows. Patterns of
+identifiers are searched besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from kohorte.exchange.checking.forms import LIMITED, UNKNOWN
+from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.contents import Content, content_of, limited_shape
+from kohorte.exchange.statistics import Frequency
+from kohorte.hierarchies import SUPPRESSED, Hierarchy
+from kohorte.identifiers import Form
+from kohorte.kernels.arrays import Bools
+
+
+def stated_content(name: str, look: GlobalLook) -> Content:
+    """What the house says about an attribute."""
+    return content_of(name, look.holding.statistics, look.holding.contents)
+
+
+class KnownValues:
+    """Which values and labels of an attribute are known to name nobody."""
+
+    def __init__(self, name: str, look: GlobalLook, forms: tuple[Form, ...] = ()) -> None:
+        self._name, self._look = name, look
+        self._forms = [form for form in forms if form in LIMITED]
+        self._texts: dict[str, bool] = {}
+        self.content = stated_content(name, look)
+
+    def is_known(self, text: str) -> bool:
+        """Whether a text is known to name nobody, by itself."""
+        if text not in self._texts:
+            self._texts[text] = text == SUPPRESSED or self._judged(text)
+        return self._texts[text]
+
+    def _judged(self, text: str) -> bool:
+        if self.content.is_known(text) or any(limited_shape(text, form) for form in self._forms):
+            return True
+        return self.content.trusts_statistics and isinstance(self._look.frequency(self._name, text), Frequency)
+
+    def labels(self, hierarchy: Hierarchy, level: int) -> Mapping[str, bool]:
+        """Which labels of a level are known: by themselves, or as groups of values that are all known.
+
+        A group of dates, ages or ZIP codes is known by itself only, because single ones show too much.
+        """
+        known = {label: self.is_known(label) for label in hierarchy.labels[level]}
+        if level == 0 or self._forms or all(known.values()):
+            return known
+        groups = dict.fromkeys(known, True)
+        for value, label in zip(hierarchy.values, hierarchy.column(level), strict=True):
+            if groups[label] and not known[label]:
+                groups[label] = self.is_known(value)
+        return {label: known[label] or groups[label] for label in known}
+
+    def unknown_rows(self, shown: pl.Series, known: Mapping[str, bool] | None = None) -> Bools:
+        """Which rows show a text that is not known; `known` says it of labels. Missing cells show nothing."""
+        distinct = shown.drop_nulls().unique()
+        empty = distinct.str.strip_chars().str.to_lowercase().str.contains(UNKNOWN)
+        flags = [self.is_known(text) if known is None else known.get(text, False) for text in distinct]
+        unknown = distinct.filter(~(pl.Series(flags, dtype=pl.Boolean) | empty))
+        found: Bools = shown.is_in(unknown.implode()).fill_null(value=False).to_numpy()
+        return found.copy()

@@ -1,0 +1,5 @@
+"""What the columns of a house contain: what a text must be so that it is known to name nobody."""
+
+from kohorte.exchange.contents.known import CONTENTS, WORDS, YEAR, Content, content_of, limited_shape
+
+__all__ = ["CONTENTS", "WORDS", "YEAR", "Content", "content_of", "limited_shape"]
