@@ -57,6 +57,7 @@ class Storage:
         """Open the list; with `unchecked` a database that is older than the log is not refused, to repair it."""
         self.version = 0
         self._moved: dict[int, int] = {}
+        self._gone: Set[str] = frozenset()
         self._log = folder.log
         self._tie = Tie(
             folder,
@@ -94,7 +95,7 @@ class Storage:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection whose statements all see the same state."""
-        moves = self._tie.moves()  # before the database, which may change meanwhile
+        moves, self._gone = self._tie.moves(), self._tie.forgotten()  # before the database, which may change meanwhile
         with self._store.reading() as connection:
             self._refuse_rotated(connection)
             self._moved = self._tie.moved(connection, moves)
@@ -103,7 +104,7 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are stored together; writers wait for each other, also in other processes."""
-        before, moves = self.version, self._tie.moves()
+        before, moves, self._gone = self.version, self._tie.moves(), self._tie.forgotten()
         try:
             with self._store.writing() as connection:
                 connection.execute(LOCK).all()
@@ -189,7 +190,7 @@ class Storage:
 
     def _decide_again(self, connection: Connection, begun: Begun) -> dict[str, Detail]:
         """Do a decision of a process that was killed, as the log has it; a PID that is drawn again is another one."""
-        self._moved = self._tie.moves().done
+        self._moved, self._gone = self._tie.moves().done, self._tie.forgotten()
         actor, version, details = begun.actor, begun.version, begun.details
         people = [int(number) for number in details["moved"].split()]
         if "case" in details:
@@ -218,7 +219,7 @@ class Storage:
         return Secrets(
             key,
             first,
-            forgotten=lambda pid: bool(gone := self._tie.forgotten()) and self._log.fingerprint(pid) in gone,
+            forgotten=lambda pid: bool(self._gone) and self._log.fingerprint(pid) in self._gone,
             moved=lambda person: self._moved.get(person, 0),
         )
 
