@@ -94,6 +94,8 @@ def test_the_second_editor_is_told_and_loses_nothing(desk: Desk) -> None:
     late = send(desk.client, "/app/datasets/1/plan/draft", **{**mine, "comment": "my long thoughts"})
     assert "has saved version 2 of this draft" in words(late)
     assert "my long thoughts" in late.text
+    assert "What your plan changes of the version that was saved meanwhile" in words(late)
+    assert re.search(r"k-anonymity, k has changed: 9 → \d+", words(late))
     assert 'name="revision" value="2"' in late.text  # saving again replaces version 2, knowingly
     assert desk.shown(draft)["revision"] == 2
     again = send(desk.client, "/app/datasets/1/plan/draft", **{**mine, "revision": "2"})

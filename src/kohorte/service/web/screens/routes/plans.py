@@ -20,6 +20,7 @@ from kohorte.service.permissions import Role
 from kohorte.service.previews import evaluation
 from kohorte.service.projects import store
 from kohorte.service.reviews import draft_dicts, drafts
+from kohorte.service.reviews.differences import differences
 from kohorte.service.web.dependencies import LARGEST_NUMBER, Number
 from kohorte.service.web.execution.table_work import run_preview, run_table_work
 from kohorte.service.web.routes.projects import attachment
@@ -115,8 +116,11 @@ async def save_draft(dataset_id: Number, visitor: Annotated[Visitor, Allowed("cr
         content = drafts.Content(name, _researcher(visitor), {"plan": plan}, comment_of(visitor))
         number = await run_in_threadpool(_saved_draft, visitor, dataset_id, content)
     except KohorteError as error:
-        newest = {"revision": error.field} if error.code == "draft-changed-conflict" else {}
-        return await editor(visitor, dataset, plan, problem=error, typed={**typed_beside(visitor), **newest})
+        if error.code != "draft-changed-conflict":
+            return await editor(visitor, dataset, plan, problem=error)
+        typed = {**typed_beside(visitor), "revision": str(error.field)}
+        found = await run_in_threadpool(_difference, visitor, dataset_id, plan)
+        return await editor(visitor, dataset, plan, problem=error, typed=typed, difference=found)
     return visitor.to(f"/app/drafts/{number}", said="draft-saved")
 
 
@@ -128,6 +132,14 @@ def _saved_draft(visitor: Visitor, dataset_id: int, content: drafts.Content) -> 
     config = {**{key: value for key, value in before.items() if key != "plan"}, **content.config}
     drafts.change(visitor.service, visitor.actor, int(text), revision_of(visitor), replace(content, config=config))
     return int(text)
+
+
+def _difference(visitor: Visitor, dataset_id: int, plan: Mapping[str, Any]) -> list[dict[str, str | None]]:
+    """What a plan changes of the version of its draft that somebody else has saved."""
+    saved = draft_dicts.show(visitor.service, visitor.actor, int(visitor.text("draft")))["config"]["plan"]
+    stored = hierarchies.for_plan(visitor.service, visitor.actor, dataset_id)
+    both = [Plan.from_dict(resolved({"kohorte": 1, **one}, stored)).to_dict() for one in (saved, plan)]
+    return [one.to_dict() for one in differences(*both)]
 
 
 def _researcher(visitor: Visitor) -> int:
@@ -209,6 +221,7 @@ async def editor(visitor: Visitor, dataset: Mapping[str, Any], plan: Mapping[str
         typed=told.get("typed") or typed_beside(visitor),
         problem=problem,
         found=found,
+        difference=told.get("difference"),
     )
 
 
