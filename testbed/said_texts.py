@@ -85,32 +85,9 @@ SINGLE_WORDS = (
 )
 """Words that sentences are made of, or that stand alone in a table; texts of several words are found without a list."""
 
-REFUSING = (
-    *(
-        "data/",
-        "disclosures/",
-        "dp/",
-        "errors.py",
-        "estimators/",
-        "exchange/",
-        "hierarchies/",
-        "lattice/",
-        "metrics/",
-        "models/",
-        "plans/",
-    ),
-    *(
-        "recoding/",
-        "release/",
-        "report/",
-        "risks/",
-        "search/",
-        "series/",
-        "service/",
-        "sources/",
-        "space/",
-        "tradeoff/",
-    ),
+REFUSING = tuple(
+    "attacks data disclosures dp envelopes errors.py estimators exchange hierarchies lattice metrics models patients plans "
+    "pseudonyms recoding release report risks search series service sources space survey tradeoff trust".split()
 )
 """Folders whose errors a page can show."""
 MARKED = "translatable"
@@ -131,7 +108,7 @@ def said_texts() -> tuple[str, ...]:
 @cache
 def error_texts() -> tuple[str, ...]:
     """Return the messages of errors that are not said elsewhere."""
-    found = [text for path, place in _files() if place.startswith(REFUSING) for text in _messages(path)]
+    found = [text for path, place in _files() if place.split("/")[0] in REFUSING for text in _messages(path)]
     return tuple(text for text in dict.fromkeys(found) if text not in said_texts())
 
 

@@ -47,9 +47,14 @@ class Language:
     def tell(self, text: str) -> str:
         """Return a text that the program has composed (an open point, a verdict, an error) in this language.
 
-        Numbers and dates in it are written by the locale; names in it are kept.
+        Numbers and dates in it are written by the locale; names in it are kept. A text that is not known as a whole
+        stays English.
         """
         return text if self.code == ENGLISH.code else phrases(self.code).tell(text)
+
+    def knows(self, text: str) -> bool:
+        """Whether `tell` returns a text of this language."""
+        return self.code == ENGLISH.code or phrases(self.code).knows(text)
 
     def number(self, value: float, digits: int | None = None) -> str:
         """Write a number with separated thousands; `digits` are those after the decimal sign."""

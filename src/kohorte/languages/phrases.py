@@ -5,7 +5,8 @@ compared, so they stay English there. What shows them to a reader of another lan
 is the f-string of the source with numbered holes (`{1} is sensitive, but ...`); `testbed/said_texts.py` collects all of
 them. What fills a hole is told in the same way: numbers and dates are written by the locale, names in quotation marks
 are kept, and so is everything in a hole with a `=` (`{1=}`), which names, labels and texts of users fill. A text that
-no template fits stays as it is.
+no template fits stays as it is, and so does a text with a part that none fits: a reader gets a sentence in one
+language, never in two.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ GENERAL = ("{1}.", "{1}; {2}", "{1}: {2}", "{1}. {2}", "{1}, {2}", "{1} ({2})", 
 """How phrases are put together; tried if no template fits."""
 
 ADDED = (" ", ",", ";", ":")
-MOST_SPLITS, MOST_WORDS = 60, 8
+MOST_SPLITS, MOST_WORDS, LONGEST_NAME = 60, 8, 5
 _NUMBER = re.compile(r"(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?([ \u00a0](?:%|ms|s|min|h|kB|MB|GB|TB|[MG]))?")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 _WORDS = re.compile(r"[A-Za-z]{2,} +[A-Za-z]{2,}")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _QUOTES = re.compile(rf"(?:{_QUOTED.pattern})(?:, (?:{_QUOTED.pattern}))*")
@@ -108,8 +110,12 @@ class Phrases:
     _known: dict[str, Told] = field(default_factory=dict, repr=False)
 
     def tell(self, text: str) -> str:
-        """Return a text of the program in this language; as it is if it is not known."""
-        return self.told(text).text
+        """Return a text of the program in this language; as it is if it, or a part of it, is not known."""
+        return self.told(text).text if self.knows(text) else text
+
+    def knows(self, text: str) -> bool:
+        """Whether the whole text is known; single words, and several that no template has, are taken for names."""
+        return not self.told(text).words
 
     def told(self, text: str) -> Told:
         """Return a text in this language, with what was not recognised."""
@@ -215,10 +221,21 @@ class Phrases:
                 best = found
         return best
 
+    @cached_property
+    def _vocabulary(self) -> frozenset[str]:
+        """The words of all templates."""
+        return frozenset(
+            word.lower() for english in self.translations for word in _WORD.findall(HOLE.sub(" ", english))
+        )
+
     def _unknown(self, text: str) -> Told:
-        """A text that nothing fits: single words are taken for names, several for a sentence that is not known."""
-        letters = sum(map(str.isalpha, text))
-        return Told(text, letters, letters if _WORDS.search(text) else 0)
+        """A text that nothing fits: single words are taken for names, several for a sentence that is not known.
+
+        A few words of which no template has one ("Datum der Aufnahme") are a name, too.
+        """
+        letters, words = sum(map(str.isalpha, text)), _WORD.findall(text)
+        is_name = len(words) <= LONGEST_NAME and not any(word.lower() in self._vocabulary for word in words)
+        return Told(text, letters, letters if _WORDS.search(text) and not is_name else 0)
 
 
 def _put_together(template: Template, parts: Mapping[str, Told]) -> Told | None:

@@ -76,8 +76,8 @@ def _environment(room: str, language: Language, with_forms: bool) -> Environment
     environment.globals["in_words"] = _words(language)
     environment.globals["contents"] = Markup(PLACE)  # noqa: S704 - replaced by the list
     environment.filters["address"] = address
-    environment.filters["told"] = partial(_told, language)
-    environment.filters["named"] = partial(_named, language)
+    told = partial(_told, environment, language)
+    environment.filters["told"], environment.filters["named"] = told, partial(_named, told)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return environment
 
@@ -95,16 +95,23 @@ def _translate(environment: Environment, language: Language) -> None:
     environment.globals.update(_=gettext, gettext=gettext, ngettext=ngettext, language=language)
 
 
-def _told(language: Language, said: object) -> object:
-    """Write what the program has said (a text, or several) in the language of the page; everything else is kept."""
+def _told(environment: Environment, language: Language, said: object) -> object:
+    """Write what the program has said (a text, or several) in the language of the page; everything else is kept.
+
+    A text that stays English is marked, so that it is read aloud as English.
+    """
     if isinstance(said, str):
-        return said if hasattr(said, "__html__") or isinstance(said, Kept) else language.tell(said)
-    return [_told(language, one) for one in said] if isinstance(said, list | tuple) else said
+        if hasattr(said, "__html__") or isinstance(said, Kept):
+            return said
+        if language.knows(said):
+            return language.tell(said)
+        return Markup(environment.get_template("english.html.j2").render(said=said))  # noqa: S704 - escaped there
+    return [_told(environment, language, one) for one in said] if isinstance(said, list | tuple) else said
 
 
-def _named(language: Language, rows: Sequence[Sequence[object]]) -> list[list[object]]:
+def _named(told: Callable[[object], object], rows: Sequence[Sequence[object]]) -> list[list[object]]:
     """Tell the cells of a table, but keep its first column, which has names or values."""
-    return [[row[0], *(_told(language, cell) for cell in row[1:])] for row in rows]
+    return [[row[0], *map(told, row[1:])] for row in rows]
 
 
 def _words(language: Language) -> SimpleNamespace:

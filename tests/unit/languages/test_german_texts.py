@@ -12,8 +12,8 @@ from support.german import english_words
 GERMAN = language("de")
 assert GERMAN is not None
 KNOWN = phrases("de").translations
-KEYS = {"rows", "levels", "level", "at", "by", "of", "person", "none"}
-"""Keys of plans that are English words."""
+KEYS = {"rows", "levels", "level", "at", "by", "of", "person", "people", "none"}
+"""Keys of plans and surveys that are English words."""
 
 
 def filled(text: str) -> str:

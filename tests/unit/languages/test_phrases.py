@@ -111,3 +111,16 @@ def test_levels_and_open_points_are_told_in_german() -> None:
 def test_a_phrase_that_is_added_to_another_is_told_with_it() -> None:
     known = of({"there are none": "es gibt keine", "; these count as missing: {1}": "; als fehlend zählt: {1}"})
     assert known.tell("there are none; these count as missing: 'n/a'") == "es gibt keine; als fehlend zählt: 'n/a'"
+
+
+def test_a_sentence_with_a_part_that_is_not_known_stays_english_as_a_whole() -> None:
+    known = of({"this cannot be used because of {1}": "das geht nicht wegen {1}", "{1} rows": "{1} Zeilen"})
+    half = "this cannot be used because of rows that nobody translated"
+    assert known.tell(half) == half
+    assert not known.knows(half)
+    assert known.knows("this cannot be used because of 3 rows")
+
+
+def test_a_name_of_several_words_does_not_make_a_sentence_english() -> None:
+    known = of({"{1} is sensitive": "{1} ist sensibel"})
+    assert known.tell("Datum der Aufnahme is sensitive") == "Datum der Aufnahme ist sensibel"
