@@ -30,6 +30,11 @@ SPEAKING = (
     "errors.py",
     "estimators",
     "exchange/checking",
+    "exchange/picture",
+    "exchange/statistics/entries.py",
+    "exchange/statistics/lookup.py",
+    "exchange/statistics/store.py",
+    "exchange/statistics/typical.py",
     "hierarchies/builders",
     "hierarchies/labels.py",
     "identifiers/classes.py",
@@ -66,6 +71,20 @@ SINGLE_WORDS = (
     *("similarity", "skewness", "identifying", "quasi-identifying", "sensitive", "insensitive", "names", "dates"),
     *("hour", "day", "week", "month", "quarter", "year", "five years", "decade", "century", "ages", "release", "table"),
     *("attribute = {1=}", "threshold = {1}", "population = {1=}", "estimator = {1=}", "sampling_fraction = {1}"),
+    *("proven", "contact", "attributes", "condition", "until", "people", "rows", "classes"),
+    *(
+        "file",
+        "series",
+        "query",
+        "exchange",
+        "joint",
+        "typical",
+        "unusual",
+        "conspicuous",
+        "pass",
+        "generalize",
+        "drop",
+    ),
     *("Title", "Purpose", "Recipient", "region", "class", "vertical", "horizontal", "signed"),
     *("prosecutor", "journalist", "marketer", "made", "view", "search", "purpose", "recipient", "optimal", "numbers"),
     *(
@@ -85,14 +104,18 @@ SINGLE_WORDS = (
 )
 """Words that sentences are made of, or that stand alone in a table; texts of several words are found without a list."""
 
-REFUSING = tuple(
-    "attacks data disclosures dp envelopes errors.py estimators exchange hierarchies lattice metrics models patients plans "
-    "pseudonyms recoding release report risks search series service sources space survey tradeoff trust".split()
+REFUSING = (
+    *("attacks", "data", "disclosures", "dp", "envelopes", "errors.py", "estimators", "exchange"),
+    *("hierarchies", "lattice", "metrics", "models", "patients", "plans", "pseudonyms", "recoding"),
+    *("release", "report", "risks", "search", "series", "service", "sources", "space", "survey"),
+    *("tradeoff", "trust"),
 )
 """Folders whose errors a page can show."""
 MARKED = "translatable"
 _HAS_WORDS = re.compile(r"[A-Za-z]{2,}\W* +\W*[A-Za-z0-9]|[A-Za-z0-9]\W* +\W*[A-Za-z]{2,}")
-_CODE = re.compile(r"^\w+\(|[<>]|\\[bsdwS\[]|\[\^|\(\?|^--|^%[a-zA-Z]|^\{[a-z]+: |^[a-z_]+(: [a-z_]+)+$|->|^os error")
+_CODE = re.compile(
+    r"^\w+\(|[<>]|\\[bsdwS\[]|\[\^|\(\?|^--|^%[a-zA-Z]|^\{[a-z]+: |^[a-z_]+(: [a-z_]+)+$|->|^os error|\{[a-z-]+:[a-z]"
+)
 _IN_TEMPLATE = re.compile(r"in_words\.count\([^\"]*, \"([^\"]+)\"(?:, \"([^\"]+)\")?\)")
 _PLURAL = ("count",)
 _UNITS = ("Unit",)
@@ -102,7 +125,7 @@ _UNITS = ("Unit",)
 def said_texts() -> tuple[str, ...]:
     """Return the texts of the speaking rooms."""
     found = [text for path, place in _files() if speaks(place) for text in _texts(path)]
-    return tuple(dict.fromkeys([*found, *_in_templates(), *_sections(), *SINGLE_WORDS]))
+    return tuple(dict.fromkeys([*found, *_in_templates(), *_sections(), *_shipped(), *SINGLE_WORDS]))
 
 
 @cache
@@ -127,6 +150,17 @@ def _in_templates() -> Iterator[str]:
     for path in sorted(PACKAGE.rglob("*.j2")):
         for one, many in _IN_TEMPLATE.findall(_source(path)):
             yield from (f"{{1}} {one}", f"{{1}} {many or one + 's'}")
+
+
+def _shipped() -> Iterator[str]:
+    """Where the statistics that come with the program are from, whom they are about, and where policies are from."""
+    from kohorte.exchange.policies import POLICIES, CheckPolicy
+    from kohorte.exchange.statistics import shipped_statistics
+
+    yield from (CheckPolicy.named(name).law for name in POLICIES)
+
+    for table in shipped_statistics().tables:
+        yield from (table.origin.reference, table.origin.source)
 
 
 def _sections() -> Iterator[str]:

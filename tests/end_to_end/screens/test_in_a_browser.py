@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from kohorte.service.context import Service
 from kohorte.service.permissions import Role
-from support.browser import look, opened, served, sign_in
+from support.browser import PHONE, look, opened, served, sign_in
 from support.projects import patients, store_dataset
 from support.service import PASSWORD, new_user_with, on_sqlite
 
@@ -95,3 +95,22 @@ def test_a_lost_connection_is_told_and_nothing_typed_is_lost(service: Service, c
         context.set_offline(False)
         page.fill("#people", "322")
         expect(lost).to_be_hidden()
+
+
+def test_on_a_phone_the_places_are_a_menu_that_the_keyboard_opens_without_script(
+    service: Service, chromium: Browser
+) -> None:
+    row = new_user_with(service, Role.STEWARD)
+    with served(service) as address, opened(chromium, address, viewport=PHONE, java_script_enabled=False) as page:
+        sign_in(page, row.email_address)
+        header, link = page.locator("header.top"), page.get_by_role("link", name="Accounts")
+        expect(link).to_be_hidden()
+        assert header.bounding_box()["height"] < 130  # type: ignore[index]
+        page.locator(".menu summary").focus()
+        page.keyboard.press("Enter")
+        expect(link).to_be_visible()
+        link.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Accounts")
+        page.set_viewport_size({"width": 1180, "height": 800})
+        expect(page.locator(".menu")).to_be_hidden()
+        expect(link).to_be_visible()

@@ -12,6 +12,7 @@ from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.checking.verdicts import NO_STATISTICS, Treatment
 from kohorte.exchange.request.conditions import condition_from
 from kohorte.in_words import count, number, percent
+from kohorte.languages import ENGLISH, Kept, Language
 from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, page
 
 STANDING = {"release": "good", "release with changes": "fair", "do not release": "bad"}
@@ -31,6 +32,7 @@ def to_html(
     proven: bool = False,
     people_known: bool = False,
     earlier: Sequence[Mapping[str, Any]] = (),
+    language: Language = ENGLISH,
 ) -> str:
     """Return the page of a check; `earlier` are the facts of what the ledger remembers.
 
@@ -41,29 +43,30 @@ def to_html(
     standing = standing_of(record)
     asked = record["request"]["request"]
     advice = record["recommendation"]
-    draft = record["draft"]
+    draft, said = record["draft"], told_comparisons(asked["condition"], language)
     return page(
         __package__,
         "check.html.j2",
-        f"Check of request {number_of_request}",
+        language.tell(f"Check of request {number_of_request}"),
+        language=language,
         number=number_of_request,
         standing="fair" if standing == "good" and not people_known else standing,
-        word=advice["recommendation"],
+        word=f"Recommendation: {advice['recommendation']}",
         reasons=advice["reasons"],
-        request=_request(asked, proven=proven),
+        request=_request(asked, language, proven=proven),
         policy=_policy(record["request"]["policy"]),
-        world=_world(record["global look-up"]),
-        fits=_fits(record["global look-up"].get("fits", ())),
-        needed=count(record["global look-up"]["needed_people"]),
+        world=_world(record["global look-up"], said),
+        fits=_fits(record["global look-up"].get("fits", ()), said),
+        needed=record["global look-up"]["needed_people"],
         local=_local(record["local look-up"]),
         attributes=_attributes(record["local look-up"]["attributes"]),
-        verdicts=_verdicts(record["verdicts"]["verdicts"], (draft["draft"] or {}).get("meanings", {})),
+        verdicts=_verdicts(record["verdicts"]["verdicts"], (draft["draft"] or {}).get("meanings", {}), language),
         draft=_draft(draft["draft"]),
         reason=draft.get("reason", ""),
-        risk=_risk(draft),
+        risk=_risk(draft, language),
         findings=record["memory"]["words"],
-        earlier=[_sent(one) for one in earlier],
-        fields=["first person", "second person", *["further person"] * (record["request"]["policy"]["deciders"] - 2)],
+        earlier=[_sent(one, language) for one in earlier],
+        fields=["First person", "Second person", *["Further person"] * (record["request"]["policy"]["deciders"] - 2)],
         accounts="" if people_known else ACCOUNTS,
         hash=record.sha256,
         request_hash=record.request_sha256,
@@ -82,6 +85,12 @@ RULES = """\
 """
 
 
+def told_comparisons(condition: Mapping[str, Any], language: Language) -> dict[str, str]:
+    """Return what a record calls each comparison of a condition, with its words in a language."""
+    compared = condition_from(condition).comparisons()
+    return {one.in_words: one.said_with(language.gettext) for one in compared}
+
+
 def standing_of(record: CheckRecord) -> str:
     """Return whether a recommendation is good, fair or bad; by figures that nobody knows it is at best fair."""
     found = STANDING[record.recommendation]
@@ -95,15 +104,15 @@ def _is_known(record: CheckRecord) -> bool:
     return not gaps and not record["global look-up"].get("rough")
 
 
-def _request(asked: Mapping[str, Any], *, proven: bool) -> list[tuple[str, str]]:
+def _request(asked: Mapping[str, Any], language: Language, *, proven: bool) -> list[tuple[str, str]]:
     requester = asked["requester"]
     return [
-        ("who asks", f"{requester['name']}, {requester['institution']}"),
+        ("who asks", Kept(f"{requester['name']}, {requester['institution']}")),
         ("proven", PROVEN if proven else NOT_PROVEN),
-        ("contact", requester["contact"] or "\u2013"),
-        ("purpose", asked["purpose"]),
-        ("attributes", ", ".join(asked["attributes"])),
-        ("condition", condition_from(asked["condition"]).in_words),
+        ("contact", Kept(requester["contact"] or "\u2013")),
+        ("purpose", Kept(asked["purpose"])),
+        ("attributes", Kept(", ".join(asked["attributes"]))),
+        ("condition", Kept(condition_from(asked["condition"]).said_with(language.gettext))),
         ("until", asked["until"]),
     ]
 
@@ -112,10 +121,10 @@ def _policy(policy: Mapping[str, Any]) -> str:
     return f"Policy {policy['name']} ({policy['law']}): k = {policy['k']}, l = {policy['l']}."
 
 
-def _world(look: Mapping[str, Any]) -> list[list[str]]:
+def _world(look: Mapping[str, Any], said: Mapping[str, str]) -> list[list[str]]:
     return [
         [
-            one["comparison"],
+            Kept(said.get(one["comparison"], one["comparison"])),
             NOT_KNOWN if "share" not in one else f"{percent(one['share'])}, 1 in {number(1 / one['share'], 2)}",
             one.get("table") or one.get("gap") or "",
         ]
@@ -123,19 +132,22 @@ def _world(look: Mapping[str, Any]) -> list[list[str]]:
     ]
 
 
-def _fits(fits: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+def _fits(fits: Sequence[Mapping[str, Any]], said: Mapping[str, str]) -> list[list[str]]:
     return [
-        [one["comparison"], one["people"], one["fit"], percent(one["share"]), percent(one["highest"]), one["table"]]
+        [
+            Kept(said.get(one["comparison"], one["comparison"])),
+            *(one["people"], one["fit"], percent(one["share"]), percent(one["highest"]), one["table"]),
+        ]
         for one in fits
     ]
 
 
 def _local(look: Mapping[str, Any]) -> str:
-    satisfy = count(look["people"], "person satisfies", "people satisfy")
-    alone = count(look["unique_people"], "person has", "people have")
+    one, alone, rows = look["people"] == 1, look["unique_people"], count(look["rows"], "row")
     return (
-        f"{satisfy} the condition, in {count(look['rows'], 'row')}; {alone} a combination of the requested values that "
-        "nobody else has."
+        f"{count(look['people'], 'person', 'people')} {'satisfies' if one else 'satisfy'} the condition, in "
+        f"{rows}; {count(alone, 'person', 'people')} {'has' if alone == 1 else 'have'} a combination "
+        "of the requested values that nobody else has."
     )
 
 
@@ -146,9 +158,14 @@ def _attributes(looks: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     ]
 
 
-def _verdicts(verdicts: Sequence[Mapping[str, Any]], meanings: Mapping[str, str]) -> list[list[str]]:
+def _verdicts(
+    verdicts: Sequence[Mapping[str, Any]], meanings: Mapping[str, str], language: Language
+) -> list[list[str]]:
     return [
-        [one["attribute"], contained(one), one["treatment"], _shown(one, meanings), "; ".join(one["reasons"])]
+        [
+            *(one["attribute"], Kept(_contained_in(one, language)), one["treatment"]),
+            *(_shown(one, meanings), "; ".join(one["reasons"])),
+        ]
         for one in verdicts
     ]
 
@@ -157,6 +174,14 @@ def contained(verdict: Mapping[str, Any]) -> str:
     """What the house says that an attribute contains: a kind of statistics, a system of codes, a unit, or words."""
     content = verdict.get("content") or {}
     return content.get("statistics") or content.get("contents") or ""
+
+
+def _contained_in(verdict: Mapping[str, Any], language: Language) -> str:
+    """The same, with the kinds of statistics in a language; words of the house stay as they are."""
+    found = contained(verdict)
+    if language == ENGLISH or not (verdict.get("content") or {}).get("statistics"):
+        return found
+    return language.gettext(found.replace("-", " "))
 
 
 def _shown(verdict: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
@@ -181,7 +206,7 @@ def _draft(draft: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     ]
 
 
-def _risk(draft: Mapping[str, Any]) -> Drawing | None:
+def _risk(draft: Mapping[str, Any], language: Language) -> Drawing | None:
     """The highest and the average risk of a person, before and after; None if nothing would be sent."""
     if draft["draft"] is None:
         return None
@@ -192,17 +217,18 @@ def _risk(draft: Mapping[str, Any]) -> Drawing | None:
         ("average, before", before["average"]),
         ("average, after", after["average"]),
     ]
-    bars = [Bar(name, share, percent(share)) for name, share in shares]
+    bars = [Bar(language.tell(name), share, percent(share)) for name, share in shares]
     caption = "How likely a person is to be found by somebody who knows one of their rows: 1 / people who look alike."
-    return horizontal_bars(Heading("risk", "Risk of a person", caption), bars, scale=Scale(1.0))
+    heading = Heading("risk", language.tell("Risk of a person"), language.tell(caption))
+    return horizontal_bars(heading, bars, scale=Scale(1.0), language=language)
 
 
-def _sent(facts: Mapping[str, Any]) -> list[str]:
+def _sent(facts: Mapping[str, Any], language: Language) -> list[str]:
     return [
         str(facts["number"]),
-        str(facts["at"])[:16].replace("T", " "),
-        str(facts["kind"]),
+        language.moment(str(facts["at"])),
+        language.tell(str(facts["kind"])),
         facts["recipient"],
         facts["purpose"],
-        count(facts["people"]),
+        language.number(facts["people"]),
     ]

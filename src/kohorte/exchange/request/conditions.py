@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,14 +57,27 @@ class Condition:
     @property
     def in_words(self) -> str:
         """The condition as a sentence part, for the people who decide."""
+        return self.said_with(str)
+
+    def said_with(self, word: Callable[[str], str]) -> str:
+        """Return the condition as a sentence part; `word` translates what is no name and no value."""
         if self.operator in COMPARISONS:
-            said = {"is": "is", "in": "is one of", "at_least": "is at least", "at_most": "is at most"}
             values = ", ".join(map(str, self.values))
-            return f"{self.attribute} {said.get(self.operator, 'starts with')} {values}"
+            return f"{self.attribute} {word(_SAID[self.operator])} {values}"
         if self.operator == "not":
-            return f"not ({self.parts[0].in_words})"
-        word = " and " if self.operator == "all" else " or "
-        return word.join(part.in_words if part.operator in COMPARISONS else f"({part.in_words})" for part in self.parts)
+            return f"{word('not')} ({self.parts[0].said_with(word)})"
+        between = word("and" if self.operator == "all" else "or")
+        parts = [(part.operator in COMPARISONS, part.said_with(word)) for part in self.parts]
+        return f" {between} ".join(said if single else f"({said})" for single, said in parts)
+
+
+_SAID = {
+    "is": "is",
+    "in": "is one of",
+    "at_least": "is at least",
+    "at_most": "is at most",
+    "starts_with": "starts with",
+}
 
 
 def condition_from(data: object) -> Condition:

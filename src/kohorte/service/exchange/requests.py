@@ -30,6 +30,7 @@ from kohorte.exchange.holding import Holding
 from kohorte.exchange.peers.sending import answer_to_peer, deliver
 from kohorte.exchange.picture.page import to_html
 from kohorte.exchange.request import Request
+from kohorte.languages import ENGLISH, Language
 from kohorte.service.access import DATASET, Actor, dataset_for
 from kohorte.service.context import Service
 from kohorte.service.datasets import hierarchies
@@ -128,12 +129,14 @@ def record(service: Service, number: int) -> CheckRecord:
         return folder.record(number)
 
 
-def page(service: Service, actor: Actor, number: int) -> str:
+def page(service: Service, actor: Actor, number: int, language: Language = ENGLISH) -> str:
     """The latest check as a page with fields to sign."""
     with requests_of(service) as folder, ledger_of(service, actor) as ledger:
         proven = _found(folder, number)["proven"]
         record, before = folder.record(number), ledger.releases()
-        return to_html(record, number_of_request=number, proven=proven, people_known=True, earlier=before)
+        return to_html(
+            record, number_of_request=number, proven=proven, people_known=True, earlier=before, language=language
+        )
 
 
 def earlier(service: Service, actor: Actor) -> list[dict[str, Any]]:

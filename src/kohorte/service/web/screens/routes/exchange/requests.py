@@ -11,8 +11,10 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from kohorte.data import strict_yaml
 from kohorte.errors import InputError, KohorteError
+from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.deciding.decisions import State
-from kohorte.exchange.picture.page import standing_of
+from kohorte.exchange.picture.page import standing_of, told_comparisons
+from kohorte.languages import Language
 from kohorte.service.exchange import requests
 from kohorte.service.trust.folders import name_of
 from kohorte.service.web.dependencies import Number
@@ -68,7 +70,7 @@ def request_page(number: Number, visitor: Reader) -> Response:
 @router.get(f"{REQUEST}/page", name="screen_check_page")
 def check_page(number: Number, visitor: Annotated[Visitor, Allowed("show_check_page")]) -> Response:
     """Show the latest check on a page of its own, to be printed and signed."""
-    page = requests.page(visitor.service, visitor.actor, number)
+    page = requests.page(visitor.service, visitor.actor, number, visitor.language)
     return HTMLResponse(page, headers={"Content-Security-Policy": ONE_PAGE})
 
 
@@ -135,9 +137,14 @@ def _page(visitor: Visitor, number: int, problem: KohorteError | None = None) ->
         inquiry=found,
         check=record,
         standing="" if record is None else standing_of(record),
+        comparisons={} if record is None else _told(record, visitor.language),
         earlier=earlier,
         files=files,
         named=namer(visitor),
         problem=problem,
         reason=visitor.text("reason"),
     )
+
+
+def _told(record: CheckRecord, language: Language) -> dict[str, str]:
+    return told_comparisons(record["request"]["request"]["condition"], language)
