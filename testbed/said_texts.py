@@ -44,6 +44,7 @@ SPEAKING = (
     "in_words.py",
     "lattice",
     "models/parameters.py",
+    "parties/dummy_rows/statement.py",
     "parties/joint.py",
     "plans",
     "progress.py",

@@ -16,7 +16,8 @@ from kohorte.errors import ProtocolError
 from kohorte.hierarchies import Hierarchy
 from kohorte.in_words import listed
 from kohorte.languages import ENGLISH, Language
-from kohorte.parties.known import Known, refuse_other_release, refuse_other_words, study_facts, study_warnings
+from kohorte.parties.dummy_rows.statement import dummies_in_words, dummy_facts, dummy_warnings
+from kohorte.parties.known import Known, refuse_other_release, refuse_other_words, study_facts
 from kohorte.parties.roles.opened import OpenedRelease
 from kohorte.parties.roles.secrets import Secrets, as_facts
 from kohorte.parties.sealed import malformed, pack, unpack
@@ -234,9 +235,10 @@ def _compare(received: _Received, facts: Mapping[str, Any], study: Study) -> Non
 
 def _facts_of(certificate: Certificate, study: Study, candidate: Candidate, opened: OpenedRelease) -> dict[str, Any]:
     """What the certificate of a release says before anybody has signed it."""
-    facts: dict[str, Any] = {**certificate.facts, "joint": _statement(study, candidate.seconds, opened.facts)}
-    if chosen := study_warnings(study):
-        points = [*facts["warnings"], *chosen]
+    joint = _statement(study, candidate.seconds, opened.facts)
+    facts: dict[str, Any] = {**certificate.facts, "joint": joint}
+    if found := dummy_warnings(study, joint.get("dummy_rows")):
+        points = [*facts["warnings"], *found]
         facts |= {"warnings": points, "verdict": Verdict(Standing.AMBER, tuple(points)).to_dict()}
     return facts
 
@@ -293,7 +295,7 @@ def _statement(study: Study, seconds: Mapping[str, float], facts: Mapping[str, A
     lost = facts.get("lost")
     return {
         **study_facts(study),
-        **({"dummy_rows": _about_dummies(facts)} if study.dummies else {}),
+        **({"dummy_rows": dummy_facts(facts, study)} if study.dummies else {}),
         "people_not_at_all_parties": dict(lost) if isinstance(lost, dict) else {},
         "seconds": {phase: round(spent, 3) for phase, spent in seconds.items()},
     }
@@ -305,14 +307,6 @@ KNOWN_BEFORE = {
     "The signatures below are not those of the institutions.",
 }
 """What a certificate says about the rows before the release: by whether it was a rehearsal."""
-
-
-def _about_dummies(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """How well dummy rows can be told from real ones, and how many are known for certain."""
-    try:
-        return {"told": round(float(facts["dummy_rows_told"]), 2), "exposed": int(facts["dummy_rows_exposed"])}
-    except (KeyError, TypeError, ValueError):
-        raise malformed("the figures of the dummy rows are incomplete") from None
 
 
 def _in_words(joint: Any) -> list[str]:
@@ -329,23 +323,8 @@ def _in_words(joint: Any) -> list[str]:
         for name, number in joint["people_not_at_all_parties"].items()
         if number
     ]
-    lines += _dummies_in_words(joint.get("dummy_rows"), mirrored=joint["dummies"] == MIRRORED)
+    lines += dummies_in_words(joint.get("dummy_rows"), mirrored=joint["dummies"] == MIRRORED)
     return [*lines, *(f"  Signed by {entry['name']}." for entry in joint.get("signatures", ()))]
-
-
-def _dummies_in_words(dummies: Any, *, mirrored: bool) -> list[str]:
-    if dummies is None:
-        return []
-    lines = ["  Dummy rows are mirrored: every row has a mirror image among the dummy rows."] if mirrored else []
-    lines += [
-        "  Dummy rows: who counts rows without knowing their values could tell a dummy row from a real one by how "
-        f"rare\n  they are, {dummies['told']:.0%} of the time; 50% is chance.",
-    ]
-    if dummies["exposed"]:
-        lines.append(
-            f"  {dummies['exposed']:,} dummy rows are known for certain: their classes are too small for people."
-        )
-    return lines
 
 
 def _parsed(content: bytes, study: Study) -> tuple[TableFile, FormulaCells]:

@@ -13,7 +13,7 @@ import polars as pl
 from kohorte.errors import ProtocolError
 from kohorte.hierarchies import SUPPRESSED, Builder
 from kohorte.in_words import listed
-from kohorte.parties.dummy_rows.mirrored import not_exchanged
+from kohorte.parties.dummy_rows.statement import dummy_warnings
 from kohorte.parties.study import MIRRORED, Study
 from kohorte.plans.people.unstated_person import plan_note
 from kohorte.plans.plan import Plan
@@ -133,23 +133,6 @@ def study_facts(study: Study) -> dict[str, Any]:
     }
 
 
-def study_warnings(study: Study) -> list[str]:
-    """The open points that follow from what the study chooses about dummy rows."""
-    if not study.dummies:
-        return []
-    who = "the helper" if study.helper is not None else "the master"
-    if not study.mirrored:
-        return [
-            f"dummy rows are imitated, as the study chose: {who} can tell them from real rows more often than by chance"
-        ]
-    if shown := not_exchanged(study):
-        return [
-            f"mirrored rows do not exchange the values of {listed(shown, 'and')}, as the study chose: {who} saw how "
-            "often each of these encrypted values occurs"
-        ]
-    return []
-
-
 def _shown(release: Mapping[str, Any], frame: pl.DataFrame, plan: Plan) -> list[tuple[str, object]]:
     """The figures of the search, as those who have the release can count them.
 
@@ -207,7 +190,7 @@ def _refuse_other_parts(facts: Mapping[str, Any], stated: Mapping[str, Any], stu
     if other := [key for key, value in expected.items() if facts[key] != value]:
         raise _differs(f"it does not say what the plan says about {listed(other, 'and')}")
     warnings, verdict = facts["warnings"], _part(facts, "verdict")
-    open_points = {*plan_warnings(plan), *plan_note(plan), *study_warnings(study)}
+    open_points = {*plan_warnings(plan), *plan_note(plan), *dummy_warnings(study, stated.get("dummy_rows"))}
     if not isinstance(warnings, list) or not open_points <= set(map(str, warnings)):
         raise _differs("it does not say what is open by the plan and the study")
     if verdict.get("standing") != str(Standing.AMBER if warnings else Standing.GREEN):

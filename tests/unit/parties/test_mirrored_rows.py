@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 import kohorte as ko
 from kohorte.errors import InputError, ProtocolError
+from kohorte.in_words import listed
 from kohorte.parties.counting.veiled import left_over
 from kohorte.parties.dummy_rows.exchange import exchanged_labels
 from kohorte.parties.dummy_rows.mirrored import with_mirrored_rows
+from kohorte.parties.dummy_rows.statement import dummy_warnings
 from kohorte.parties.dummy_rows.whole import LONGEST_TEXT
 from kohorte.parties.own_table import LabelledColumn, OwnTable, labels_of, listed_values, numbered
 from kohorte.parties.sealed import SealedTable, unpack
@@ -158,11 +160,24 @@ def test_an_exchange_is_its_own_inverse_and_keeps_the_hierarchy(number: int) -> 
     assert len(stay) <= 4, "one of three states in a country that stays, and one of its towns"
 
 
+def test_a_group_is_not_exchanged_for_one_with_few_values() -> None:
+    """Most values of the large group would get invented partners, and how often they occur would be seen."""
+    groups = {"many": 20, "few": 2, "two": 2}
+    values = [(f"{group} {number}", group, "*") for group, count in groups.items() for number in range(count)]
+    for number in range(10):
+        whole = mirrored(OwnTable({"a": column_of(values, range(len(values)))}), number).columns["a"]
+        assert not any(text.startswith("\0") for text in whole.texts)
+        images = [labels_of(whole)[code][0] for code in whole.codes[len(values) :].tolist()]
+        assert all(str(image).startswith("many") for image in images[:20])
+        assert len({*images}) == len(values)
+        assert sum(image != labels[0] for image, labels in zip(images[:20], values, strict=False)) == 20
+
+
 def test_parties_with_other_rows_exchange_the_same_labels(tmp_path: Path) -> None:
     plan = {**PLAN, "attributes": {"town": TOWN, "sex": SEX}, "models": PLAN["models"][:1]}
     study = written_study(tmp_path, plan, protocol="C", dummies="mirrored")
-    listed = {name: listed_values(study, name) for name in ("town", "sex")}
-    known = {name: column for name, column in listed.items() if column is not None}
+    found = {name: listed_values(study, name) for name in ("town", "sex")}
+    known = {name: column for name, column in found.items() if column is not None}
     assert set(known) == {"town", "sex"}
     towns = [row[0] for row in TOWNS]
     own = column_of([(*row, "*") for row in TOWNS[:5]], range(5))
@@ -425,7 +440,7 @@ def test_the_release_with_mirrored_rows_is_that_of_all_rows_in_one_table(
     assert rows_of(release.frame, NAMES) == rows_of(pooled.data, NAMES)
     joint: Any = release.certificate.facts["joint"]
     assert joint["dummies"] == "mirrored"
-    assert joint["dummy_rows"] == {"told": 0.5, "exposed": 0}
+    assert (joint["dummy_rows"]["told"], joint["dummy_rows"]["exposed"]) == (0.5, 0)
     assert "every row has a mirror image among the dummy rows" in release.certificate.to_text()
 
 
@@ -501,7 +516,7 @@ def test_values_that_nobody_lists_are_mirrored_by_default_and_released_as_if_poo
     assert release.figures["cost"] == pytest.approx(pooled.cost, rel=1e-12)
     assert rows_of(release.frame, [*PATTERNS]) == rows_of(pooled.data, [*PATTERNS])
     joint: Any = release.certificate.facts["joint"]
-    assert joint["dummy_rows"] == {"told": 0.5, "exposed": 0}
+    assert (joint["dummy_rows"]["told"], joint["dummy_rows"]["exposed"]) == (0.5, 0)
 
 
 def test_codes_numbers_and_dates_tell_no_dummy_row(tmp_path: Path) -> None:
@@ -517,6 +532,61 @@ def test_codes_numbers_and_dates_tell_no_dummy_row(tmp_path: Path) -> None:
         assert len(np.unique(frame, axis=0)) > 4
         found = told_by_counts(frame, dummy)
         assert found == pytest.approx(dict.fromkeys(found, 0.5), abs=1e-12)
+
+
+def test_the_certificate_says_which_sizes_were_seen_and_leaves_them_open(tmp_path: Path) -> None:
+    """The figures are counted again on what arrived at the helper, with the counters opened afterwards."""
+    study, _, tables = written_tables(tmp_path / "study", "horizontal", suppression_limit=0.2, person="none")
+    with keys_kept() as keys:
+        release = run_study(study, tables, record=tmp_path / "sent")["b"]
+    assert release is not None
+    messages = recorded(tmp_path / "sent")
+    sent = [SealedTable.from_bytes(message) for name, message in messages.items() if name.endswith("-helper-table.bin")]
+    frame, dummy = _arrived(sent, 0, opened_counters(keys, messages))
+    facts: Any = release.certificate.facts
+    stated = facts["joint"]["dummy_rows"]
+    for name, values in zip(sent[0].columns, frame.T, strict=True):
+        people, images = set(values[~dummy].tolist()), set(values[dummy].tolist())
+        assert stated["unmatched_values"][name] == round(len(images - people) / len(people), 2), name
+    assert stated["unmatched_values"]["zip"] > 0.5 > stated["unmatched_values"]["sex"]
+    most = sorted(name for name, share in stated["unmatched_values"].items() if share > 0.5)
+    point = f"nobody has the mirror images of most values of {listed(most, 'and')}: the helper saw how often each"
+    assert any(one.startswith(point) for one in facts["warnings"]), facts["warnings"]
+    assert facts["verdict"]["standing"] == "amber"
+    shares = stated["unmatched_values"]["zip"]
+    assert f"zip: nobody has the mirror image of {shares:.0%} of the values" in release.certificate.to_text()
+
+
+def test_classes_without_dummy_rows_are_counted_and_left_open(tmp_path: Path) -> None:
+    """One column of codes: mirror images of 81*** and 97*** that nobody has, or one that both have together."""
+    plan = {
+        "kohorte": 1,
+        "attributes": {"zip": PATTERNS["zip"], "note": dict(NOTE)},
+        "models": [{"model": "k-anonymity", "k": 3}],
+        "person": "none",
+    }
+    study = written_study(tmp_path, plan, protocol="C", dummies=None, parties={name: {} for name in "ab"})
+    frame = pl.DataFrame({"zip": ["81667"] * 9 + ["97070"] * 5 + ["10115"] * 4, "note": ["n"] * 18})
+    release = run_study(study, {name: frame[number::2] for number, name in enumerate("ab")})["a"]
+    assert release is not None
+    facts: Any = release.certificate.facts
+    assert facts["release"]["levels"] == {"zip": 0}
+    stated = facts["joint"]["dummy_rows"]
+    assert stated["unmatched_classes"] == stated["unmatched_values"]["zip"]
+    assert stated["unmatched_classes"] in (1.0, 0.33)  # two of the three codes may have been exchanged for each other
+    point = "nobody is in the mirror images of most classes of the release: the helper saw how many people"
+    assert any(point in one for one in facts["warnings"]) == (stated["unmatched_classes"] == 1.0)
+
+
+def test_a_certificate_that_hides_which_sizes_were_seen_is_not_signed(tmp_path: Path) -> None:
+    study, _, _ = written_tables(tmp_path, "horizontal")
+    seen_sizes = {"told": 0.5, "exposed": 0, "unmatched_values": {"zip": 0.9, "sex": 0.2}, "unmatched_classes": 0.8}
+    (values, classes) = dummy_warnings(study, seen_sizes)
+    assert "most values of zip:" in values
+    assert "most classes of the release" in classes
+    for wrong in ({"zip": 2}, {"zip": "x"}, [0.9]):
+        with pytest.raises(ProtocolError):
+            dummy_warnings(study, {**seen_sizes, "unmatched_values": wrong})
 
 
 def test_the_certificate_is_amber_if_the_study_chose_dummy_rows_that_tell_or_show_more(tmp_path: Path) -> None:

@@ -96,7 +96,8 @@ class CountedTable:
         for number, column in enumerate(encoded.columns):
             starred = [labels == (SUPPRESSED,) for labels in column.labels]
             counted = self._table.columns[column.name].shares is None
-            columns.append([column.name, column.finest, starred, counted, _lacks_values(column)])
+            absent = len(column.maps[0]) - len(np.unique(column.codes[self._included]))
+            columns.append([column.name, column.finest, starred, counted, _lacks_values(column), absent])
             arrays[f"{number}.counters"] = self._of_values(number)
             if counted and not encoded.included.all():
                 arrays[f"{number}.all.counters"] = self._sum(self._of_tuple, column.codes, len(column.maps[0]))

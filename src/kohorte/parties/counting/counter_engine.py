@@ -41,6 +41,8 @@ class TrueDomain:
     tops: Mapping[str, int] = field(default_factory=dict)
     people: tuple[int, ...] = ()  # of each group of parties
     told: float = 0.5  # how well dummy rows can be told from real ones
+    unmatched: Mapping[str, float] = field(default_factory=dict)
+    """For each column that is counted, so many of the values of people have a dummy value that nobody has."""
 
     @classmethod
     def read(cls, message: bytes, plan: Plan, decrypt: Callable[[Cells], Counts]) -> TrueDomain:
@@ -48,10 +50,11 @@ class TrueDomain:
         facts, arrays = unpack(message)
         try:
             columns = [
-                _column(arrays, number, *entry, plan=plan, decrypt=decrypt)
+                (*_column(arrays, number, *entry[:-1], plan=plan, decrypt=decrypt), int(entry[-1]))
                 for number, entry in enumerate(facts["columns"])
             ]
             stars = [entry[2] for entry in facts["columns"]]
+            unmatched = {column.name: _unmatched(column.counts, absent) for column, _, absent in columns}
             domains = {
                 str(name): Domain(decrypt(arrays[f"s{number}.counters"]), maps=_maps(arrays, f"s{number}", levels))
                 for number, (name, levels) in enumerate(facts["sensitive"])
@@ -62,20 +65,27 @@ class TrueDomain:
             recognized = told(arrays["steps.rows"], decrypt(arrays["steps.counters"]))
         except (KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise malformed("it does not describe a domain") from None
-        if tuple(column.name for column, _ in columns) != plan.quasi_identifiers or set(domains) != set(
+        if tuple(column.name for column, *_ in columns) != plan.quasi_identifiers or set(domains) != set(
             plan.counted_attributes
         ):
             raise malformed("it does not describe the columns of the plan")
         return cls(
-            marginals=Marginals(rows, tuple(column for column, _ in columns)),
+            marginals=Marginals(rows, tuple(column for column, *_ in columns)),
             domains=domains,
             excluded=excluded,
             starred=all(levels[-1] for levels in stars),
-            exact=tuple(column.name for column, all_used in columns if not all_used),
-            tops={column.name: column.finest + column.top for column, _ in columns},
+            exact=tuple(column.name for column, all_used, _ in columns if not all_used),
+            tops={column.name: column.finest + column.top for column, *_ in columns},
             people=tuple(people),
             told=recognized,
+            unmatched=unmatched | {name: _unmatched(domain.overall, 0) for name, domain in domains.items()},
         )
+
+
+def _unmatched(counts: Counts, absent: int) -> float:
+    """For so many of the values that people have, there is one that only dummy rows have; `absent` is in no row."""
+    used = int((counts > 0).sum())
+    return min(1.0, max(0, len(counts) - used - absent) / used) if used else 0.0
 
 
 def _maps(arrays: Mapping[str, NDArray[Any]], prefix: str, levels: int) -> tuple[Codes, ...]:

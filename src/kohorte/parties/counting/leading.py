@@ -26,7 +26,10 @@ from kohorte.search import Evaluator, Goal, Problem, SearchResult, lattice_probl
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best node, which of its classes are kept (in the order of the last answer about it), and the figures."""
+    """The best node, which of its classes are kept (in the order of the last answer about it), and the figures.
+
+    `exposed` dummy rows are known for certain; `unmatched_classes` is the share of the classes that have no dummy row.
+    """
 
     node: Node
     kept: Bools = field(repr=False)
@@ -35,6 +38,7 @@ class Found:
     lattice: int
     plan: Plan = field(repr=False)
     exposed: int = 0
+    unmatched_classes: float = 0.0
 
     def figures(self, opened: pl.DataFrame) -> dict[str, object]:
         """The figures of the release; `opened` are its rows."""
@@ -60,6 +64,8 @@ class Found:
             "lost_values": self._lost_labels(opened) if best.suppressed and best.classes else {},
             "dummy_rows_told": self.domain.told,
             "dummy_rows_exposed": self.exposed,
+            "values_unmatched": dict(self.domain.unmatched),
+            "classes_unmatched": self.unmatched_classes,
         }
 
     def _lost_labels(self, opened: pl.DataFrame) -> dict[str, int]:
@@ -126,11 +132,22 @@ class Lead:
         if result.best is None:
             raise _nothing_found(plan, domain, evaluator, engine.groups(problem.lattice.top), optimal=result.optimal)
         node = result.best.node
-        kept = evaluator.kept(engine.groups(node))
+        groups = engine.groups(node)
+        kept = evaluator.kept(groups)
         real, rows = engine.kept_order[node]
+        people_only = rows[real[kept]] == groups.sizes[kept]
         shown = _shown(plan, real[kept], real[~kept], len(rows))
         few = shown & (rows < plan.smallest_class)  # nobody is there, or the class would not be shown
-        return Found(node, shown, result, domain, problem.lattice.size, plan, int(rows[few].sum()))
+        return Found(
+            node=node,
+            kept=shown,
+            result=result,
+            domain=domain,
+            lattice=problem.lattice.size,
+            plan=plan,
+            exposed=int(rows[few].sum()),
+            unmatched_classes=float(people_only.mean()) if len(people_only) else 0.0,
+        )
 
     def choose(self, found: Found) -> None:
         """Ask for the rows of the best node."""

@@ -2,10 +2,11 @@
 
 The exchange is its own inverse and keeps the hierarchy: a label is exchanged for one of the same level, and what is
 below the one for what is below the other. Pairs are drawn with a key, alike at all parties. If one of two partners has
-less below it than the other, the rest of the other one gets invented partners; of an odd number of labels, one stays
-what it is. Labels that anybody recognizes without a key stay, too, with all above them: missing values and `*`, which
-are not encrypted, and texts that the hierarchy has at several places. If the shares of labels are sent, only labels
-with equal shares are exchanged.
+less below it than the other, the rest of the other one gets invented partners, which hide nothing about how often a
+label occurs. So a label stays what it is if all others have less than half as many values; then those below it are
+exchanged for each other. Of an odd number of labels, one stays. Labels that anybody recognizes without a key stay, too,
+with all above them: missing values and `*`, which are not encrypted, and texts that the hierarchy has at several
+places. If the shares of labels are sent, only labels with equal shares are exchanged.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ Kind = tuple[int, tuple[float, ...]]
 
 NAME = 10
 """Bytes of the text of an invented label."""
+
+MOST_UNEQUAL = 2
+"""How many times as many values as its partner a label can have: at least half of them get a partner that exists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +92,9 @@ class _Drawing:
         movable = [label for label in labels if all(one.text not in self.recognized for one in label.all())]
         moved = set[Label]()
         for group in _by_kind(movable).values():
-            drawn = sorted(group, key=self._number)[len(group) % 2 :]
-            ordered = self._by_size(drawn)
-            for one, other in zip(ordered[::2], ordered[1::2], strict=True):
+            for one, other in _of_similar_size(self._by_size(sorted(group, key=self._number)[len(group) % 2 :])):
                 self._both(one, other)
-            moved |= set(drawn)
+                moved |= {one, other}
         for label in labels:
             if label not in moved:
                 self.among(label.below)
@@ -121,6 +123,17 @@ class _Drawing:
     def _number(self, label: Label) -> bytes:
         """A number that only those with the key know."""
         return hashlib.shake_256(self.key + str(label.text).encode()).digest(2 * NAME)
+
+
+def _of_similar_size(labels: Sequence[Label]) -> Iterator[tuple[Label, Label]]:
+    """Pairs of neighbours among labels that are sorted by size; none has more than twice the values of its partner."""
+    waiting: Label | None = None
+    for label in labels:
+        if waiting is not None and waiting.values <= MOST_UNEQUAL * label.values:
+            yield waiting, label
+            waiting = None
+        else:
+            waiting = label
 
 
 def _by_kind(labels: Sequence[Label]) -> dict[Kind, list[Label]]:

@@ -4,7 +4,8 @@ Learns
     The helper learns the number of rows of each party with dummy rows, the distribution of encrypted values with dummy
     rows, the shape of the hierarchies, which cells are missing, which combinations of levels were tried (the order of
     the search may tell which of them satisfy the plan), and, if dummy rows are imitated, which classes of the released
-    one are not shown; not how many people are in a class. The party that opens the release learns, besides the release,
+    one are not shown; how many people are in a class only where no dummy row is in it, without knowing that none is.
+    The party that opens the release learns, besides the release,
     how often single values occur in all tables together (without knowing which value is which, but it may guess by
     frequency), how many people lack a value of each column, and for every combination that was tried the sizes of its
     classes, with and without dummy rows, without their values; with a sensitive attribute also how often its values
@@ -25,7 +26,9 @@ Leaves open
     determines the other and has few values. The certificate says how well any single count told dummy rows in this
     run. Counts together tell more to somebody who knows the answer for some rows. Mirrored dummy rows are told only by
     chance, whatever is counted; but of a row and its mirror image one is real, so that answers about some rows tell
-    about others. If rows may be suppressed, all parties together could open suppressed rows among mirrored ones.
+    about others. Where nobody has the mirror image of a value or of a class, the helper sees its size, but not whether
+    it or the mirror image is real; the certificate says of how many values and classes this is so, and leaves it open
+    if it is so of most. If rows may be suppressed, all parties together could open suppressed rows among mirrored ones.
     With the metric loss, the shares of labels are not encrypted, and a label with a share of its own is known.
 Source
     Kohlmayer, Datenschutz und biomedizinische Forschung: Konzepte und Lösungen für Anonymität, dissertation, Technische
