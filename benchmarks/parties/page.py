@@ -72,8 +72,9 @@ those of all processes together. *Load before* is how many other processes wante
 average over a minute: figures with a load well above 0 are too high. *Published* seconds are
 those of tables 4.3 to 4.5 (three or four machines with four cores each, 100 Mbit/s, without reading, for A and B
 without the search; Pohlig-Hellman with 192-bit curves, Paillier with 768 bits, where this program has 255 and 128-bit
-security). A and B may suppress 5 %, C nothing; C adds 25 % dummy rows. Every release was compared with that of the
-pooled rows: levels, cost, and the multiset of rows.
+security). A and B may suppress 5 %, C nothing. *C mirrored* is C with its default, a mirror image of every row, which
+doubles the rows; *C imitated* adds 25 % dummy rows, as published. Every release was compared with that of the pooled
+rows: levels, cost, and the multiset of rows.
 
 {rows}
 
@@ -215,7 +216,7 @@ def _runs(found: Sequence[Measured]) -> str:
         sent = published.MEGABYTES.get(key)
         rows.append(
             (
-                f"{case.table.upper()}, {case.protocol}",
+                f"{case.table.upper()}, {case.kind}",
                 "vertical" if case.vertical else "horizontal",
                 str(case.parties),
                 f"{published.SECONDS[key]:g}",
