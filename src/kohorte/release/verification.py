@@ -39,10 +39,6 @@ ROWS, PEOPLE = "rows", "people"
 """What was counted."""
 FAIL_FOR_PEOPLE = ("k-anonymity", "k-map", "average-risk", "l-diversity_distinct", SafeHarborRule.name)
 """Models that fail for people if they fail by rows: a class never has more people than rows, nor other values."""
-ONLY_ROWS_FAIL = (
-    "a model that fails by rows can hold for people, because a person with several rows counts once: only the original "
-    "table tells (--population FILE)"
-)
 
 
 @dataclass(frozen=True)
@@ -264,7 +260,7 @@ def verify_source(
         people_losing_all_rows=losing[1],
         open_points=(
             *((whom.unknown,) if whom.unknown else ()),
-            *((ONLY_ROWS_FAIL,) if any(verdict.may_hold_for_people for verdict in verdicts) else ()),
+            *((whom.rows_fail,) if any(verdict.may_hold_for_people for verdict in verdicts) else ()),
             *common_points(groups, plan.judging_models),
             *empty_points(tuples.filter(~starred) if suppressed else tuples, plan),
             *spelling_points(table, plan),

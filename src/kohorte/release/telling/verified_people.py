@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -22,13 +22,18 @@ from kohorte.plans.population import flagged_rows
 from kohorte.plans.unit import Unit
 from kohorte.release.shown_classes import Classes, all_starred
 from kohorte.release.shown_people import ShownPeople
+from kohorte.release.telling.recoded_again import recoded_again
 from kohorte.sources import COUNT, TableSource
 
 OTHER_ROWS = "its rows are not those of the original table, so that people cannot be counted"
 NOT_COUNTED = "people were not counted, only rows"
 BY_ROW = "levels differ from row to row"
+OTHERWISE_RECODED = f"{BY_ROW}, and the original table, recoded again as the plan says, does not give the same rows"
 NO_LEVEL = f"a column stands at no level of its hierarchy: {BY_ROW}, or the original is another table"
 """An algorithm that is given with the command, not in the plan, may have recoded row by row."""
+ROWS_FAIL = "a model that fails by rows can hold for people, because a person with several rows counts once"
+ASK_ORIGINAL = f"{ROWS_FAIL}: only the original table tells (--population FILE)"
+NOT_TOLD = f"{ROWS_FAIL}: whether it does is not known, although the original table was given"
 OF_CLASSES = (KAnonymity, AlphaKAnonymity, DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, SafeHarborRule)
 """Models whose verdict on a class needs no other rows than those of the class."""
 
@@ -38,13 +43,19 @@ class VerifiedPeople:
     """The people of a table, if the plan counts people and they are known.
 
     `partly`: only those of the rows that are not suppressed. `unknown` says why they are not known, `problem` what is
-    wrong with the table; each is empty if there is nothing to say.
+    wrong with the table; each is empty if there is nothing to say. `compared`: the original table was given.
     """
 
     people: ShownPeople | None = field(default=None, repr=False)
     partly: bool = False
     unknown: str = ""
     problem: str = ""
+    compared: bool = False
+
+    @property
+    def rows_fail(self) -> str:
+        """What a model tells about people that fails by rows."""
+        return NOT_TOLD if self.compared else ASK_ORIGINAL
 
 
 def find_people(
@@ -71,7 +82,7 @@ def find_people(
             return named
     if original is None:
         return VerifiedPeople(unknown=_unknown("the table does not say whom a row is about", plan.unit))
-    return _of_original(tuples, classes, plan, original)
+    return replace(_of_original(tuples, classes, plan, original), compared=True)
 
 
 def _of_original(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: pl.DataFrame) -> VerifiedPeople:
@@ -79,7 +90,10 @@ def _of_original(tuples: pl.DataFrame, classes: Classes, plan: Plan, original: p
     suppressed.
     """
     if plan.search.algorithm in RECODER_NAMES:
-        return VerifiedPeople(unknown=_unknown(BY_ROW, plan.unit))
+        again = recoded_again(original, plan)
+        if again is not None and again.fit(tuples):
+            return VerifiedPeople(again)
+        return _or_other_rows(tuples, plan, original, _unknown(OTHERWISE_RECODED, plan.unit))
     found = ShownPeople.of_original(original, classes, plan)
     if found is None:
         return _or_other_rows(tuples, plan, original, _unknown(NO_LEVEL, plan.unit))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 import pytest
@@ -276,3 +276,55 @@ def test_what_fails_by_rows_is_not_said_to_fail_for_people() -> None:
     whole = ko.verify(released, plan, population=table)
     assert whole.models[0].in_words == "holds"
     assert not any("can hold for people" in point for point in whole.open_points)
+
+
+class TestARecodedRelease:
+    """Levels differ from row to row: whom the rows are about is found by recoding the original again."""
+
+    ENTROPY: ClassVar = {"model": "l-diversity_entropy", "attribute": "blood", "l": 1.8}
+
+    @pytest.mark.parametrize("algorithm", ["mondrian", "mondrian_relaxed", "local_recoding", "cell_suppression"])
+    @pytest.mark.parametrize("seed", [1, 2])
+    def test_people_are_counted_with_the_original(self, algorithm: str, seed: int) -> None:
+        stays = Stays.drawn(seed, constant=True)
+        plan = stays.plan(models=[self.ENTROPY], search={"algorithm": algorithm})
+        made = ko.anonymize(stays.frame, plan)
+        found = ko.verify(made.data, plan, population=stays.frame)
+        assert (found.satisfied, found.unit, found.people) == (True, "people", 40)
+        assert [model.in_words for model in found.models] == ["holds", "holds"]
+        assert (found.smallest_class, found.suppressed) == (made.smallest_class, made.suppressed)
+        assert not any("people were not counted" in point for point in found.open_points)
+
+    def test_a_class_of_one_person_that_was_made_by_rows_is_not_green(self) -> None:
+        rows = [("a", "11", 41, "f", "A")] * 3 + [(who, "22", 70, "m", "A") for who in "bcd"]
+        frame = Stays(tuple(rows)).frame
+        by_rows = Stays(tuple(rows)).plan(person="none", search={"algorithm": "mondrian"}, limit=0)
+        release = pl.DataFrame(ko.anonymize(frame, by_rows).data)
+        found = ko.verify(release, replace(by_rows, person=Stays(()).plan().person), population=frame)
+        assert found.models[0].in_words == "holds by rows"
+        assert any("does not give the same rows" in point for point in found.open_points)
+        assert str(verdict(release, by_rows, found).standing) == "amber"
+
+    def test_a_release_that_was_recoded_otherwise_is_not_said_to_need_the_original(self) -> None:
+        rows = [
+            (f"p{one}", "11" if one < 3 else "22", 50, "f", "AB0"[one % 3])
+            for one in range(6)
+            for _ in range(1 if one % 3 else 9)
+        ]
+        stays = Stays(tuple(rows))
+        plan = stays.plan(k=2, models=[self.ENTROPY | {"l": 2.5}], search={"algorithm": "mondrian"}, limit=0)
+        release = pl.DataFrame(ko.anonymize(stays.frame, plan).data)
+        other = release.with_columns(age=pl.lit("[0, 100["))
+        found = ko.verify(other, plan, population=stays.frame)
+        assert (found.satisfied, found.unit) == (False, "rows")
+        assert found.models[1].in_words.startswith("FAILS by rows")
+        assert any("is not known, although the original table was given" in point for point in found.open_points)
+        assert not any("only the original table tells" in point for point in found.open_points)
+        assert str(verdict(other, plan, found).standing) == "red"
+
+    def test_an_original_with_fewer_rows_is_another_table(self) -> None:
+        stays = Stays.drawn(1)
+        plan = stays.plan(search={"algorithm": "mondrian"})
+        found = ko.verify(released(stays, plan), plan, population=stays.frame.head(99))
+        assert not found.satisfied
+        assert any("not those of the original table" in problem for problem in found.problems)
