@@ -37,6 +37,11 @@ class TableFile:
     encoding: str | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that the table was read from."""
+        return (self.path,)
+
 
 def read_table(
     path: str | Path, *, separator: str | None = None, encoding: str | None = None, may_lack_rows: bool = False
@@ -97,7 +102,7 @@ def write_table(
     if like is not None:
         refuse_same_file(like.path, path)
     with atomic_write(path, force=force, private=private) as temporary:
-        fill_table(frame, temporary, path, separator=output_separator(path, like))
+        fill_table(frame, temporary, path, separator=output_separator(path, like.separator if like else None))
 
 
 def fill_table(
@@ -123,9 +128,9 @@ def refuse_format(path: Path) -> None:
         )
 
 
-def output_separator(path: Path, like: TableFile | None) -> str:
-    """The separator of a CSV output: a tab for .tsv, otherwise that of `like`, by default a comma."""
-    return "\t" if path.suffix.lower() == ".tsv" else (like.separator if like else None) or ","
+def output_separator(path: Path, like: str | None) -> str:
+    """The separator of a CSV output: a tab for .tsv, otherwise that of the input, by default a comma."""
+    return "\t" if path.suffix.lower() == ".tsv" else like or ","
 
 
 def _bytes_of(path: Path) -> bytes:

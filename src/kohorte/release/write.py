@@ -120,13 +120,13 @@ def write_release(
     """
     with StagedFiles(Path(output), candidate.plan, source=source, force=force) as files:
         files.commit, files.language = commit, language_named(language)
-        return _published(candidate, files, source=files.source, about=about, progress=progress)[1]
+        return published(candidate, files, source=files.source, about=about, progress=progress)[1]
 
 
 def certified_bytes(candidate: Candidate, name: str) -> tuple[bytes, Release, Certificate]:
     """Return a release as the bytes of a CSV file, read again and verified, with its certificate."""
     sink = _Bytes(name, candidate.plan.formulas)
-    release, certificate = _published(candidate, sink)
+    release, certificate = published(candidate, sink)
     return sink.content, release, certificate
 
 
@@ -136,15 +136,17 @@ def certified_again(candidate: Candidate, read: Written, name: str) -> tuple[Rel
     The certificate has the hash of the file that this program writes of these rows: a file with another hash was
     written in another way.
     """
-    return _published(candidate, _Read(name, candidate.plan.formulas, read))
+    return published(candidate, _Read(name, candidate.plan.formulas, read))
 
 
-def _published(
+def published(
     candidate: Candidate, sink: Sink, *, progress: ProgressCallback | None = None, **known: Any
 ) -> tuple[Release, Certificate]:
     """Publish a candidate; `known` are further facts for the certificate."""
 
     def certified(release: Release, written: Written) -> Certificate:
+        if not isinstance(written.table, FrameSource):  # what was written is counted faster than joined again
+            release = replace(release, table=written.table)
         return certify(release, output=FileFacts(sink.name, written.sha256), quoted=written.quoted, **known)
 
     verify = partial(Release.verified, candidate)
@@ -265,10 +267,12 @@ class StagedFiles:
         self.language = ENGLISH
         self._output, self._force, self._formulas, self._sha256 = output, force, plan.formulas, ""
         self._is_personal = bool(plan.pseudonyms)
-        self._separator = output_separator(output, source if isinstance(source, TableFile) else None)
+        self._separator = output_separator(output, source.separator if source else None)
         for path in self.paths:
-            for needed in (*(() if source is None else (source.path,)), *plan.files()):
+            for needed in (*(source.files if source else ()), *plan.files()):
                 refuse_same_file(needed, path)
+        if isinstance(source, DuckDbSource):
+            source.refuse_among_files(output)
         refuse_format(output)
         self._blocks, self._naming, self._signals = ExitStack(), ExitStack(), _SignalsIgnored()
         self._names: list[tuple[Path, Path]] = []

@@ -21,6 +21,7 @@ from kohorte.data.columns import categories_as_text, check_names, check_types, m
 from kohorte.data.csv import read_csv, write_csv
 from kohorte.data.csv_encoding import WESTERN, encoding_of, lines_beyond_ascii
 from kohorte.data.files import unreadable
+from kohorte.data.formulas import Formulas
 from kohorte.data.parquet import damaged_parquet, duplicate_columns
 from kohorte.data.table import PARQUET, is_parquet, parse_table, refuse_foreign, refuse_format
 from kohorte.errors import InputError
@@ -164,7 +165,9 @@ class Batch:
     notes: tuple[str, ...] = ()
 
 
-def fill_table_in_batches(frames: Iterable[pl.DataFrame], target: Path, path: Path, *, separator: str) -> None:
+def fill_table_in_batches(
+    frames: Iterable[pl.DataFrame], target: Path, path: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS
+) -> None:
     """Write frames of the same columns into `target` one after another, in the format given by the suffix of `path`."""
     refuse_format(path)
     if path.suffix.lower() in PARQUET:
@@ -172,7 +175,7 @@ def fill_table_in_batches(frames: Iterable[pl.DataFrame], target: Path, path: Pa
         return
     with target.open("wb") as file:
         for number, frame in enumerate(frames):
-            write_csv(frame, file, separator=separator, header=number == 0)
+            write_csv(frame, file, separator=separator, header=number == 0, formulas=formulas)
 
 
 def _fill_parquet(frames: Iterator[pl.DataFrame], target: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import date
@@ -14,9 +16,13 @@ import pytest
 
 import kohorte as ko
 from kohorte.data import sha256_of
+from kohorte.errors import EngineError
 from kohorte.models import DistinctLDiversity, KAnonymity
+from kohorte.progress import Progress
 from kohorte.release import Candidate, find_candidate, write_release
 from kohorte.sources import DuckDbSource, FrameSource
+from kohorte.sources.duckdb_database import Database
+from kohorte.sources.spill import SpillFolder, remove_spilled
 
 
 @pytest.fixture
@@ -92,13 +98,106 @@ def test_what_works_row_by_row_is_refused(patients: pl.DataFrame, tmp_path: Path
     assert caught.value.code == "source-row-by-row"
 
 
-def test_a_release_is_written_as_parquet_only(patients: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_release_can_be_written_as_csv_with_apostrophes_before_formulas(
+    patients: pl.DataFrame, tmp_path: Path
+) -> None:
+    patients = patients.with_columns(icd=pl.Series(["=1+1", "E11", "J45"] * 100))
+    patients.write_parquet(tmp_path / "in.parquet")
+    plan = plan_of()
+    frame = find_candidate(FrameSource(ko.read_table(tmp_path / "in.parquet").frame), plan)
+    table = DuckDbSource(tmp_path / "in.parquet", beside=tmp_path)
+    facts, rows = written(find_candidate(table, plan), tmp_path / "duckdb.csv")
+    others, wanted = written(frame, tmp_path / "frame.csv")
+    assert rows == wanted
+    assert facts["formulas"] == others["formulas"]
+    assert facts["formulas"]["cells"] == {"icd": 100}  # type: ignore[index]
+    assert facts["verification"] == others["verification"]
+
+
+def test_a_release_is_not_written_in_other_formats(patients: pl.DataFrame, tmp_path: Path) -> None:
     patients.write_parquet(tmp_path / "in.parquet")
     candidate = find_candidate(DuckDbSource(tmp_path / "in.parquet"), plan_of())
     with pytest.raises(ko.InputError) as caught:
-        write_release(candidate, tmp_path / "out.csv")
+        write_release(candidate, tmp_path / "out.xlsx")
     assert caught.value.code == "file-format"
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_a_csv_file_is_read_as_every_csv_file_is(tmp_path: Path) -> None:
+    text = 'name;zip;q\n"M\u00fcller; Anna";01067;a\nx;01067;a\n'
+    (tmp_path / "in.csv").write_text(text, encoding="utf-8")
+    frame = ko.read_table(tmp_path / "in.csv").frame
+    table = DuckDbSource(tmp_path / "in.csv")
+    assert table.columns == tuple(frame.columns)
+    assert table.separator == ";"
+    assert table.sha256 == sha256_of(tmp_path / "in.csv")
+    assert sorted(table.count_shown(["name", "zip", "q"]).drop("\0count").rows()) == sorted(frame.rows())
+
+
+def test_a_csv_file_with_a_fault_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n3\n", encoding="utf-8")
+    with pytest.raises(ko.InputError) as caught:
+        DuckDbSource(tmp_path / "in.csv")
+    with pytest.raises(ko.InputError) as wanted:
+        ko.read_table(tmp_path / "in.csv")
+    assert (caught.value.code, caught.value.message) == (wanted.value.code, wanted.value.message)
+
+
+def partitioned(folder: Path, patients: pl.DataFrame) -> Path:
+    """The patients in three files of two folders, which say the year, and files that Spark hides."""
+    for number, (year, part) in enumerate(
+        [("2020", patients[:100]), ("2020", patients[100:150]), ("2021", patients[150:])]
+    ):
+        own = folder / f"year={year}"
+        own.mkdir(parents=True, exist_ok=True)
+        part.write_parquet(own / f"part-{number}.parquet")
+    (folder / "_SUCCESS").write_bytes(b"")
+    (folder / "_other.parquet").write_bytes(b"no table")
+    return folder
+
+
+def test_all_files_of_a_folder_are_one_table_and_its_folders_are_columns(
+    patients: pl.DataFrame, tmp_path: Path
+) -> None:
+    folder = partitioned(tmp_path / "rows", patients)
+    table = DuckDbSource(folder)
+    assert table.columns == (*patients.columns, "year")
+    assert table.rows == 300
+    assert dict(table.count_shown(["year"]).rows()) == {"2020": 150, "2021": 150}
+    assert DuckDbSource(folder / "year=2020" / "*.parquet").rows == 150
+    assert DuckDbSource(folder / "year=*" / "part-[01].parquet").columns[-1] == "year"
+
+
+def test_the_hash_of_several_files_is_that_of_their_list(patients: pl.DataFrame, tmp_path: Path) -> None:
+    folder = partitioned(tmp_path / "rows", patients)
+    names = ["year=2020/part-0.parquet", "year=2020/part-1.parquet", "year=2021/part-2.parquet"]
+    listed = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in names)
+    assert DuckDbSource(folder).sha256 == sha256_of(listed.encode())
+
+
+def test_files_with_other_columns_are_no_table(patients: pl.DataFrame, tmp_path: Path) -> None:
+    patients.write_parquet(tmp_path / "a.parquet")
+    patients.with_columns(pl.col("zip").cast(pl.String)).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(ko.InputError, match=r"b\.parquet") as caught:
+        DuckDbSource(tmp_path)
+    assert caught.value.code == "table-files-differ"
+
+
+def test_a_release_is_not_written_among_the_files_it_is_made_from(patients: pl.DataFrame, tmp_path: Path) -> None:
+    table = DuckDbSource(partitioned(tmp_path / "rows", patients.drop("name")))
+    attributes = {name: ko.Attribute("insensitive") for name in table.columns} | {
+        "zip": ko.Attribute("quasi-identifying")
+    }
+    release = ko.anonymize(table, ko.Plan(attributes, [KAnonymity(2)]))
+    with pytest.raises(ko.InputError) as caught:
+        ko.write_release(release, tmp_path / "rows" / "out.parquet", source=table)
+    assert caught.value.code == "output-is-input"
+    ko.write_release(release, tmp_path / "out.parquet", source=table)
+
+
+def test_a_folder_without_parquet_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ko.InputError, match="no Parquet file"):
+        DuckDbSource(tmp_path)
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
@@ -208,18 +307,56 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert caught.value.code == "file-unreadable"
 
 
-def test_rows_that_do_not_fit_into_memory_go_to_a_folder_of_their_own(
-    patients: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
+def test_rows_that_do_not_fit_into_memory_go_to_a_folder_of_their_own(patients: pl.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "output").mkdir()
     patients.write_parquet(tmp_path / "in.parquet")
-    source = DuckDbSource(tmp_path / "in.parquet")
-    (folder,) = (tmp_path / "temporary").iterdir()
+    source = DuckDbSource(tmp_path / "in.parquet", memory_limit="200MB", beside=tmp_path / "output")
+    (folder,) = (tmp_path / "output").iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert source._fetch("SELECT current_setting('temp_directory') AS d")["d"].item() == str(folder)
+    setting = "current_setting('temp_directory') AS d, current_setting('memory_limit') AS m"
+    assert source._fetch(f"SELECT {setting}").row(0) == (str(folder), "190.7 MiB")
     del source
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("limit", ["much", "4", "-1GB", "4 apples"])
+def test_a_memory_limit_is_a_size(patients: pl.DataFrame, tmp_path: Path, limit: str) -> None:
+    patients.write_parquet(tmp_path / "in.parquet")
+    with pytest.raises(ko.InputError) as caught:
+        DuckDbSource(tmp_path / "in.parquet", memory_limit=limit)
+    assert caught.value.code == "memory-limit"
+
+
+def test_what_a_killed_command_spilled_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys; from pathlib import Path; from kohorte.sources.spill import SpillFolder\n"
+        "folder = SpillFolder(Path(sys.argv[1])); folder.file('rows').write_bytes(b'x'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    (left,) = tmp_path.iterdir()
+    running = SpillFolder(tmp_path)
+    assert remove_spilled(tmp_path) == 1
+    assert not left.exists()
+    assert running.path.exists()
+    running.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_as_such_and_leaves_nothing(patients: pl.DataFrame, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    patients.write_parquet(tmp_path / "in.parquet")
+    candidate = find_candidate(DuckDbSource(tmp_path / "in.parquet"), plan_of())
+
+    class Full:
+        def execute(self, *_: object) -> None:
+            raise duckdb.IOException('IO Error: Could not write file "secret": No space left on device')
+
+    candidate.table._database._connection = Full()  # type: ignore[attr-defined]
+    with pytest.raises(EngineError) as caught:
+        write_release(candidate, tmp_path / "out.parquet")
+    assert caught.value.code == "disk-full"
+    assert "secret" not in caught.value.message
+    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
 
 
 def test_an_interrupted_query_is_an_interrupt_and_leaves_nothing(patients: pl.DataFrame, tmp_path: Path) -> None:
@@ -231,7 +368,21 @@ def test_an_interrupted_query_is_an_interrupt_and_leaves_nothing(patients: pl.Da
         def execute(self, *_: object) -> None:
             raise duckdb.InterruptException("INTERRUPT")
 
-    candidate.table._connection = Interrupted()  # type: ignore[attr-defined]
+    candidate.table._database._connection = Interrupted()  # type: ignore[attr-defined]
     with pytest.raises(KeyboardInterrupt):
         write_release(candidate, tmp_path / "out.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_a_watched_statement_tells_what_it_does_and_ends_when_it_is_cancelled() -> None:
+    told: list[str] = []
+
+    def cancel(progress: Progress) -> None:
+        told.append(progress.in_words)
+        raise KeyboardInterrupt
+
+    database = Database(progress=cancel)
+    with pytest.raises(KeyboardInterrupt):
+        database.run("CREATE TABLE t AS SELECT sum(sin(range)) AS s FROM range(2000000000)", what="rows")
+    assert told[0].startswith("counting rows")
+    assert database.fetch("SELECT count(*) AS n FROM duckdb_tables()")["n"].item() == 0
