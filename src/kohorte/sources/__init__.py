@@ -13,9 +13,10 @@ from kohorte.sources.encoding import (
 from kohorte.sources.frame import FrameSource, which_rows
 from kohorte.sources.missing import Missing
 from kohorte.sources.persons import PersonColumns, Persons, classes_of_rows, numbered_keys
+from kohorte.sources.postgresql import PostgresqlSource
 from kohorte.sources.sensitive import SensitiveColumn, counted_as
 
-SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource)
+SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource, PostgresqlSource)
 
 __all__ = [
     "COUNT",
@@ -28,6 +29,7 @@ __all__ = [
     "People",
     "PersonColumns",
     "Persons",
+    "PostgresqlSource",
     "SensitiveColumn",
     "TableSource",
     "Tuples",
