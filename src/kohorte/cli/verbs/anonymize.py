@@ -14,6 +14,7 @@ from kohorte.cli.output import add_table_options, class_sizes, print_json, read_
 from kohorte.cli.progress import TerminalProgress
 from kohorte.cli.report_options import about, add_report_options, reader, refuse_unread_about, report_view
 from kohorte.cli.show_values import add_show_values, show_lost_values, showing_values
+from kohorte.cli.sources.large_tables import add_engine_options, outside_table
 from kohorte.errors import EngineError, KohorteError
 from kohorte.in_words import cost, count, percent, seconds
 from kohorte.progress import Stage
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kohorte.release import Candidate, Certificate
     from kohorte.release.telling.verdict import Verdict
     from kohorte.report.facts import Facts
+    from kohorte.sources import DuckDbSource, PostgresqlSource
 
 EPILOG = """\
 examples:
@@ -36,6 +38,9 @@ examples:
   kohorte anonymize patients.parquet --plan plan.yaml --output release.parquet --time-limit 60
   kohorte anonymize patients.csv --plan plan.yaml --dry-run          search, but write nothing
   kohorte anonymize patients.csv --plan plan.yaml --output release.csv --json
+  kohorte anonymize visits.parquet --plan plan.yaml --output release.parquet --memory-limit 4GB    beyond memory
+  kohorte anonymize visits/ --plan plan.yaml --output release.parquet          all Parquet files of a folder
+  kohorte anonymize postgresql://anna@db/clinic/visits --plan plan.yaml --output postgresql://anna@db/clinic/release
   kohorte anonymize stays.csv --plan plan.yaml --output release.csv --folder trust    if the plan names a domain
 
 A certificate is written next to the output, as release.certificate.json and release.certificate.txt.
@@ -61,6 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder of keys and lists, if the plan names a domain (default: KOHORTE_FOLDER)",
     )
+    add_engine_options(parser)
     add_ledger_options(parser)
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     add_show_values(parser, ", and values that the release lost")
@@ -82,10 +88,9 @@ def run(options: argparse.Namespace) -> int:
         told = {"formulas": formulas, "verdict": verdict.to_dict(), "seconds": spans}
         print_json(release.to_dict() | told | ledger_facts(options.recorded))
     else:
-        output = None if options.output is None else Path(options.output)
         _print_summary(release, certificate, verdict, spans["total"])
         print_ledger(options.recorded, options)
-        _print_files(output, options.report)
+        _print_files(options.output, options.report)
     if options.show_values:
         show_lost_values(release.losses)
     return 0
@@ -97,14 +102,56 @@ def _released(
     """Make and write the release; return it with certificate, verdict and the seconds of each step."""
     from kohorte.release import find_candidate, write_release
     from kohorte.release.write import only_files
-    from kohorte.sources import FrameSource
+    from kohorte.sources import PostgresqlSource
 
     stated = about(options)
     plan = _plan(options)
     output = Path(options.output) if options.output is not None else None
-    _refuse_files(options, plan, output)
+    _refuse_files(options, plan)
     pseudonymize = _pseudonyms(options, plan)
     ledger = options.recorded = recording(options, plan, closing)
+    table: TableFile | DuckDbSource | PostgresqlSource
+    outside = outside_table(options, plan, progress, output=options.output)
+    if outside is not None:
+        table, facts, read = outside, None, time.perf_counter()
+        if isinstance(outside, PostgresqlSource) and options.output is not None:
+            from kohorte.release.sinks.database import refuse_target, write_to_database
+
+            refuse_target(options.output, plan, outside, force=options.force)
+        release = find_candidate(outside, plan, progress=progress)
+    else:
+        table, release, facts, read = _found_in_memory(options, plan, progress, pseudonymize, stated)
+    searched = time.perf_counter()
+    certificate = None
+    if output is not None:
+        commit = only_files if ledger is None else ledger.commit
+        written = {"force": options.force, "about": stated, "progress": progress, "language": options.reader.code}
+        if isinstance(table, PostgresqlSource):
+            certificate = write_to_database(release, options.output, source=table, **written)
+        else:
+            certificate = write_release(release, output, source=table, commit=commit, **written)
+    if facts is not None:
+        progress.stage(Stage.WRITING, "the report")
+        facts = replace(facts, certificate_sha256=None if certificate is None else certificate.sha256)
+        _write_last(Path(options.report), facts, output, force=options.force)
+    verdict = _verdict(release) if certificate is None else certificate.verdict
+    ended = time.perf_counter()
+    spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
+    return release, certificate, verdict, spans
+
+
+def _found_in_memory(
+    options: argparse.Namespace,
+    plan: Plan,
+    progress: TerminalProgress,
+    pseudonymize: ReleasePseudonyms | None,
+    stated: About,
+) -> tuple[TableFile, Candidate, Facts | None, float]:
+    """Read the table and search; return its file without rows, what was found, the report, and when it was read."""
+    from kohorte.release import find_candidate
+    from kohorte.sources import FrameSource
+
+    ledger = options.recorded
     table = read_data(options, progress)
     read = time.perf_counter()
     with showing_values(options, table.frame, plan):
@@ -119,29 +166,7 @@ def _released(
             release = ledger.released(table.frame, found)
             table = replace(table, frame=ledger.rows)
     facts = None if options.report is None else _report(options, table, release, stated, progress)
-    table = replace(table, frame=table.frame.clear())  # the original rows are no longer needed
-    searched = time.perf_counter()
-    certificate = None
-    if output is not None:
-        commit = only_files if ledger is None else ledger.commit
-        certificate = write_release(
-            release,
-            output,
-            source=table,
-            force=options.force,
-            about=stated,
-            progress=progress,
-            commit=commit,
-            language=options.reader.code,
-        )
-    if facts is not None:
-        progress.stage(Stage.WRITING, "the report")
-        facts = replace(facts, certificate_sha256=None if certificate is None else certificate.sha256)
-        _write_last(Path(options.report), facts, output, force=options.force)
-    verdict = _verdict(release) if certificate is None else certificate.verdict
-    ended = time.perf_counter()
-    spans = {"read": read - started, **release.seconds, "write": ended - searched, "total": ended - started}
-    return release, certificate, verdict, spans
+    return replace(table, frame=table.frame.clear()), release, facts, read  # the original rows are no longer needed
 
 
 def _pseudonyms(options: argparse.Namespace, plan: Plan) -> ReleasePseudonyms | None:
@@ -160,15 +185,17 @@ def _pseudonyms(options: argparse.Namespace, plan: Plan) -> ReleasePseudonyms | 
     return found
 
 
-def _refuse_files(options: argparse.Namespace, plan: Plan, output: Path | None) -> None:
+def _refuse_files(options: argparse.Namespace, plan: Plan) -> None:
     """Refuse, before any work is done, files that cannot be written or would replace an input."""
     from kohorte.data import refuse_format, refuse_same_file
     from kohorte.data.files import refuse_output
     from kohorte.pages import refuse_page
     from kohorte.release import certificate_paths
+    from kohorte.sources.postgresql_session import is_database
 
     inputs = (options.data, options.plan, *plan.files())
-    if output is not None:
+    if options.output is not None and not is_database(options.output):
+        output = Path(options.output)
         refuse_output(output, force=options.force)
         for path in (output, *certificate_paths(output)):
             for needed in inputs:
@@ -273,12 +300,16 @@ def _print_summary(release: Candidate, certificate: Certificate | None, verdict:
     print(f"verdict: {verdict.standing}; {verdict.sentence('the release')}")
 
 
-def _print_files(output: Path | None, report: str | None) -> None:
+def _print_files(output: str | None, report: str | None) -> None:
     from kohorte.release import certificate_paths
+    from kohorte.sources.postgresql_session import Address, is_database
 
     if output is None:
         print("dry run: no release was written" if report else "dry run: nothing was written")
+    elif is_database(output):
+        table = Address.parse(output).table
+        print(f"written and verified: {table}; certificate: {table}_certificate")
     else:
-        print(f"written and verified: {output}; certificate: {certificate_paths(output)[1].name}")
+        print(f"written and verified: {output}; certificate: {certificate_paths(Path(output))[1].name}")
     if report is not None:
         print(f"report: {report}")

@@ -1,0 +1,1 @@
+"""Where tables are, for verbs that do not read them into memory."""
