@@ -187,6 +187,15 @@ def test_an_unreadable_table_or_plan_is_refused(hospital: Path, run: Run, snapsh
     assert "81667" not in swapped
 
 
+def test_a_certificate_that_is_not_there_is_not_taken_for_another_file(hospital: Path, run: Run) -> None:
+    plan = hospital / "away.certificate.json"
+    ran = run("verify", "in.csv", "--plan", plan.name)
+    assert (ran.code, "[certificate-unreadable]" in ran.err) == (2, True)
+    assert "no such file" in ran.err
+    plan.write_text("{}", encoding="utf-8")
+    assert "is not the certificate of a release" in run("verify", "in.csv", "--plan", plan.name).err
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="for root every folder is writable")
 def test_a_folder_without_permission_is_refused(hospital: Path, run: Run, snapshot: Snapshot) -> None:
     (hospital / "closed").mkdir(mode=0o500)

@@ -76,8 +76,9 @@ def _plan_of_certificate(name: str) -> Plan:
     from kohorte.errors import InputError
     from kohorte.plans import Plan
 
+    text = read_text(Path(name), what="certificate", code="certificate-unreadable")
     try:
-        stated = json.loads(read_text(Path(name), what="certificate", code="certificate-unreadable"))["plan"]
+        stated = json.loads(text)["plan"]
     except (ValueError, KeyError, TypeError):
         raise InputError(
             f"{Path(name).name}: is not the certificate of a release", code="certificate-unreadable"
