@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kohorte.sources import DuckDbSource, PostgresqlSource
 
 LARGE = 256 << 20
-"""A file of so many bytes is read with DuckDB; in memory it would take some ten times as much."""
+"""A file of so many bytes is read with DuckDB; our own choice, without a recorded measurement."""
 
 ENGINES = ("local", "duckdb")
 
