@@ -23,6 +23,7 @@ from kohorte.pseudonyms.shape import Check
 from kohorte.trust import pid
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key, KeyFile, Keys
+from kohorte.trust.log import account
 from kohorte.trust.private_files import locked
 from kohorte.trust.records.facts import DEFINED, DESTROY_BEGINS, DESTROYED, ROTATED
 
@@ -97,6 +98,8 @@ class Domains:
         self._refuse_put_back(name, keys)
         self._refuse_changed(definition, keys)
         keys.check(definition.keys)
+        if keys.current.version not in definition.keys or self._unlogged(name, keys):
+            definition = self._rotated(name, keys, actor=account())
         return self._domain(definition, keys)
 
     def verify(self, name: str) -> None:
@@ -124,12 +127,29 @@ class Domains:
 
     def rotate_key(self, name: str, *, actor: str) -> Domain:
         """Give a domain a new version of its key; what older versions made stays resolvable."""
-        domain = self.open(name)
+        self.open(name)
         keys = self._key_file(name).rotate()
+        return self._domain(self._rotated(name, keys, actor=actor), keys)
+
+    def _rotated(self, name: str, keys: Keys, *, actor: str) -> Definition:
+        """Let definition and log know a new version of the key, before anything is made with it.
+
+        If the process that rotated was killed, the next one that opens the domain does this: otherwise nobody would
+        notice an older key file that is put back, and what the new version made would be lost without a word.
+        """
         with locked(self.folder.path):
-            made = self._written(domain.definition, keys)
-        self.folder.log.append(ROTATED, f"domain {name}", actor=actor, version=keys.current.version)
-        return self._domain(made, keys)
+            definition = self.definition(name)
+            newest = max(definition.keys, default=keys.current.version)
+            new = {key.version: key.fingerprint for key in keys.versions if key.version > newest}
+            if new:
+                definition = self._stored(replace(definition, keys={**definition.keys, **new}))
+        if self._unlogged(name, keys):
+            self.folder.log.append(ROTATED, f"domain {name}", actor=actor, version=keys.current.version)
+        return definition
+
+    def _unlogged(self, name: str, keys: Keys) -> bool:
+        """Whether the log does not know the current version of the key; the first one comes with the domain."""
+        return keys.current.version > self.folder.log.checked().rotated.get(f"domain {name}", 1)
 
     def forget(self, name: str, pseudonyms: Sequence[str], *, actor: str) -> int:
         """Destroy the entries of pseudonyms in a list, and so their link to people; return how many there were."""

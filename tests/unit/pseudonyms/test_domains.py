@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from kohorte import InputError
 from kohorte.pseudonyms.domains import Domains, definition_of
 from kohorte.pseudonyms.kinds.one_way import values_before_coincidence
 from kohorte.trust.folder import TrustFolder
+from kohorte.trust.keys import KeyFile, Keys
 
 
 @pytest.fixture
@@ -186,3 +188,44 @@ def test_a_key_from_before_a_rotation_is_not_used(domains: Domains) -> None:
     with pytest.raises(InputError, match="version 2") as caught:
         domains.open("study")
     assert caught.value.code == "trust-key-lost"
+
+
+@pytest.mark.parametrize("step", ["key", "definition"])
+def test_a_rotation_that_was_killed_is_ended_by_the_next_command(domains: Domains, step: str) -> None:
+    """Whether the definition or only the log lacks it: a key file from before is not used after that."""
+    domains.create(definition_of("study", "one-way"), actor="anna")
+    files = {path: path.read_bytes() for path in domains.folder.path.glob("domain-*")}
+    killed = domains._key_file("study").rotate()
+    if step == "definition":
+        domains._stored(
+            replace(domains.definition("study"), keys={key.version: key.fingerprint for key in killed.versions})
+        )
+    for _ in range(2):
+        domains.open("study")
+    assert domains.definition("study").keys[2] == killed.current.fingerprint
+    rotations = [entry for entry in domains.folder.log.entries() if entry["action"] == "rotate key"]
+    assert [entry["details"]["version"] for entry in rotations] == [2]
+    for path, content in files.items():
+        path.write_bytes(content)
+    with pytest.raises(InputError, match="version 2") as caught:
+        domains.open("study")
+    assert caught.value.code == "trust-key-lost"
+
+
+def test_a_rotation_does_not_bring_back_what_was_destroyed_meanwhile(
+    domains: Domains, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version that somebody destroys while the key is rotated stays destroyed, and the domain can be used."""
+    domains.create(definition_of("study", "one-way"), actor="anna")
+    domains.rotate_key("study", actor="anna")
+    rotate = KeyFile.rotate
+
+    def rotate_and_destroy(file: KeyFile) -> Keys:
+        rotated = rotate(file)
+        domains.destroy_key("study", 1, actor="ben")
+        return rotated
+
+    monkeypatch.setattr(KeyFile, "rotate", rotate_and_destroy)
+    domains.rotate_key("study", actor="anna")
+    assert domains.definition("study").destroyed == (1,)
+    assert sorted(domains.open("study").definition.keys) == [2, 3]

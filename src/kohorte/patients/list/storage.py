@@ -37,7 +37,7 @@ from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key, Keys
 from kohorte.trust.log import Detail, account
 from kohorte.trust.private_files import locked
-from kohorte.trust.records.facts import CASES_MARKED, PLACEMENTS_SEALED, Begun
+from kohorte.trust.records.facts import CASES_MARKED, PLACEMENTS_SEALED, ROTATED, Begun
 from kohorte.trust.ties import Tie
 
 SEALED_WITH = "sealed with"
@@ -46,6 +46,7 @@ SEALED_WITH = "sealed with"
 The last word says that places are sealed, from the beginning or later; lists of earlier versions lack it.
 """
 PLACED, PLACED_LATER = "placed", "placed-later"
+OWNER = "the patient list"
 NUMBERED = ("people", "records", "cases")
 LOCK = select(COUNTERS.c.name).with_for_update()
 
@@ -62,14 +63,14 @@ class Storage:
         self._tie = Tie(
             folder,
             NAME,
-            "the patient list",
+            OWNER,
             lock=lambda connection: connection.execute(LOCK).all(),
             undecided=digest_of_open,
             decided=decided_in_short,
             redo=self._decide_again,
         )
         self._key_file = folder.key_file(
-            NAME, owner="the patient list", lost="no name, no PID and no link of the list can be read any more"
+            NAME, owner=OWNER, lost="no name, no PID and no link of the list can be read any more"
         )
         with locked(folder.path):
             self._store = folder.store(ROOM)
@@ -87,6 +88,7 @@ class Storage:
         if not unchecked:
             self._tie.check(self._store, self._forget_again)
             self._mark_cases()
+            self._note_rotation()
 
     def close(self) -> None:
         """Close the connections to the database."""
@@ -177,7 +179,7 @@ class Storage:
         with self._store.reading() as connection:
             details = self._tie.details(self._tie.version(connection))
         if not done:
-            self._log.append(PLACEMENTS_SEALED, "the patient list", actor=account(), **details)
+            self._log.append(PLACEMENTS_SEALED, OWNER, actor=account(), **details)
 
     def _mark_cases(self) -> None:
         """Mark the cases of an earlier version of the program, once."""
@@ -186,7 +188,18 @@ class Storage:
                 return
         with self.writing() as connection:
             mark_again(connection, self.secrets)
-        self._log.append(CASES_MARKED, "the patient list", actor=account(), **self.noted)
+        self._log.append(CASES_MARKED, OWNER, actor=account(), **self.noted)
+
+    def _note_rotation(self) -> None:
+        """Tell the log of a rotation whose process was killed after the database had it, with the database's version.
+
+        Otherwise a database from before the rotation, sealed with the old key, could be put back unnoticed.
+        """
+        version = int(self._noted.split()[0])
+        if version > self._log.checked().rotated.get(OWNER, 1):
+            with self._store.reading() as connection:
+                details = self._tie.details(self._tie.version(connection))
+            self._log.append(ROTATED, OWNER, actor=account(), version=version, **details)
 
     def _decide_again(self, connection: Connection, begun: Begun) -> dict[str, Detail]:
         """Do a decision of a process that was killed, as the log has it; a PID that is drawn again is another one."""

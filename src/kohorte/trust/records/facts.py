@@ -65,7 +65,7 @@ class Facts:
     destroyed: dict[str, dict[str, str]] = field(default_factory=dict)
     """For each domain the fingerprints of the keys that were destroyed, and when."""
     rotated: dict[str, int] = field(default_factory=dict)
-    """The latest version of the key of each domain."""
+    """The latest version of the key of each domain, and of the patient list."""
     defined: dict[str, str] = field(default_factory=dict)
     """The fingerprint of the definition of each domain."""
     moved: defaultdict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))

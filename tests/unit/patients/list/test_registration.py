@@ -190,6 +190,27 @@ def test_a_rotated_key_seals_everything_and_changes_no_pid(anywhere: PatientList
         opened.close()
 
 
+def test_a_rotation_that_was_killed_before_the_log_had_it_is_told_by_the_next_command(
+    listed: PatientList, trust: str
+) -> None:
+    """The log then knows the database that was sealed again, so that one from before is refused."""
+    register(listed, ANNA)
+    listed.close()
+    database = Path(trust) / "patients.db"
+    before = database.read_bytes()
+    killed = PatientList.opened(trust, actor="tester")
+    killed._storage.rotate()
+    killed.close()
+    for _ in range(2):
+        PatientList.opened(trust, actor="next").close()
+    rotations = [entry for entry in killed._folder.log.entries() if entry["action"] == "rotate key"]
+    assert [entry["details"]["version"] for entry in rotations] == [2]
+    database.write_bytes(before)
+    with pytest.raises(KohorteError) as caught:
+        PatientList.opened(trust)
+    assert caught.value.code == "trust-database-older"
+
+
 def test_the_old_key_reads_nothing_after_a_rotation(listed: PatientList, trust: str) -> None:
     register(listed, ANNA)
     key = Path(trust) / "patients.key"
