@@ -26,6 +26,7 @@ from kohorte.exchange.checking.presence import presence
 from kohorte.exchange.checking.rows import Rows
 from kohorte.exchange.checking.shown_labels import label_shares, labels_of, numbered_classes, people_with, rare_rows
 from kohorte.exchange.checking.verdicts import Judged
+from kohorte.exchange.checking.written_labels import without_lists
 from kohorte.kernels.arrays import Bools
 from kohorte.kernels.distinct import distinct_numbers
 from kohorte.models import DistinctLDiversity, KAnonymity, PrivacyModel
@@ -152,7 +153,8 @@ class Drafting:
         k, together = self._policy.k, self._policy.together
         findings = self._ledger.examine(disclosure, k, together)
         if not findings:
-            noted = replace(found, person_notes=person_notes(FrameSource(rows.frame), found.plan))
+            notes = person_notes(FrameSource(rows.frame), found.plan)
+            noted = replace(found, plan=without_lists(found.plan), person_notes=notes)
             return kept, Draft(noted, disclosure, rows, self._found, fewest)
         self._found = self._found if self._found else findings
         repaired = self._ledger.repaired(disclosure, k, together)

@@ -15,6 +15,7 @@ import polars as pl
 
 from kohorte.exchange.checking.forms import LIMITED, UNKNOWN
 from kohorte.exchange.checking.global_look import GlobalLook
+from kohorte.exchange.checking.written_labels import makes_labels
 from kohorte.exchange.contents import Content, content_of, limited_shape
 from kohorte.exchange.statistics import Frequency
 from kohorte.hierarchies import SUPPRESSED, Hierarchy
@@ -35,6 +36,8 @@ class KnownValues:
         self._forms = [form for form in forms if form in LIMITED]
         self._texts: dict[str, bool] = {}
         self.content = stated_content(name, look)
+        attribute = look.holding.plan.attributes.get(name)
+        self._made = attribute is None or makes_labels(attribute.hierarchy)
 
     def is_known(self, text: str) -> bool:
         """Whether a text is known to name nobody, by itself."""
@@ -50,10 +53,11 @@ class KnownValues:
     def labels(self, hierarchy: Hierarchy, level: int) -> Mapping[str, bool]:
         """Which labels of a level are known: by themselves, or as groups of values that are all known.
 
-        A group of dates, ages or ZIP codes is known by itself only, because single ones show too much.
+        A group of dates, ages or ZIP codes is known by itself only, because single ones show too much; so is a label
+        that the house has written, because it can be any text, whatever its values are.
         """
         known = {label: self.is_known(label) for label in hierarchy.labels[level]}
-        if level == 0 or self._forms or all(known.values()):
+        if level == 0 or self._forms or not self._made or all(known.values()):
             return known
         groups = dict.fromkeys(known, True)
         for value, label in zip(hierarchy.values, hierarchy.column(level), strict=True):

@@ -26,7 +26,8 @@ from kohorte.kernels.arrays import Bools, Integers
 from kohorte.plans.hierarchies import VALUE_OR_STAR
 
 NO_STATISTICS = "there are no statistics of it"
-NOT_KNOWN = "a value of which nothing tells that it names nobody"
+NOT_KNOWN = "a value that could name somebody, because nothing says what it is"
+SAY_CONTENTS = "if the column is harmless, state its contents in the description of the table"
 
 
 class Treatment(StrEnum):
@@ -164,7 +165,7 @@ class _Attribute:
             return self._dropped(f"{self._outstanding_in_words()}, so that it tells them apart")
         unknown = self.known.unknown_rows(self.text)
         if self._too_many(unknown):
-            return self._dropped(self._unknown_in_words(unknown))
+            return self._dropped(self._unknown_in_words(unknown), SAY_CONTENTS)
         reasons = []
         if few:
             self.left_out = outstanding_rows(self.text, self.people, self.policy.k)
@@ -188,7 +189,10 @@ class _Attribute:
             if (least := finest_level(hierarchy, self.own.hierarchy, form, self.policy)) > level:
                 level = least
                 reasons.append(f"the policy allows no finer {form}")
+        least = level
         level, unknown = self._lowest(hierarchy, level, self._unknown)
+        if least < level == hierarchy.top:
+            return self._dropped(*reasons, self._unknown_in_words(self._unknown(hierarchy, least)), SAY_CONTENTS)
         if unknown.any():
             self.left_out = unknown
             reasons.append(f"{self._unknown_in_words(unknown)}: left out")

@@ -178,14 +178,18 @@ AMOUNTS = """
     eastern western nord süd ost region rural urban ländlich städtisch abroad ausland inland domestic foreign
 """
 ROMAN = "i ii iii iv v vi vii viii ix x xi xii"
-ORDINAL = r"[0-9]{1,2}(?:st|nd|rd|th)|[a-e]|(?:i{1,3}|iv)[abc]"
+ORDINAL = r"[0-9]{1,2}(?:st|nd|rd|th)"
+GRADE = r"[a-e]|(?:i{1,3}|iv)[abc]"
+"""One of a few: a letter or a stage."""
 SHORT = r"[0-9]{1,2}|[0-9]{1,2}k|p?[tnm][0-4][abc]?|g[1-4]|her2|covid19|l[1-5]|th[0-9]{1,2}"
 """Parts of a text with digits: short numbers, stages of a tumour, vertebrae."""
 WHOLE = (
     r"[A-Za-zÄÖÜäöü0-9]|[+-]{1,4}|(?:A|B|AB|O|0) ?(?:[+-]|(?:Rh )?(?:pos|neg)\.?)|(?:A|B|AB|O)"
-    r"|(?:[<>]=?|[≤≥]) ?[0-9]{1,3}(?:0{0,3}|[.,][0-9])[kK]?"
+    r"|(?:[<>]=?|[≤≥]) ?[0-9]{1,2}(?:0{0,4}|[.,][0-9])[kK]?"
 )
 """Whole texts: one sign, a blood group, or a bound such as `>50K`."""
+CLOCK = r"[0-9](?: ?: ?| )[0-9]"
+"""Two numbers with a colon or only a blank between them: a time of the day, or digits that belong together."""
 MOST_WORDS, MOST_NUMBERS = 8, 2
 PART = re.compile(r"[^\W_]+")
 
@@ -197,7 +201,7 @@ def _small() -> frozenset[str]:
 
 @cache
 def _words() -> frozenset[str]:
-    texts = (ANSWERS, PEOPLE, WORK, COLOURS, MEDICINE, AMOUNTS, ROMAN)
+    texts = (ANSWERS, PEOPLE, WORK, COLOURS, MEDICINE, AMOUNTS)
     return frozenset(word for text in texts for word in text.casefold().replace("-", " ").split()) - _small()
 
 
@@ -220,13 +224,24 @@ def is_everyday(text: str) -> bool:
         return True
     parts = PART.findall(plain)
     words = [part for part in parts if _is_word(part)]
-    numbers = [part for part in parts if re.fullmatch(SHORT, part.casefold())]
-    known = len(words) + len(numbers) == len(parts)
-    return bool(words) and known and len(parts) <= MOST_WORDS and len(numbers) <= MOST_NUMBERS
+    ordinals = [part for part in parts if re.fullmatch(ORDINAL, part.casefold())]
+    grades = [part for part in parts if part not in words and _is_grade(part)]
+    numbers = [part for part in parts if part not in grades and re.fullmatch(SHORT, part.casefold())]
+    counted = len(ordinals) + len(grades) + len(numbers)
+    if len(words) + counted != len(parts) or len(parts) > MOST_WORDS or re.search(CLOCK, plain):
+        return False
+    if sum(len(part) == 1 and part.isalpha() for part in parts) > 1:
+        return False  # initials, even if each letter is a unit
+    return counted <= MOST_NUMBERS and (bool(words or ordinals) or len(grades) == len(parts) == 1)
 
 
 def _is_word(part: str) -> bool:
     small = part.casefold()
     if small in _small():
         return part == part.lower()
-    return small in _words() or re.fullmatch(ORDINAL, small) is not None
+    return small in _words()
+
+
+def _is_grade(part: str) -> bool:
+    """Whether a part tells one of a few: alone it can be a grade, several beside each other can be initials."""
+    return part.casefold() in ROMAN.split() or re.fullmatch(GRADE, part.casefold()) is not None

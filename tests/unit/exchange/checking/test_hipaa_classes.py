@@ -6,16 +6,20 @@ values are can keep them out.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 from kohorte.exchange.checking.check import Check
+from kohorte.exchange.holding import Holding
 from kohorte.identifiers import CLASSES
 from kohorte.plans import Plan
+from kohorte.release import verify, write_release
 from testbed.hospital import PLAN, holding, patients, request
 
 Checked = Callable[..., Check]
@@ -200,7 +204,7 @@ def test_a_few_unknown_values_are_removed_with_the_people_who_have_them(check: C
         assert found.draft is not None
         assert "Zwettlinger" not in set(found.draft.found.table.in_memory("test")["field_7"])
         reasons = next(one for one in found.record["verdicts"]["verdicts"] if one["attribute"] == "field_7")["reasons"]
-        assert any("nothing tells that it names nobody: left out" in reason for reason in reasons)
+        assert any("could name somebody, because nothing says what it is: left out" in reason for reason in reasons)
 
 
 def test_labels_must_be_known_by_themselves_or_as_groups_of_known_values(check: Checked) -> None:
@@ -237,3 +241,58 @@ def test_a_region_smaller_than_a_state_is_not_shown_although_there_are_figures_a
     known = KnownValues("zip", Look())  # type: ignore[arg-type]
     assert known.is_known("Steiermark")
     assert not known.is_known("Gries am Brenner")
+
+
+WRITTEN: Mapping[str, dict[str, Any]] = {
+    "rows": {"rows": [["mild", "Zwettlinger", "*"], ["severe", "Ordination Prohaska", "*"]]},
+    "tree": {"tree": {"Zwettlinger": ["mild"], "Kaunerberg": ["severe"]}},
+    "spans": {"intervals": {"levels": [{"bounds": [0, 5, 10], "labels": ["Zwettlinger", "W12345A"]}]}},
+}
+
+
+def house_with(hierarchy: dict[str, Any], **attribute: Any) -> Holding:
+    attributes = {
+        **PLAN["attributes"],
+        "field_7": {"role": "quasi-identifying", "hierarchy": hierarchy, **attribute},
+    }
+    return replace(holding(), plan=Plan.from_dict({**PLAN, "attributes": attributes}))
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_a_label_that_the_house_has_written_is_not_shown_because_its_values_are_known(
+    check: Checked, kind: str
+) -> None:
+    values = ["3", "7"] if kind == "spans" else ["mild", "severe"]
+    table = TABLE.with_columns(pl.Series("field_7", values * 350))
+    found = check(request(IBUPROFEN, ("age", "sex", "field_7")), table, house_with(WRITTEN[kind], minimum_level=1))
+    assert shown(found, ["field_7"]) == set()
+
+
+@pytest.mark.parametrize("role", ["sensitive", "quasi-identifying"])
+def test_a_certificate_tells_no_values_that_the_answer_does_not_show(check: Checked, role: str, tmp_path: Path) -> None:
+    hierarchy = {"rows": [["Kaunerberg", "Tirol", "*"], ["Ugley", "Wien", "*"]]}
+    values = ["Kaunerberg", "Ugley"]
+    if role == "sensitive":
+        hierarchy, values = {"rows": [["mild", "Kaunerberg", "*"], ["severe", "Ugley", "*"]]}, ["mild", "severe"]
+    table = TABLE.with_columns(pl.Series("field_7", values * 350))
+    found = check(request(IBUPROFEN, ("age", "sex", "field_7")), table, house_with(hierarchy, role=role))
+    assert shown(found, ["field_7"]) == {"field_7"}
+    assert found.draft is not None
+    write_release(found.draft.found, tmp_path / "draft.csv")
+    for path in tmp_path.glob("draft*"):
+        assert "Kaunerberg" not in path.read_text(encoding="utf-8"), path.name
+    certificate = json.loads((tmp_path / "draft.certificate.json").read_text(encoding="utf-8"))
+    assert verify(
+        pl.read_csv(tmp_path / "draft.csv", infer_schema=False), Plan.from_dict(certificate["plan"])
+    ).satisfied
+
+
+@pytest.mark.parametrize("role", ["sensitive", "quasi-identifying"])
+def test_the_verdict_on_a_column_that_nobody_described_says_why_and_what_to_do(check: Checked, role: str) -> None:
+    found = checked(check, {"field_7": ["471", "472"]}, role)
+    [verdict] = [one for one in found.record["verdicts"]["verdicts"] if one["attribute"] == "field_7"]
+    assert verdict["treatment"] == "drop"
+    assert verdict["reasons"] == [
+        "350 people have a value that could name somebody, because nothing says what it is",
+        "if the column is harmless, state its contents in the description of the table",
+    ]
