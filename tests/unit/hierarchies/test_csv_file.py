@@ -48,6 +48,20 @@ def test_the_separator_can_be_set(tmp_path, separator, content):
     assert build(tmp_path, content, separator=separator).labels == (("a",), ("x",), ("*",))
 
 
+@pytest.mark.parametrize("separator", [",", "\t", "|"])
+def test_another_separator_is_named_instead_of_unknown_values(tmp_path, separator):
+    """All values were said to be unknown, and nothing told why."""
+    error = refused(tmp_path, f"Zoe{separator}x{separator}*\nAda{separator}y{separator}*\n")
+    assert error.code == "hierarchy-file-separator"
+    assert repr(separator) in error.message
+    assert "Zoe" not in error.message
+
+
+def test_a_file_of_values_alone_may_contain_other_separators(tmp_path):
+    assert build(tmp_path, "Zoe\nZoe,x\n").values == ("Zoe", "Zoe,x")
+    assert build(tmp_path, "a,x\nb,y\n").values == ("a,x", "b,y")
+
+
 def test_a_star_level_is_added_when_the_file_has_none(tmp_path):
     assert build(tmp_path, "a;x\nb;y\nc;y\n").notes
 

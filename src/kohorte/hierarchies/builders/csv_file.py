@@ -17,6 +17,8 @@ from kohorte.hierarchies.files import file_name, read_text
 from kohorte.hierarchies.hierarchy import Hierarchy
 from kohorte.hierarchies.options import character, refuse_unknown
 
+SEPARATORS = (";", ",", "\t", "|")
+
 
 @dataclass(frozen=True)
 class CsvFile(Builder):
@@ -51,13 +53,29 @@ class CsvFile(Builder):
         """The hierarchy itself, in case the file changes; it contains all known values."""
         return hierarchy
 
-    def label(self, values: Sequence[str], *, attribute: str) -> Labels:  # noqa: ARG002 - the file decides
-        """The labels of the file."""
+    def label(self, values: Sequence[str], *, attribute: str) -> Labels:
+        """The labels of the file, which decides; the values only tell whether its separator is another one."""
         text = read_text(self.path, folder=self.folder)
         table = _simple_table(text, self.separator)
         if table is None:
             table = self._table(text, attribute=attribute)
+        if table.width == 1:
+            self._refuse_other_separator(table.to_series(), values, attribute=attribute)
         return Labels(table)
+
+    def _refuse_other_separator(self, lines: pl.Series, values: Sequence[str], *, attribute: str) -> None:
+        """Refuse a file whose lines are no values, while their first parts are, if another separator divides them."""
+        known = pl.Series(values, dtype=pl.String)
+        if known.is_in(lines.implode()).any():
+            return
+        for separator in SEPARATORS:
+            firsts = lines.str.splitn(separator, 2).struct.field("field_0")
+            if separator != self.separator and known.is_in(firsts.implode()).any():
+                raise InputError(
+                    f"{attribute}: the fields of the hierarchy file {self.path} seem to be separated by "
+                    f"{separator!r}; name this separator in the plan",
+                    code="hierarchy-file-separator",
+                )
 
     def _table(self, text: str, *, attribute: str) -> pl.DataFrame:
         rows = list(self._rows(text, attribute=attribute))
