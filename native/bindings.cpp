@@ -1,6 +1,8 @@
 // The Python interface of the kernels: arrays in, arrays out; the interpreter lock is released while they run.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "cells.hpp"
@@ -11,6 +13,8 @@
 #include "grouping.hpp"
 #include "histogram.hpp"
 #include "k_optimize.hpp"
+#include "least_loss/loss_cuts.hpp"
+#include "least_loss/regroup.hpp"
 #include "points.hpp"
 #include "shelf.hpp"
 #include "split_sets.hpp"
@@ -156,6 +160,91 @@ void bind_cuts(nb::module_& module) {
            },
            "begins"_a, "ends"_a, "attributes"_a, "boundaries"_a, "left"_a)
       .def("ids", [](const kohorte::Cutter& self) { return to_numpy(std::vector<kohorte::Code>(self.ids())); });
+}
+
+template <typename T>
+std::vector<std::vector<T>> rows_of(const Matrix<T>& matrix) {
+  std::vector<std::vector<T>> rows;
+  for (std::size_t row = 0; row < matrix.shape(0); ++row) {
+    const T* begin = matrix.data() + row * matrix.shape(1);
+    rows.emplace_back(begin, begin + matrix.shape(1));
+  }
+  return rows;
+}
+
+template <typename T>
+std::vector<T> copied(const Vector<T>& array) {
+  return {array.data(), array.data() + array.shape(0)};
+}
+
+// The arguments that describe the rows to be grouped.
+using AxisArrays = std::tuple<std::uint32_t, std::uint32_t, Counts, Counts, Matrix<kohorte::Code>, Matrix<kohorte::Count>>;
+using MarkArrays = std::vector<std::pair<Codes, kohorte::Count>>;
+
+kohorte::Grouped grouped(const Matrix<kohorte::Code>& places, const std::vector<AxisArrays>& axes, kohorte::Count least,
+                         const MarkArrays& marks, std::vector<kohorte::Code> fixed, kohorte::Cost left_out) {
+  if (places.shape(1) != axes.size()) throw std::invalid_argument("not whole rows");
+  kohorte::Grouped table;
+  table.places.assign(places.data(), places.data() + places.size());
+  for (const auto& [kind, missing, first, second, groups, costs] : axes) {
+    if (kind > kohorte::Axis::kMix) throw std::invalid_argument("an unknown kind of cells");
+    table.axes.push_back({static_cast<kohorte::Axis::Kind>(kind), missing, copied(first), copied(second), rows_of(groups),
+                          rows_of(costs)});
+  }
+  for (const auto& [codes, need] : marks) {
+    table.marks.push_back(copied(codes));
+    table.needs.push_back(need);
+  }
+  table.least = least;
+  table.fixed = std::move(fixed);
+  table.left_out = left_out;
+  return table;
+}
+
+void bind_least_loss(nb::module_& module) {
+  using kohorte::LossCutter, kohorte::Regrouper;
+  nb::class_<LossCutter>(module, "LossCutter")
+      .def("__init__",
+           [](LossCutter* self, const Matrix<kohorte::Code>& places, const std::vector<AxisArrays>& axes,
+              kohorte::Count least, bool relaxed) {
+             new (self) LossCutter(grouped(places, axes, least, {}, {}, 0), relaxed);
+           },
+           "places"_a, "axes"_a, "least"_a, "relaxed"_a)
+      .def("propose",
+           [](LossCutter& self, const Starts& begins, const Starts& ends, const Starts& attempts) {
+             auto cuts = unlocked([&] { return self.propose(view(begins), view(ends), view(attempts)); });
+             return nb::make_tuple(to_numpy(std::move(cuts.attributes)), to_numpy(std::move(cuts.boundaries)),
+                                   to_numpy(std::move(cuts.left)));
+           },
+           "begins"_a, "ends"_a, "attempts"_a)
+      .def("split",
+           [](LossCutter& self, const Starts& begins, const Starts& ends, const Vector<std::int32_t>& attributes,
+              const Codes& boundaries, const Counts& left) {
+             nb::gil_scoped_release release;
+             self.split(view(begins), view(ends), view(attributes), view(boundaries), view(left));
+           },
+           "begins"_a, "ends"_a, "attributes"_a, "boundaries"_a, "left"_a)
+      .def("ids", [](const LossCutter& self) { return to_numpy(self.ids()); });
+
+  nb::class_<Regrouper>(module, "Regrouper")
+      .def("__init__",
+           [](Regrouper* self, const Matrix<kohorte::Code>& places, const std::vector<AxisArrays>& axes,
+              kohorte::Count least, const MarkArrays& marks, const Codes& fixed, kohorte::Cost left_out) {
+             new (self) Regrouper(grouped(places, axes, least, marks, copied(fixed), left_out));
+           },
+           "places"_a, "axes"_a, "least"_a, "marks"_a, "fixed"_a, "left_out"_a)
+      .def("costs", [](const Regrouper& self, const Codes& group_of) {
+             return to_numpy(unlocked([&] { return self.costs(view(group_of)); }));
+           },
+           "group_of"_a)
+      .def("round",
+           [](const Regrouper& self, const Codes& group_of, std::size_t groups, std::size_t rows, std::size_t may_leave,
+              std::uint64_t seed, std::size_t threads, double seconds) {
+             return to_numpy(unlocked([&] {
+               return self.round(view(group_of), {groups, rows, 1}, may_leave, seed, threads, seconds);
+             }));
+           },
+           "group_of"_a, "groups"_a, "rows"_a, "may_leave"_a, "seed"_a, "threads"_a, "seconds"_a);
 }
 
 nb::tuple to_tuple(kohorte::PointAnswers&& answers) {
@@ -337,6 +426,7 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);  // objects that live until Python exits are not leaks
   bind_histograms(module);
   bind_cuts(module);
+  bind_least_loss(module);
   bind_points(module);
   bind_split_sets(module);
 

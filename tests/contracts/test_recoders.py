@@ -25,8 +25,18 @@ every_recoder = pytest.mark.parametrize("name", NAMES)
 ONLY_K = {"k_optimize", "hill_climbing", "mu_argus", "mu_argus_complete"}
 METRICS = {"mingen_cells": ["loss", "precision"]}
 ALL_METRICS = ["loss", "precision", "discernibility", "aecs"]
-UNORDERED = {"local_recoding", "cell_suppression", "mingen_cells", "mu_argus", "mu_argus_complete"}
+UNORDERED = {"least_loss", "local_recoding", "cell_suppression", "mingen_cells", "mu_argus", "mu_argus_complete"}
 """Those that need neither an order nor a hierarchy."""
+OPTIONS = {
+    "least_loss": [
+        (),
+        (("cells", "sets"), ("seed", 7)),
+        (("cells", "intervals"),),
+        (("cells", "hierarchy"),),
+        (("strict", True),),
+        (("cells", "intervals"), ("strict", True)),
+    ]
+}
 
 DISEASES = ("flu", "cold", "gout", "mumps")
 SECRET_MODELS = [
@@ -60,6 +70,7 @@ class Case:
     missing: str = "category"
     weights: tuple[float, ...] = ()
     minimum: tuple[int, ...] = ()
+    options: tuple[tuple[str, object], ...] = ()
 
     @property
     def frame(self):
@@ -83,7 +94,7 @@ class Case:
             suppression_limit=self.limit,
             metric=self.metric,
             missing=self.missing,
-            search={"algorithm": self.algorithm, **search},
+            search={"algorithm": self.algorithm, **dict(self.options), **search},
             order="input",
         )
 
@@ -132,6 +143,7 @@ def cases(draw, algorithm, *, most_rows=14):
         missing=missing,
         weights=weights if sum(weights) else (),
         minimum=tuple(min(level, QUASIS[name].top) for level, name in zip(minimum, quasis, strict=True)),
+        options=draw(st.sampled_from(OPTIONS.get(algorithm, [()]))),
     )
 
 

@@ -29,6 +29,7 @@ class RecodedColumn:
     heights: Floats
     top: int
     weight: float = 1.0
+    name: str = ""
 
     @cached_property
     def told(self) -> Floats:

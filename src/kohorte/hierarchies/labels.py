@@ -94,7 +94,7 @@ def _splits(below: Codes, level: Codes) -> int:
         return 0
     parent = np.zeros(int(below.max()) + 1, dtype=np.uint32)
     parent[below] = level
-    return len(np.unique(below[parent[below] != level]))
+    return int(np.count_nonzero(np.bincount(below[parent[below] != level])))
 
 
 def split_message(level: int, splits: int, groups: Sequence[Codes]) -> str:
@@ -155,3 +155,15 @@ def quoted(value: str, signs: str) -> str:
     if any(sign in value for sign in f'{signs}"'):
         return '"' + value.replace('"', '""') + '"'
     return value
+
+
+def set_label(values: Sequence[str]) -> str:
+    """A set of values as {a, b}, so that each value can be read back, whatever signs or blanks it contains."""
+    return "{" + ", ".join(_in_set(value) for value in values) + "}"
+
+
+def _in_set(value: str) -> str:
+    """A value in quotation marks if a reader could mistake its signs, or blanks at its ends."""
+    if value != value.strip() or not value or any(ord(sign) < ord(" ") for sign in value):
+        return '"' + value.replace('"', '""') + '"'
+    return quoted(value, ",{}")

@@ -15,6 +15,7 @@ from kohorte.kernels import (
     csv_scan_reference,
     cuts_reference,
     histogram_reference,
+    least_loss_reference,
     points_reference,
     reference,
     split_sets_reference,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:  # both kernels have the same interface
         sort_cells,
         top_counts,
     )
+    from kohorte.kernels.least_loss_reference import LossCutter, Regrouper
     from kohorte.kernels.points_reference import Ristretto
     from kohorte.kernels.reference import Grouper, Guess, Rows, Shelf, Workers
     from kohorte.kernels.split_sets_reference import SplitSets
@@ -64,6 +66,8 @@ else:
     Tree, sort_cells, top_counts = _histograms.Tree, _histograms.sort_cells, _histograms.top_counts
     entropies = _histograms.entropies
     equal_distance, ordered_distance = _histograms.equal_distance, _histograms.ordered_distance
+    _least_loss = _kernels if KERNELS == "native" else least_loss_reference
+    LossCutter, Regrouper = _least_loss.LossCutter, _least_loss.Regrouper
     Ristretto = _kernels.Ristretto if KERNELS == "native" else points_reference.Ristretto
     SplitSets = _kernels.SplitSets if KERNELS == "native" else split_sets_reference.SplitSets
 best_covers = _kernels.best_covers
@@ -84,6 +88,8 @@ __all__ = [
     "Cutter",
     "Grouper",
     "Guess",
+    "LossCutter",
+    "Regrouper",
     "Ristretto",
     "Rows",
     "Shelf",

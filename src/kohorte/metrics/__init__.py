@@ -14,6 +14,7 @@ from kohorte.metrics.entropy import Entropy, NonUniformEntropy, NonUniformEntrop
 from kohorte.metrics.height import Height
 from kohorte.metrics.loss import Loss
 from kohorte.metrics.precision import Precision, PrecisionMonotone
+from kohorte.metrics.query_loss import QueryLoss
 
 METRICS: tuple[type[Metric], ...] = (
     Height,
@@ -27,9 +28,10 @@ METRICS: tuple[type[Metric], ...] = (
     NonUniformEntropy,
     NonUniformEntropySuppression,
     Classification,
+    QueryLoss,
 )
 
-PLAIN_METRICS: tuple[type[Metric], ...] = tuple(metric for metric in METRICS if metric is not Classification)
+PLAIN_METRICS: tuple[type[Metric], ...] = tuple(metric for metric in METRICS if not fields(metric))  # type: ignore[arg-type]
 """The metrics without parameters, which apply to every table."""
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "NonUniformEntropySuppression",
     "Precision",
     "PrecisionMonotone",
+    "QueryLoss",
     "metric_named",
 ]
 

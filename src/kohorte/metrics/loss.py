@@ -15,11 +15,13 @@ from kohorte.metrics.base import Costing, in_any_order
 from kohorte.metrics.precision import normalized_weights
 
 
-class _LossCosting(Costing):
+class LossCosting(Costing):
+    """The cost of nodes by loss; `weights` of the attributes add up to 1, by default those of the plan."""
+
     finer_suppression_costs_more = True  # a suppressed row adds the detail it still had: finer cells have more
 
-    def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int) -> None:
-        self._weights = normalized_weights(marginals)
+    def __init__(self, marginals: Marginals, *, smallest_class: int, limit: int, weights: Floats | None = None) -> None:
+        self._weights = normalized_weights(marginals) if weights is None else weights
         super().__init__(marginals, smallest_class=smallest_class, limit=limit)
         self.monotone = limit == 0
 
@@ -30,6 +32,7 @@ class _LossCosting(Costing):
         return [[weight * shares for shares in column.shares] for weight, column in columns]
 
     def make_parts(self) -> tuple[Floats, ...]:
+        """The loss of all rows at each level of each attribute."""
         excluded = self.rows - int(self.marginals.columns[0].counts.sum())
         return tuple(
             weight * np.array([self._rows_lost(axis, level) + excluded for level in range(column.top + 1)]) / self.rows
@@ -111,4 +114,4 @@ class Loss:
 
     def costing(self, marginals: Marginals, *, smallest_class: int, limit: int) -> Costing:
         """Prepare the metric for a table."""
-        return _LossCosting(marginals, smallest_class=smallest_class, limit=limit)
+        return LossCosting(marginals, smallest_class=smallest_class, limit=limit)

@@ -9,12 +9,13 @@ single person.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from kohorte.groups import Groups
 from kohorte.models.average_risk import AverageRisk
 from kohorte.models.base import PrivacyModel
 from kohorte.models.closeness.beta_likeness_basic import BasicBetaLikeness
@@ -76,6 +77,22 @@ DIRECTIONS: Mapping[type[PrivacyModel], Mapping[str, Comparison]] = MappingProxy
     }
 )
 """In which direction a parameter becomes stricter, for models of the same kind; all other parameters must be equal."""
+
+
+def weakest_reached(model: PrivacyModel, judged: Iterable[Groups]) -> float | tuple[float, float] | None:
+    """Return the strongest parameter that holds for all that is judged: classes, and sets of classes of each person.
+
+    A set of classes has fewer people than each of its classes, but can have more values. What is reached is a value of
+    the first parameter in `DIRECTIONS`; None if no parameter holds, or if there is nothing to judge.
+    """
+    reached = [model.reached(groups) for groups in judged if len(groups)]
+    if len(reached) < 2:
+        return next(iter(reached), None)
+    numbers = [number for number in reached if isinstance(number, float | int)]
+    if len(numbers) < len(reached):
+        return None
+    more_is_stricter = next(iter(DIRECTIONS[type(model)].values())) is _more
+    return min(numbers) if more_is_stricter else max(numbers)
 
 
 def at_least_as_strict(given: PrivacyModel, required: PrivacyModel) -> bool:

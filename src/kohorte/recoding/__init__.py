@@ -7,6 +7,7 @@ from kohorte.recoding.base import Recoder, RecodingProblem
 from kohorte.recoding.cells import Cells, Recoding
 from kohorte.recoding.hill_climbing import HillClimbing
 from kohorte.recoding.k_optimize import KOptimize
+from kohorte.recoding.least_loss import LeastLoss
 from kohorte.recoding.line import Line
 from kohorte.recoding.local import CellSuppression, LocalRecoding
 from kohorte.recoding.mingen_cells import MinGenCells
@@ -17,6 +18,7 @@ from kohorte.search import SEARCHES, Search
 RECODERS: tuple[type[Recoder], ...] = (
     Mondrian,
     MondrianRelaxed,
+    LeastLoss,
     LocalRecoding,
     CellSuppression,
     KOptimize,
@@ -37,6 +39,7 @@ __all__ = [
     "Cells",
     "HillClimbing",
     "KOptimize",
+    "LeastLoss",
     "Line",
     "LocalRecoding",
     "MinGenCells",

@@ -15,7 +15,7 @@ from kohorte.groups import RecodedColumn
 from kohorte.hierarchies import SUPPRESSED
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes, Floats
-from kohorte.recoding.line import Line
+from kohorte.recoding.line import OR_MISSING, Line
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,7 @@ class Cells:
     shares: Floats = field(repr=False)
     heights: Floats = field(repr=False)
     shows_ends: bool = False  # the labels are intervals that end at values of the data
+    lists_values: bool = False  # the labels are sets of exactly the values that occur in a class
     ambiguous: bool = False  # a label has different meanings in different rows
 
     @classmethod
@@ -41,7 +42,8 @@ class Cells:
         """Cells that cover an interval of positions each, shown by its ends or by its groups.
 
         Row `r` shows interval `which[r]`. If `snapped`, intervals on a line that is not measured grow to whole groups
-        of the hierarchy.
+        of the hierarchy. Missing values are the last position: an interval with them covers all known values from its
+        low.
         """
         keys, kinds = np.unique(lows.astype(np.int64) * line.length + highs, return_inverse=True)
         lows, highs = (keys // line.length).astype(np.uint32), (keys % line.length).astype(np.uint32)
@@ -58,6 +60,31 @@ class Cells:
             heights=line.heights(lows, highs),
         )
         return replace(cells, shows_ends=line.measured and not line.column.finest and bool((lows < highs).any()))
+
+    @classmethod
+    def of_known_intervals(cls, line: Line, lows: Codes, highs: Codes, missing: Bools, which: Codes) -> Cells:
+        """The same for intervals of known positions; those that are `missing` cover missing values, too."""
+        wide = missing & (line.measured | (lows > 0) | (highs + 1 < line.missing))
+        apart = np.where(missing & ~wide, line.missing, highs).astype(np.uint32)
+        _, first, kinds = np.unique(
+            np.stack([lows, apart, wide], axis=1), axis=0, return_index=True, return_inverse=True
+        )
+        lows, apart, wide = lows[first], apart[first], wide[first]
+        labels = line.labels(lows, apart)
+        ends = np.where(wide, line.missing, apart).astype(np.uint32)
+        cells = cls._merged(
+            line,
+            kinds.reshape(-1).astype(np.uint32)[which],
+            lows,
+            ends,
+            labels=[
+                str(label) + OR_MISSING if more else label for label, more in zip(labels, wide.tolist(), strict=True)
+            ],
+            shares=line.shares(lows, apart),
+            heights=line.heights(lows, ends),
+        )
+        shows = line.measured and not line.column.finest and bool((lows < apart).any())
+        return replace(cells, shows_ends=shows)
 
     @classmethod
     def of_levels(cls, line: Line, levels: Codes, codes: Codes) -> Cells:
@@ -168,6 +195,7 @@ class Cells:
             heights=self.heights,
             top=self.line.column.hierarchy.top,
             weight=weight,
+            name=self.line.column.name,
         )
 
 

@@ -78,6 +78,29 @@ class Line:
         return levels
 
     @cached_property
+    def missing(self) -> int:
+        """The position of missing values, if they have no label in the hierarchy; otherwise the length."""
+        return self._single_labels.index(None) if None in self._single_labels else self.length
+
+    @cached_property
+    def leaves(self) -> Floats:
+        """How many values of the hierarchy each position stands for; missing values count as none."""
+        last = len(self.column.hierarchy.values) - 1
+        leaves: Floats = self.column.shares[0][self.groups[0]] * last + 1
+        leaves[self.missing :] = 0
+        return leaves
+
+    @cached_property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Where each position of a measured line begins and ends, as shares of the range; 0 for missing values."""
+        firsts, lasts = self._measures
+        if not self._range or np.isnan(firsts).all():
+            return np.zeros(self.length), np.zeros(self.length)
+        start = np.nanmin(firsts)
+        begins, ends = (np.clip(np.nan_to_num((some - start) / self._range), 0.0, 1.0) for some in (firsts, lasts))
+        return begins, ends
+
+    @cached_property
     def measures(self) -> Floats:
         """The distance of each position from the beginning of the line, as a share of its length."""
         if self.measured and self._range:
@@ -150,6 +173,10 @@ class Line:
         firsts, lasts = self.ends[max(0, level - 1)]
         groups = self.groups[max(0, level - 1)]
         return int(firsts[groups[low]]), int(lasts[groups[high]])
+
+    def names(self) -> list[str | None]:
+        """The label of every single position."""
+        return list(self._single_labels)
 
     @cached_property
     def _single_labels(self) -> list[str | None]:
@@ -296,6 +323,16 @@ def line_of(column: EncodedColumn, builder: Builder | None) -> Line:
     if keys is not None and all(_contiguous(level[plain]) for level in column.maps[: 1 if measured else None]):
         return Line(column, builder, plain, measured=measured, ordered=ordered)
     return Line(column, builder, _by_hierarchy(column, ranks), measured=False, ordered=ordered)
+
+
+def by_hierarchy(line: Line) -> Line:
+    """The same values in an order in which every group of the hierarchy is an interval."""
+    if not line.measured:
+        return line
+    ranks = np.empty(len(line.order), dtype=np.int64)
+    ranks[line.order] = np.arange(len(line.order))
+    order = _by_hierarchy(line.column, ranks)
+    return Line(line.column, line.builder, order, measured=False, ordered=line.ordered)
 
 
 def _ranks(column: EncodedColumn, known: Sequence[int], keys: Sequence[Any]) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from kohorte.metrics import (
     Loss,
     NonUniformEntropySuppression,
     Precision,
+    QueryLoss,
 )
 from kohorte.progress import Progress, Stage, tell
 from kohorte.recoding.base import RecodingProblem, refuse_models
@@ -26,7 +27,7 @@ from kohorte.recoding.descent import descend
 from kohorte.search import Goal, OutOfTime, full_domain, search_named
 from kohorte.sources import EncodedTable
 
-COUNT_SUPPRESSED = (Loss, Precision, Aecs, Discernibility, Classification, NonUniformEntropySuppression)
+COUNT_SUPPRESSED = (Loss, Precision, Aecs, Discernibility, Classification, NonUniformEntropySuppression, QueryLoss)
 """The metrics that count suppressed rows, and so can compare coarser levels with suppression."""
 
 

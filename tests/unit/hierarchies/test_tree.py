@@ -47,6 +47,10 @@ def test_a_flat_list_of_values_has_only_the_star_above_it():
     assert columns(Tree(["a", "b"]).build([], attribute="d")) == [("a", "b"), ("*", "*")]
 
 
+def test_a_tree_that_is_named_as_such_is_no_category_of_all_its_values(tmp_path):
+    assert builder_from_dict({"tree": {"tree": DIAGNOSES}}, folder=tmp_path) == Tree(DIAGNOSES)
+
+
 def test_equal_trees_make_equal_builders(tmp_path):
     assert Tree(DIAGNOSES) == Tree({"Infectious": {"Bacterial": ("tb",), "Viral": ("flu", "measles")}})
     assert Tree(DIAGNOSES) == Tree(dict(DIAGNOSES), folder=tmp_path)

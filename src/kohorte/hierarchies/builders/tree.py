@@ -76,9 +76,11 @@ class Tree(Builder):
 
     @classmethod
     def from_dict(cls, options: Options, *, folder: Path) -> Self:
-        """From the name of a file, also written as `{path: NAME}`, or from a nested mapping."""
+        """From the name of a file or from a nested mapping, also written as `{path: NAME}` or `{tree: MAPPING}`."""
         if isinstance(options, Mapping) and list(options) == ["path"] and isinstance(options["path"], str):
             options = options["path"]  # a tree of one category with one value would generalize nothing
+        if isinstance(options, Mapping) and list(options) == ["tree"] and isinstance(options["tree"], Mapping):
+            options = options["tree"]  # a category of all values would only make the distances of t-closeness smaller
         if isinstance(options, str):
             return cls(path=options, folder=folder)
         return cls(tree=options, folder=folder)
