@@ -5,6 +5,7 @@ The families check theirs against these when they are imported.
 
 SEARCH_NAMES = (
     "optimal",
+    "best_first",
     "flash",
     "flash_depth_first",
     "flash_two_phase",
@@ -23,6 +24,7 @@ SEARCH_NAMES = (
 RECODER_NAMES = (
     "mondrian",
     "mondrian_relaxed",
+    "least_loss",
     "local_recoding",
     "cell_suppression",
     "k_optimize",

@@ -26,7 +26,16 @@ NAMES = [search.name for search in SEARCHES]
 HEURISTIC = ["datafly"]
 EXACT = [name for name in NAMES if name not in HEURISTIC]
 FOR_ALL_CASES = [
-    *("optimal", "flash_depth_first", "flash_two_phase", "breadth_first", "depth_first", "exhaustive", "mingen")
+    *(
+        "optimal",
+        "best_first",
+        "flash_depth_first",
+        "flash_two_phase",
+        "breadth_first",
+        "depth_first",
+        "exhaustive",
+        "mingen",
+    )
 ]
 FOR_CASE_1 = ["flash", "flash_parallel", "ola", "incognito", "incognito_cube"]
 METRIC_FOR = dict.fromkeys([*FOR_ALL_CASES, *HEURISTIC], "loss") | dict.fromkeys(FOR_CASE_1, "non_uniform_entropy")
@@ -148,6 +157,7 @@ def test_searches_agree_where_a_monotone_model_meets_one_that_is_not(metric, que
         agrees(name, make_problem(question, metric, models), truth)
 
 
+@pytest.mark.slow
 @every_metric
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3])
 def test_searches_agree_on_larger_lattices(metric, share):

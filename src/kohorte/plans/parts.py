@@ -10,7 +10,7 @@ from typing import Any, Self
 from kohorte.data import Formulas, Role
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchies import Builder, builder_from_dict, builder_to_dict
-from kohorte.metrics import Metric, metric_named
+from kohorte.metrics import Metric, QueryLoss, metric_named
 from kohorte.models import PrivacyModel, model_from_dict
 from kohorte.plans.search_options import SearchOptions, is_number
 from kohorte.sources import Missing
@@ -157,15 +157,36 @@ def as_decorrelation(entry: Any) -> Decorrelation | None:
     return Decorrelation(**options)
 
 
+METRIC_KEYS = ("metric", "attribute", "queries")
+"""The keys of a metric in a plan: its name, and the parameters of those that have any."""
+
+
 def as_metric(entry: Any) -> Metric:
     """Return a metric, given as an object, by its name or as a plan writes it."""
     refuse_class(entry)
     if hasattr(entry, "costing"):
         metric: Metric = entry
         return metric
-    options = {"metric": entry} if isinstance(entry, str) else mapping(entry, "{metric: loss}", ("metric", "attribute"))
+    options = {"metric": entry} if isinstance(entry, str) else mapping(entry, "{metric: loss}", METRIC_KEYS)
     name = str(options.pop("metric", "loss"))
     return metric_named(name, **options)
+
+
+def refuse_other_queries(metric: Metric, quasi_identifiers: Sequence[str]) -> None:
+    """Refuse a metric of queries about attributes that are not quasi-identifiers."""
+    for name in metric.quasi_identifiers if isinstance(metric, QueryLoss) else ():
+        if name not in quasi_identifiers:
+            raise InputError(
+                f"queries names {name!r}, which is not a quasi-identifying attribute of the plan"
+                f"{nearest(name, quasi_identifiers)}",
+                code="plan-metric-queries",
+            )
+
+
+def metric_entry(metric: Metric) -> dict[str, object]:
+    """The metric as a plan writes it."""
+    own = {name: [list(one) for one in value] if name == "queries" else value for name, value in vars(metric).items()}
+    return {"metric": metric.name, **own}
 
 
 def refuse_class(entry: object) -> None:

@@ -28,6 +28,8 @@ from kohorte.plans.parts import (
     as_search,
     choice,
     mapping,
+    metric_entry,
+    refuse_other_queries,
     refuse_unknown,
 )
 from kohorte.plans.person import Person, as_person
@@ -173,6 +175,7 @@ class Plan:
                     f"{nearest(name, set(self.attributes) - {name})}",
                     code="plan-metric-attribute",
                 )
+        refuse_other_queries(self.metric, self.quasi_identifiers)
 
     def _check_search(self) -> None:
         """Refuse options for attributes that are not quasi-identifiers of the plan, and levels that do not fit it."""
@@ -314,7 +317,7 @@ class Plan:
             "attributes": {name: attribute.to_dict() for name, attribute in self.attributes.items()},
             "models": [model.to_dict() for model in self.models],
             "suppression_limit": self.suppression_limit,
-            "metric": {"metric": self.metric.name, **vars(self.metric)},
+            "metric": metric_entry(self.metric),
             "search": self.search.to_dict(),
             "missing": str(self.missing),
             **({} if self.person is None else {"person": self.person.to_dict()}),

@@ -30,6 +30,8 @@ MOST_SAFE_LEVELS = 5
 WHOM, VALUE = "\0whom", "\0value"
 MOST_COMBINATIONS = 2**20
 """Up to so many combinations of levels the optimal search needs little memory and time; our own choice."""
+SECONDS = 30.0
+"""How long the search without a list may take; our own choice: after 10 seconds it rarely finds anything better."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ class Proposal:
         return column.distinct >= LEAST_VALUES and column.name not in self.same_for_all
 
     @property
-    def algorithm(self) -> str:
-        """The optimal search; a heuristic if there are too many combinations of levels."""
-        return algorithm_for(self.columns)
+    def search(self) -> SearchOptions:
+        """The optimal search; one that needs no list, for a limited time, if there are too many combinations."""
+        return search_for(self.columns)
 
     @cached_property
     def missing_values(self) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ class Proposal:
             attributes=attributes,
             models=self.models,
             suppression_limit=SUPPRESSION_LIMIT,
-            search=SearchOptions(algorithm=self.algorithm),
+            search=self.search,
             missing_values=self.missing_values,
             person=Person(whom) if whom else None,
         )
@@ -140,13 +142,13 @@ class Proposal:
         return found
 
     def _about_search(self) -> list[str]:
-        if self.algorithm == "optimal":
+        if self.search.algorithm == "optimal":
             return []
         size = size_in_words(_combinations(self.columns))
         return [
-            f"algorithm datafly: there are {size} combinations of levels; the optimal search keeps a list of them, "
-            "datafly does not. With fewer quasi-identifiers take optimal; mondrian loses less, but needs a hierarchy "
-            "for every text column and shows values that occur in the data"
+            f"algorithm best_first: there are {size} combinations of levels; the optimal search keeps a list of them, "
+            "best_first does not. It takes the best release that it finds within time_limit, in seconds. With fewer "
+            "quasi-identifiers take optimal; least_loss loses far less, but shows which values occur in the data"
         ]
 
     def _about_cells(self) -> list[str]:
@@ -195,9 +197,11 @@ def _same_for_all(frame: pl.DataFrame, columns: Sequence[ColumnProfile], whom: S
     return frozenset(found)
 
 
-def algorithm_for(columns: Sequence[ColumnProfile]) -> str:
-    """The optimal search; a heuristic, which keeps no list, if there are too many combinations of levels."""
-    return "optimal" if _combinations(columns) <= MOST_COMBINATIONS else "datafly"
+def search_for(columns: Sequence[ColumnProfile]) -> SearchOptions:
+    """The optimal search; one that keeps no list, for a limited time, if there are too many combinations of levels."""
+    if _combinations(columns) <= MOST_COMBINATIONS:
+        return SearchOptions()
+    return SearchOptions(algorithm="best_first", time_limit=SECONDS)
 
 
 def missing_values_of(columns: Sequence[ColumnProfile]) -> tuple[str, ...]:

@@ -16,8 +16,7 @@ from kohorte.models import SafeHarborRule
 from kohorte.plans.parts import Attribute
 from kohorte.plans.plan import Plan
 from kohorte.plans.profile import ColumnProfile, profile
-from kohorte.plans.proposal import algorithm_for, missing_values_of
-from kohorte.plans.search_options import SearchOptions
+from kohorte.plans.proposal import missing_values_of, search_for
 
 DATE_FORMATS = (
     *("%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%d/%m/%Y", "%Y/%m/%d", "%m-%d-%Y", "%d-%m-%Y", "%Y%m%d", "%Y"),
@@ -74,7 +73,7 @@ def plan_of(columns: Sequence[ColumnProfile]) -> Plan:
     return Plan(
         attributes=attributes,
         models=[SafeHarborRule()],
-        search=SearchOptions(algorithm=algorithm_for(columns)),
+        search=search_for(columns),
         missing_values=missing_values_of(columns),
     )
 

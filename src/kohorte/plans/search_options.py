@@ -10,6 +10,7 @@ from types import MappingProxyType
 from kohorte.algorithm_names import SEARCH_NAMES
 from kohorte.errors import InputError, member_named
 from kohorte.recoding import ALGORITHMS
+from kohorte.recoding.least_loss import CELLS
 from kohorte.recoding.mu_argus import IDENTIFICATION
 from kohorte.search import Options
 
@@ -22,8 +23,8 @@ class SearchOptions:
 
     The number of threads never changes the answer. The other options belong to single algorithms: `weights` from 0
     (never generalized) to 1 to datafly, `identification` (most, more or identifying) to mu_argus, `steps` and `seed`
-    to hill_climbing. With `levels`, one for each quasi-identifier, nothing is searched: the release has these levels,
-    or there is none.
+    to hill_climbing, `seed`, `cells` (sets, intervals or hierarchy) and `strict` to least_loss. With `levels`, one for
+    each quasi-identifier, nothing is searched: the release has these levels, or there is none.
     """
 
     algorithm: str = "optimal"
@@ -34,6 +35,8 @@ class SearchOptions:
     steps: int | None = None
     seed: int = 0
     levels: Mapping[str, int] = field(default_factory=dict)
+    cells: str | None = None
+    strict: bool = False
 
     def __post_init__(self) -> None:
         name = str(self.algorithm)
@@ -70,7 +73,7 @@ class SearchOptions:
         return SearchOptions(algorithm=name, time_limit=self.time_limit, threads=self.threads, **own)
 
     def __hash__(self) -> int:
-        return hash((self.algorithm, self.time_limit, self.threads, self.steps, self.seed))
+        return hash((self.algorithm, self.time_limit, self.threads, self.steps, self.seed, self.cells, self.strict))
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         return _made, (self.to_dict(),)
@@ -78,7 +81,15 @@ class SearchOptions:
     @property
     def options(self) -> Options:
         """The options that are passed to the algorithm."""
-        return Options(self.weights, self.identification, self.steps, self.seed)
+        return Options(
+            self.weights,
+            self.identification,
+            self.steps,
+            self.seed,
+            cells=self.cells,
+            strict=self.strict,
+            threads=self.threads,
+        )
 
     @staticmethod
     def keys() -> tuple[str, ...]:
@@ -99,7 +110,9 @@ def _is_default(option: str, value: object) -> bool:
     """Whether an option has its default value, which a plan does not write."""
     if option in BY_ATTRIBUTE:
         return isinstance(value, Mapping) and not value
-    return value is None if option == "steps" else type(value) is int and value == 0
+    if option == "strict":
+        return value is False
+    return value is None if option in ("steps", "cells") else type(value) is int and value == 0
 
 
 def _made(entry: dict[str, object]) -> SearchOptions:
@@ -122,6 +135,8 @@ OWN: dict[str, tuple[Callable[[object], bool], str]] = {
     ),
     "steps": (lambda value: type(value) is int and value >= 1, "a whole number of at least 1"),
     "seed": (lambda value: type(value) is int and value >= 0, "a whole number of at least 0"),
+    "cells": (lambda value: value in CELLS, f"one of {', '.join(CELLS)}"),
+    "strict": (lambda value: type(value) is bool, "true or false"),
     "levels": (
         lambda value: type(value) is int and value >= 0,
         "a whole number of at least 0 for each quasi-identifying attribute, as in {zip: 2, age: 1}",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from kohorte.data import Role
-from kohorte.identifiers.cells import CellTable
+from kohorte.identifiers.cells import MOST_CELLS, CellTable
 from kohorte.identifiers.classes import Form
 from kohorte.identifiers.detection import suspects_in
 from kohorte.plans.plan import Plan
@@ -17,6 +17,7 @@ SAMPLE = 10_000
 """So many different values of a column are searched; whether nearly every row has its own is counted for all."""
 STAYING = (Role.SENSITIVE, Role.INSENSITIVE)
 SEEMS = "seems to identify people"
+Counted = tuple[pl.Series, pl.Series]
 NAMING = (Form.DIRECT, Form.UNIQUE, Form.FREE_TEXT)
 """Forms that must be removed; places, dates and ages may be quasi-identifiers."""
 
@@ -35,16 +36,39 @@ def seeming_identifiers(source: TableSource, plan: Plan) -> Iterator[tuple[str, 
     source = source.without_marks(plan.missing_values)
     subset = None if plan.subset is None else plan.subset.name
     stated = {*plan.unit.links, *plan.unit.columns, subset}
-    for name in source.columns:
-        attribute = plan.attributes.get(name)
-        if attribute is None or attribute.role not in STAYING or name in stated:
-            continue
+    names = [
+        name
+        for name in source.columns
+        if name in plan.attributes and plan.attributes[name].role in STAYING and name not in stated
+    ]
+    for part in _some_at_a_time(source, names):
+        whole = cells = CellTable.counted(part)
+        if any(len(values) > SAMPLE for values, _ in part.values()):
+            cells = CellTable.counted({name: _sampled(*own) for name, own in part.items()})
+        for name, found in zip(part, suspects_in(cells, source.rows, whole=whole), strict=True):
+            if why := next((one.why for form in NAMING for one in found if one.form is form), ""):
+                yield name, why
+
+
+def _some_at_a_time(source: TableSource, names: Sequence[str]) -> Iterator[dict[str, Counted]]:
+    """The different texts of columns and how often each is shown, for several columns; one with many texts is alone."""
+    part: dict[str, Counted] = {}
+    cells = 0
+    for name in names:
         counted = source.count_shown([name])
-        whole = CellTable.counted(name, counted[name], counted[COUNT])
-        cells = whole
+        if part and (counted.height > SAMPLE or cells + counted.height > MOST_CELLS):
+            yield part
+            part, cells = {}, 0
+        part[name] = counted[name], counted[COUNT]
+        cells += counted.height
         if counted.height > SAMPLE:
-            some = counted.sort(pl.col(name).hash(0), name).head(SAMPLE)
-            cells = CellTable.counted(name, some[name], some[COUNT])
-        found = suspects_in(cells, source.rows, whole=whole)[0]
-        if why := next((one.why for form in NAMING for one in found if one.form is form), ""):
-            yield name, why
+            yield part
+            part, cells = {}, 0
+    if part:
+        yield part
+
+
+def _sampled(values: pl.Series, counts: pl.Series) -> Counted:
+    """Some of the different texts, always the same ones."""
+    some = pl.DataFrame({"text": values, "rows": counts}).sort(pl.col("text").hash(0), "text").head(SAMPLE)
+    return some["text"], some["rows"]

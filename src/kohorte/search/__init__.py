@@ -14,14 +14,14 @@ from kohorte.search.base import (
     Search,
     SearchResult,
 )
+from kohorte.search.best_first import BestFirst
 from kohorte.search.datafly import Datafly
 from kohorte.search.evaluator import Evaluator
-from kohorte.search.exhaustive import Exhaustive
+from kohorte.search.exhaustive import Exhaustive, MinGen
 from kohorte.search.flash import Flash, FlashDepthFirst, FlashTwoPhase
 from kohorte.search.flash_parallel import FlashParallel
 from kohorte.search.full_domain import Goal, all_starred, full_domain, lattice_problem
 from kohorte.search.incognito import Incognito, IncognitoCube
-from kohorte.search.mingen import MinGen
 from kohorte.search.ola import Ola
 from kohorte.search.optimal import Optimal
 from kohorte.search.samarati import Samarati
@@ -29,6 +29,7 @@ from kohorte.search.traversals import BreadthFirst, DepthFirst
 
 SEARCHES: tuple[type[Search], ...] = (
     Optimal,
+    BestFirst,
     Flash,
     FlashDepthFirst,
     FlashTwoPhase,
@@ -47,6 +48,7 @@ assert tuple(search.name for search in SEARCHES) == SEARCH_NAMES, "algorithm_nam
 
 __all__ = [
     "SEARCHES",
+    "BestFirst",
     "BreadthFirst",
     "Datafly",
     "DepthFirst",

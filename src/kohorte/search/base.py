@@ -59,13 +59,18 @@ class Options:
     """The options of single algorithms.
 
     `weights` (Datafly): how readily each attribute is generalized, from 0 (never) to 1. `identification` (mu-Argus):
-    how identifying each attribute is. `steps` and `seed` (hill climbing): the number of steps and the random seed.
+    how identifying each attribute is. `steps` and `seed` (hill climbing, least loss): the number of steps and the
+    random seed. `cells` and `strict` (least loss): what cells may be, and whether regions must not overlap. `threads`
+    never change the answer.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
     identification: Mapping[str, str] = field(default_factory=dict)
     steps: int | None = None
     seed: int = 0
+    cells: str | None = None
+    strict: bool = False
+    threads: int | None = None
 
 
 @dataclass

@@ -319,6 +319,7 @@ class TestFile:
             assert ko.verify(masked, plan).models[0].reached == own.min()
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 def test_every_release_with_a_population_passes_its_verification(seed: int) -> None:
     """`find_candidate` is not verified by itself; verification counts people with polars, from labels alone."""

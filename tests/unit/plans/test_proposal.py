@@ -17,6 +17,7 @@ from kohorte.plans.people.repeated_people import refuse_repeated, repeated_colum
 from kohorte.plans.person import Person
 from kohorte.plans.profile import profile
 from kohorte.plans.proposal import propose
+from kohorte.plans.search_options import SearchOptions
 from kohorte.service.datasets.proposal import proposal
 from kohorte.service.projects.configuration import Dataset, read_plan
 from kohorte.sources import FrameSource
@@ -38,7 +39,10 @@ def survey(columns: int, rows: int = 60) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("columns", [1, 5, 14, 31])
-def test_the_proposed_plan_runs_as_it_is_written_whatever_the_number_of_quasi_identifiers(columns: int) -> None:
+def test_the_proposed_plan_runs_as_it_is_written_whatever_the_number_of_quasi_identifiers(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kohorte.plans.proposal.SECONDS", 1.0)  # the time limit that it writes
     frame = survey(columns)
     plan = propose(frame).plan
     assert plan is not None
@@ -47,11 +51,32 @@ def test_the_proposed_plan_runs_as_it_is_written_whatever_the_number_of_quasi_id
     assert ko.verify(release.data, plan).satisfied
 
 
-def test_an_algorithm_without_a_limit_is_proposed_only_for_many_combinations_and_the_reason_is_given() -> None:
+def test_a_search_without_a_list_is_proposed_only_for_many_combinations_and_the_reason_is_given() -> None:
     few, many = propose(survey(5)), propose(survey(14))
-    assert (few.algorithm, many.algorithm) == ("optimal", "datafly")
-    assert any("algorithm datafly: there are" in reason for reason in many.reasons)
-    assert not any("datafly" in reason for reason in few.reasons)
+    assert few.search == SearchOptions("optimal")
+    assert many.search == SearchOptions("best_first", time_limit=30)
+    assert any("algorithm best_first: there are" in reason for reason in many.reasons)
+    assert not any("best_first" in reason for reason in few.reasons)
+
+
+def ages_and_wards(columns: int) -> pl.DataFrame:
+    """Columns of 1,000 rows that have nothing to do with each other."""
+    draw = random.Random(columns)
+    kinds = (
+        lambda: str(draw.randint(18, 90)),
+        lambda: draw.choice("abcdef"),
+        lambda: str(10115 + 17 * draw.randint(0, 60)),
+    )
+    return pl.DataFrame({f"q{at}": [kinds[at % 3]() for _ in range(1000)] for at in range(columns)})
+
+
+@pytest.mark.parametrize("columns", [14, 31])
+def test_the_search_of_a_wide_table_loses_less_than_datafly(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kohorte.plans.proposal.SECONDS", 3.0)
+    frame = ages_and_wards(columns)
+    plan = propose(frame).plan
+    assert plan is not None
+    assert ko.anonymize(frame, plan).cost < ko.anonymize(frame, replace(plan, search=SearchOptions("datafly"))).cost
 
 
 def test_a_sensitive_column_is_protected_by_a_model() -> None:

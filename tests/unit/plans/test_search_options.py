@@ -37,6 +37,12 @@ def plan(**search):
         {"algorithm": "hill_climbing", "seed": {}},
         {"algorithm": "hill_climbing", "seed": None},
         {"algorithm": "mondrian", "seed": 1},
+        {"algorithm": "mondrian", "cells": "sets"},
+        {"algorithm": "mondrian", "strict": True},
+        {"algorithm": "least_loss", "cells": "boxes"},
+        {"algorithm": "least_loss", "cells": 1},
+        {"algorithm": "least_loss", "strict": 1},
+        {"algorithm": "least_loss", "strict": None},
     ],
 )
 def test_settings_that_do_not_fit_are_refused_with_the_option(search):
@@ -57,6 +63,7 @@ def test_options_survive_yaml_pickling_and_equality(tmp_path):
         {"algorithm": "datafly", "weights": {"zip": 0, "age": 0.25}},
         {"algorithm": "mu_argus", "identification": {"zip": "most"}},
         {"algorithm": "hill_climbing", "steps": 7, "seed": 3, "time_limit": 2.0},
+        {"algorithm": "least_loss", "seed": 3, "cells": "intervals", "strict": True},
     ):
         made = plan(**search)
         path = tmp_path / "plan.yaml"

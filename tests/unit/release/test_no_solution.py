@@ -81,3 +81,15 @@ def test_the_limit_that_is_said_to_do_does_for_models_about_all_classes(make_pla
         ko.anonymize(table, plan)
     assert "would do" not in caught.value.message
     assert "average-risk (threshold = 0.05) fails there, where 0.125 is reached" in caught.value.message
+
+
+def test_no_limit_is_said_to_do_where_suppressed_people_would_look_like_all_others(make_plan: MakePlan) -> None:
+    table = pl.DataFrame({"person": ["p", "q", "r", "r"], "case": ["1", "2", "3", "3"], "a": ["x", "y", "z", "z"]})
+    attributes = {"a": ko.Attribute("quasi-identifying"), "case": ko.Attribute("insensitive")}
+    plan = ko.Plan.from_dict(
+        replace(make_plan("a"), attributes=attributes, models=[KAnonymity(k=2)]).to_dict()
+        | {"person": "person", "linked_by": "case", "suppression_limit": 0.5}
+    )
+    message = refusal(table, plan)
+    assert "2 of 4 rows would have to be suppressed, and there they would look like all others" in message
+    assert "would do" not in message

@@ -103,7 +103,7 @@ def keyed_pseudonyms(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     return frame.with_columns(spelling_keys(as_text(frame[name])).alias(name) for name in names)
 
 
-def shown_originals(table: pl.DataFrame, original: pl.DataFrame | None, plan: Plan) -> tuple[list[str], list[str]]:
+def shown_originals(table: TableSource, original: pl.DataFrame | None, plan: Plan) -> tuple[list[str], list[str]]:
     """Say where a release shows values of the original table instead of pseudonyms: problems and open points.
 
     Pseudonyms that keep a format can coincide with the number of somebody else. If most values coincide, they are none.
@@ -117,7 +117,7 @@ def shown_originals(table: pl.DataFrame, original: pl.DataFrame | None, plan: Pl
                 f"whether {name!r} shows pseudonyms of the domain {domain!r} was not checked: give the original table"
             )
             continue
-        texts = as_text(table[name]).drop_nulls()
+        texts = table.count_shown([name])[name].drop_nulls()
         shown = spelling_keys(texts.filter(texts != SUPPRESSED)).unique()
         same = int(shown.is_in(spelling_keys(as_text(original[name])).drop_nulls().unique().implode()).sum())
         said = f"{count(same)} of {count(len(shown), 'value')} of {name!r} also occur in the original table"

@@ -90,6 +90,7 @@ def test_a_population_with_one_row_per_person_is_no_open_point(tmp_path: Path) -
         assert not any("population" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_random_populations_agree_with_a_count_by_hand(tmp_path: Path) -> None:
     for seed in range(40):
         dice = random.Random(seed)
