@@ -85,7 +85,7 @@ def timed(frame: pl.DataFrame, plan: ko.Plan) -> tuple[float, SearchResult]:
 
 
 def two_threads() -> list[Line]:
-    """Two threads against one, in turn: the same answer, and at most two thirds of the time."""
+    """The number of threads that the program chooses against one, in turn: the same answer, and never slower."""
     lines = []
     if tables.available():
         adult = ko.read_table(tables.DATA / "adult.csv").frame
@@ -99,18 +99,20 @@ def two_threads() -> list[Line]:
 
 
 def _threads(what: str, frame: pl.DataFrame, plan: ko.Plan, *, repetitions: int) -> Line:
-    seconds, found = {1: float("inf"), 2: float("inf")}, {}
+    seconds: dict[int | None, float] = {1: float("inf"), None: float("inf")}
+    found = {}
     for _ in range(repetitions):
         for threads in seconds:
             own, result = timed(frame, replace(plan, search=ko.SearchOptions(threads=threads)))
             seconds[threads] = min(seconds[threads], own)
             found[threads] = result
     return Line(
-        f"two threads, {what}",
-        right=found[1].best == found[2].best and found[2].optimal,
-        seconds=seconds[2],
-        target=seconds[1] / 1.5,
-        note=f"{seconds[1] / seconds[2]:.2f} times as fast; {found[1].checked} and {found[2].checked} checks",
+        f"threads by default, {what}",
+        right=found[1].best == found[None].best and found[None].optimal,
+        seconds=seconds[None],
+        target=1.1 * seconds[1],
+        note=f"{seconds[1] / seconds[None]:.2f} times as fast as one; "
+        f"{found[1].checked} and {found[None].checked} checks",
     )
 
 

@@ -48,6 +48,14 @@ def generated(rows: int) -> Iterator[tuple[pl.DataFrame, ko.Plan]]:
         yield ko.cohort(rows, wide=True), ko.Plan.from_yaml(Path(folder, "plan.yaml"))
 
 
+SENSITIVE_MODELS: Mapping[str, Mapping[str, object]] = {
+    "distinct": {"model": "l-diversity_distinct", "l": 2},
+    "recursive": {"model": "l-diversity_recursive", "c": 4, "l": 3},
+    "hierarchical": {"model": "t-closeness_hierarchical", "t": 0.2},
+}
+"""What studies of several parties ask of the sensitive attribute, besides k = 5."""
+
+
 def sensitive_plan(table: str, *, limit: float, models: Sequence[Mapping[str, object]] = ()) -> ko.Plan:
     """Return the plan of a benchmark with a sensitive attribute: k = 5 and these models for it."""
     sensitive = SENSITIVE[table]

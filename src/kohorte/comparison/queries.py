@@ -31,8 +31,18 @@ class Condition:
     high: int
     mask: Bools | None = field(default=None, repr=False)
 
+    def share_of_cells(self, table: Shown) -> Floats:
+        """The share of each cell's positions that the condition covers, in the attribute of a table."""
+        listed, highs = table.listed[self.attribute], table.highs[self.attribute]
+        if listed is None:
+            return self.covered(table.lows[self.attribute], highs)
+        if self.mask is not None:
+            return listed.inside(self.mask)
+        positions = np.arange(int(highs.max()) + 1)
+        return listed.inside((positions >= self.low) & (positions <= self.high))
+
     def covered(self, lows: Counts, highs: Counts) -> Floats:
-        """The share of each cell's positions that the condition covers."""
+        """The share of the positions of each interval that the condition covers."""
         lengths = highs - lows + 1
         if self.mask is None:
             common = np.minimum(highs, self.high) - np.maximum(lows, self.low) + 1
@@ -98,8 +108,7 @@ def estimates(queries: Sequence[Query], table: Shown) -> Floats:
         for number in numbers:
             shares = counts
             for condition, of_class in zip(queries[number], kinds, strict=True):
-                axis = condition.attribute
-                shares = shares * condition.covered(table.lows[axis], table.highs[axis])[of_class]
+                shares = shares * condition.share_of_cells(table)[of_class]
             answers[number] = shares.sum()
     return answers
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.comparison.outcome import Accuracy
-from kohorte.comparison.shown import Shown, original, shown
+from kohorte.comparison.shown import Listed, Shown, original, shown
 from kohorte.data import Role, as_text
 from kohorte.errors import InputError, nearest
 from kohorte.hierarchies import SUPPRESSED, Builder
@@ -124,11 +124,15 @@ class Features:
         positions = np.arange(line.length, dtype=np.int64)
         return cls(line, positions, positions)
 
-    def matrix(self, lows: Counts, highs: Counts) -> Floats:
+    def matrix(self, lows: Counts, highs: Counts, listed: Listed | None) -> Floats:
         """A row per cell: the share of its positions in each group, or the middle and the width of its interval."""
         if self.firsts is None or self.lasts is None:
             begin, end = self.line.measures[lows], self.line.measures[highs]
             return np.stack([(begin + end) / 2, end - begin], axis=1)
+        if listed is not None:
+            order = np.argsort(self.firsts)
+            group_of = order[np.searchsorted(self.firsts[order], np.arange(self.line.length), side="right") - 1]
+            return listed.by_group(group_of, len(order))
         common = np.minimum(highs[:, None], self.lasts) - np.maximum(lows[:, None], self.firsts) + 1
         shares: Floats = np.maximum(common, 0) / (highs - lows + 1)[:, None]
         return shares
@@ -207,8 +211,9 @@ class Task:
 
     def _design(self, table: Shown, kinds: Sequence[Counts]) -> Floats:
         """The features of rows that show these cells."""
-        parts = zip(self.features, table.lows, table.highs, kinds, strict=True)
-        return np.concatenate([feature.matrix(lows, highs)[of_rows] for feature, lows, highs, of_rows in parts], axis=1)
+        cells = zip(table.lows, table.highs, table.listed, strict=True)
+        parts = zip(self.features, cells, kinds, strict=True)
+        return np.concatenate([feature.matrix(*of_cells)[of_rows] for feature, of_cells, of_rows in parts], axis=1)
 
     def _widths(self) -> list[int]:
         """The indices of the width features; an original value has no width and gets the training average.

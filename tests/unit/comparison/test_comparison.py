@@ -262,6 +262,7 @@ def test_a_column_that_is_mostly_suppressed_can_be_a_task(cohort: tuple[pl.DataF
     assert all(outcome.accuracy is not None for outcome in found.released)
 
 
+@pytest.mark.slow
 def test_every_algorithm_makes_a_release_or_says_why_not(cohort: tuple[pl.DataFrame, ko.Plan]) -> None:
     frame, plan = cohort
     found = ko.compare_algorithms(frame, plan, queries=20, time_limit=3)

@@ -1,0 +1,1 @@
+"""Ways to group rows, compared: published methods beside least_loss, on four tables."""
