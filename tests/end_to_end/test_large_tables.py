@@ -145,3 +145,42 @@ def test_what_a_killed_command_left_is_removed_by_the_next_one(run: Run, patient
     ran = run("anonymize", "in.csv", "--plan", "plan.yaml", "--output", "out.csv", "--engine", "duckdb")
     assert "what 1 killed command left was removed" in ran.err
     assert not list(folder.glob(".*"))
+
+
+@pytest.mark.usefixtures("patients", "folder")
+def test_verify_and_lattice_count_a_file_that_stays_on_disk(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = ("--plan", "plan.yaml")
+    assert run("anonymize", "in.parquet", *plan, "--output", "out.parquet").code == 0
+    local = [run("verify", "out.parquet", *plan, "--json"), run("lattice", "in.parquet", *plan, "--json")]
+    for verb in ("verify", "lattice"):
+        monkeypatch.setattr(f"kohorte.cli.verbs.{verb}.read_data", None)  # nobody reads it into memory
+    large = [
+        run("verify", "out.parquet", *plan, "--json", "--memory-limit", "500MB"),
+        run("lattice", "in.parquet", *plan, "--json", "--engine", "duckdb"),
+    ]
+    assert [ran.json for ran in large] == [ran.json for ran in local]
+    assert [ran.code for ran in large] == [0, 0]
+    assert large[0].json["verdict"]["standing"] == local[0].json["verdict"]["standing"]
+    failed = run("verify", "in.parquet", *plan, "--json", "--engine", "duckdb")
+    assert failed.code == 1
+    assert any("'name'" in problem for problem in failed.json["problems"])
+
+
+@pytest.mark.usefixtures("patients", "folder")
+def test_verify_needs_the_rows_of_a_csv_file_and_of_the_original(run: Run) -> None:
+    for data, more in (("in.csv", []), ("in.parquet", ["--population", "in.csv"])):
+        ran = run("verify", data, "--plan", "plan.yaml", "--engine", "duckdb", *more)
+        assert ran.code == 2
+        assert "source-row-by-row" in ran.err
+
+
+@pytest.mark.usefixtures("patients", "folder")
+@pytest.mark.parametrize("verb", ["risk", "profile", "tradeoff", "attack", "algorithms"])
+def test_what_reads_a_file_refuses_an_address_and_repeats_no_password(run: Run, verb: str) -> None:
+    plan = [] if verb == "profile" else ["--plan", "plan.yaml"]
+    for address in ("postgresql://anna:0penSesame@db/clinic/visits", "s3://key:0penSesame@bucket/visits.parquet"):
+        ran = run(verb, address, *plan)
+        assert ran.code == 2, ran.out
+        assert "source-row-by-row" in ran.err
+        assert "verify" in ran.err
+        assert "0penSesame" not in ran.err + ran.out

@@ -1,7 +1,8 @@
-"""Random tables and plans, the same in every source: in memory, in DuckDB and in PostgreSQL."""
+"""Random tables and plans, the same in every source: in memory, in DuckDB, in PostgreSQL and in Spark."""
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +15,14 @@ import numpy as np
 import polars as pl
 import psycopg
 
-from kohorte.data import read_table
+from kohorte.data import read_table, to_polars
 from kohorte.errors import KohorteError
 from kohorte.plans import Plan
 from kohorte.release import find_candidate, write_release
 from kohorte.release.sinks.database import write_to_database
-from kohorte.sources import COUNT, DuckDbSource, FrameSource, PostgresqlSource, TableSource
+from kohorte.release.sinks.folder import write_folder
+from kohorte.sources import COUNT, DuckDbSource, FrameSource, PostgresqlSource, SparkSource, TableSource
+from testbed import tables
 
 TYPES = {
     pl.String: "text",
@@ -54,7 +57,7 @@ class SourceProblem:
     """A table and the plan for it, as data."""
 
     frame: pl.DataFrame
-    plan: dict[str, Any]
+    plan: dict[str, Any] | Plan
 
 
 def random_problem(seed: int, folder: Path) -> SourceProblem:
@@ -124,6 +127,11 @@ def _frame(random: np.random.Generator, rows: int) -> pl.DataFrame:
     )
 
 
+def of_table(name: str, plan: Plan) -> SourceProblem:
+    """A public table, and a plan for it."""
+    return SourceProblem(read_table(tables.DATA / f"{name}.csv").frame, plan)
+
+
 @dataclass(frozen=True)
 class Found:
     """What a source makes of a problem: figures and rows of the release, or the code of the error."""
@@ -137,9 +145,9 @@ class Found:
     rows: tuple[tuple[tuple[str | None, ...], int], ...] = ()
 
 
-def _found(source: TableSource, stated: dict[str, Any], write: Any) -> Found:
+def _found(source: TableSource, stated: dict[str, Any] | Plan, write: Any) -> Found:
     try:
-        candidate = find_candidate(source, Plan.from_dict(stated))
+        candidate = find_candidate(source, stated if isinstance(stated, Plan) else Plan.from_dict(stated))
     except KohorteError as error:
         return Found(error.code)
     certificate, table = write(candidate)
@@ -172,6 +180,19 @@ def found_in_duckdb(problem: SourceProblem, folder: Path) -> Found:
 
     def write(candidate: Any) -> tuple[Any, TableSource]:
         return write_release(candidate, output, force=True), FrameSource(read_table(output).frame)
+
+    return _found(source, problem.plan, write)
+
+
+def found_in_spark(problem: SourceProblem, folder: Path, session: Any) -> Found:
+    """The release of a Parquet file by Spark, written as a folder."""
+    output = folder / "spark.parquet"
+    shutil.rmtree(output, ignore_errors=True)
+    source = SparkSource.at(_written(problem, folder), session)
+
+    def write(candidate: Any) -> tuple[Any, TableSource]:
+        certificate = write_folder(candidate, output, source=source, force=True)
+        return certificate, FrameSource(to_polars(pl.read_parquet(output / "*.parquet"))[0])
 
     return _found(source, problem.plan, write)
 

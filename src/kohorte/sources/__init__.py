@@ -1,4 +1,4 @@
-"""Where the rows of a table are: in memory, or in DuckDB. Sources know nothing about privacy."""
+"""Where the rows of a table are: in memory, in DuckDB, PostgreSQL or Spark. Sources know nothing about privacy."""
 
 from kohorte.sources.base import COUNT, TableSource, Tuples, Written, spread
 from kohorte.sources.duckdb import DuckDbSource
@@ -15,8 +15,9 @@ from kohorte.sources.missing import Missing
 from kohorte.sources.persons import PersonColumns, Persons, classes_of_rows, numbered_keys
 from kohorte.sources.postgresql import PostgresqlSource
 from kohorte.sources.sensitive import SensitiveColumn, counted_as
+from kohorte.sources.spark import SparkSource
 
-SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource, PostgresqlSource)
+SOURCES: tuple[type[TableSource], ...] = (FrameSource, DuckDbSource, PostgresqlSource, SparkSource)
 
 __all__ = [
     "COUNT",
@@ -31,6 +32,7 @@ __all__ = [
     "Persons",
     "PostgresqlSource",
     "SensitiveColumn",
+    "SparkSource",
     "TableSource",
     "Tuples",
     "Written",

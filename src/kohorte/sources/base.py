@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import FormulaCells, Formulas
+from kohorte.errors import InputError
 from kohorte.kernels.arrays import Bools, Codes, Counts
 
 COUNT = "\0count"
@@ -106,6 +107,27 @@ class TableSource(Protocol):
 
     def reread(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> Written:
         """Read the table that `write` has written, without the apostrophes that it put before formulas."""
+
+
+class OutsideSource:
+    """What all tables share whose rows do not come into memory."""
+
+    place: ClassVar[str]
+    """Where the rows are, in words: DuckDB, PostgreSQL, Spark."""
+
+    columns: tuple[str, ...]
+
+    def where(self, tuples: Tuples, selected: Bools) -> str:
+        """Say how many rows have the selected tuples."""
+        count = int(tuples.counts[selected].sum())
+        return f"{count:,} row{'' if count == 1 else 's'}"
+
+    def in_memory(self, purpose: str) -> pl.DataFrame:
+        """Refuse, because the rows stay where they are."""
+        raise InputError(
+            f"{purpose} works row by row, which a table in {self.place} does not support; read the file instead",
+            code="source-row-by-row",
+        )
 
 
 def spread(counted: pl.DataFrame, name: str) -> pl.Series:

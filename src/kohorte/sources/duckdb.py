@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator, Mapping
 from copy import copy
@@ -13,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from kohorte.data import FormulaCells, Formulas, sha256_of
-from kohorte.data.columns import quoted
+from kohorte.data.columns import is_coded, quoted
 from kohorte.data.formulas import unquote_formulas
 from kohorte.data.table import PARQUET, refuse_format
 from kohorte.errors import InputError
@@ -22,6 +21,7 @@ from kohorte.progress import ProgressCallback
 from kohorte.sources.base import Written
 from kohorte.sources.batches import TableBatches, fill_table_in_batches
 from kohorte.sources.duckdb_database import Database, failures
+from kohorte.sources.frame import numbered
 from kohorte.sources.parquet_files import ParquetFiles, only
 from kohorte.sources.sql import ID, ROW, SqlSource, quoted_name, quoted_text, refuse_own_names
 
@@ -106,14 +106,6 @@ class DuckDbSource(SqlSource):
     def sha256(self) -> str:
         """The hash of the file; of several, the hash of the list of their hashes and names, as sha256sum prints it."""
         return sha256_of(self.path) if self._hash is None else self._hash.sha256
-
-    def refuse_among_files(self, output: Path) -> None:
-        """Refuse an output in a folder whose files are the table: the next time it would be a part of it."""
-        if self.path.is_dir() and Path(os.path.realpath(output)).is_relative_to(os.path.realpath(self.path)):
-            raise InputError(
-                f"{output}: all files of this folder are the table that is released; write into another folder",
-                code="output-is-input",
-            )
 
     # How DuckDB does what all databases do
 
@@ -227,6 +219,9 @@ def _cleaned(name: str, dtype: pl.DataType) -> str:
 
 def _coded(texts: pl.Series) -> tuple[list[str | None], Codes]:
     """The distinct texts, and the position of each among them."""
+    if is_coded(texts):
+        values, codes = numbered(texts)
+        return [*values, None], codes
     distinct = texts.unique()
     positions = pl.DataFrame({"text": distinct}).with_row_index("at")
     found = pl.DataFrame({"text": texts}).join(

@@ -61,6 +61,12 @@ class EncodedColumn:
         """The labels of generalized codes."""
         return pl.Series(self.name, self.labels[level], dtype=pl.String).gather(generalized)
 
+    def coded(self, level: int) -> pl.Series:
+        """The labels of the column at a level, or `*`, as numbers of labels, not as a text for each row."""
+        labels = self.labels[level]
+        known = pl.Enum(list(dict.fromkeys(label for label in (*labels, SUPPRESSED) if label is not None)))
+        return pl.Series(self.name, labels, dtype=known).gather(self.maps[level][self.codes])
+
 
 @dataclass(frozen=True, eq=False)
 class EncodedPopulation:
@@ -164,17 +170,17 @@ class EncodedTable:
         return self.chosen(np.repeat(np.arange(len(self.weights)), self.weights))
 
     def shown(self, node: Node, kept: Bools) -> pl.DataFrame:
-        """The tuples generalized to a node, with `*` in all that are not kept.
+        """The tuples generalized to a node as coded columns, with `*` in all that are not kept.
 
         Columns at level 0 are left out if nothing is suppressed, because they do not change.
         """
         whole = bool(kept.all())
         levels = zip(self.columns, node, strict=True)
         chosen = [(column, level) for column, level in levels if not whole or level + column.finest]
-        columns = [column.generalized(level) for column, level in chosen]
+        columns = [column.coded(level) for column, level in chosen]
         if not whole:
-            stars = pl.Series([SUPPRESSED]).new_from_index(0, len(kept))
-            columns = [column.zip_with(pl.Series(kept), stars) for column in columns]
+            which = pl.Series(kept)
+            columns = [column.zip_with(which, pl.Series([SUPPRESSED], dtype=column.dtype)) for column in columns]
         return pl.DataFrame(columns)
 
 
@@ -360,9 +366,11 @@ _Level = tuple[Codes, tuple[str | None, ...], Floats]
 
 def _level(hierarchy: Hierarchy, level: int, positions: np.ndarray[tuple[int], np.dtype[np.int64]]) -> _Level:
     """Number the groups of a level that occur in the data: (code -> group, label of group, share of group)."""
-    used, mapped = np.unique(hierarchy.groups[level][positions], return_inverse=True)
-    labels = hierarchy.labels[level]
-    return mapped.astype(np.uint32), tuple(labels[group] for group in used), hierarchy.shares[level][used]
+    groups, labels = hierarchy.groups[level][positions], hierarchy.labels[level]
+    occurs = np.bincount(groups, minlength=len(labels)) > 0  # np.unique would load all of numpy.ma
+    mapped = (np.cumsum(occurs) - 1).astype(np.uint32)[groups]
+    used = np.flatnonzero(occurs)
+    return mapped, tuple(labels[group] for group in used.tolist()), hierarchy.shares[level][used]
 
 
 def _with_missing(hierarchy: Hierarchy, levels: Sequence[_Level]) -> list[_Level]:

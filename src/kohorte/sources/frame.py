@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from kohorte.data import Formulas, as_text, fill_table, parse_table, without_marks, without_quotes
+from kohorte.data import Formulas, as_text, categories_as_text, fill_table, parse_table, without_marks, without_quotes
+from kohorte.data.columns import is_coded
 from kohorte.kernels import Grouper
 from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.sources.base import COUNT, Tuples, Written
@@ -26,7 +27,8 @@ lost. Measured once with 1,000,000 rows and nine columns: numbering all values t
 class FrameSource:
     """The rows of a frame; identical tuples are merged, unless `merged` is False.
 
-    `counts` is given if each row of the frame stands for several rows of a table.
+    `counts` is given if each row of the frame stands for several rows of a table. Columns that repeat few texts may be
+    coded (`is_coded`); `in_memory` returns texts.
     """
 
     name: ClassVar[str] = "frame"
@@ -47,6 +49,11 @@ class FrameSource:
         """The number of rows."""
         return self._frame.height if self._counts is None else int(self._counts.sum())
 
+    @property
+    def weights(self) -> Counts:
+        """How many rows of the table each row of the frame stands for."""
+        return np.ones(self._frame.height, dtype=np.int64) if self._counts is None else self._counts
+
     def without_marks(self, marks: Sequence[str]) -> FrameSource:
         """Return the table in which cells with one of these texts are missing."""
         if not marks:
@@ -58,9 +65,9 @@ class FrameSource:
         names, values = tuple(columns), []
         codes: Codes = np.empty((len(names), self._frame.height), dtype=np.uint32)
         for own, name in zip(codes, names, strict=True):
-            distinct, own[:] = _numbered(as_text(self._frame[name]))
+            distinct, own[:] = numbered(self._frame[name])
             values.append(distinct)
-        weights = np.ones(self._frame.height, dtype=np.int64) if self._counts is None else self._counts
+        weights = self.weights
         if not self._merged:
             return Tuples(names, tuple(values), codes.T, weights, merged=False)
         grouper = Grouper([[np.arange(len(own) + 1, dtype=np.uint32)] for own in values])
@@ -73,21 +80,27 @@ class FrameSource:
 
     def count_shown(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return the distinct tuples of these columns as text, with their counts."""
-        texts = pl.DataFrame([as_text(self._frame[name]) for name in columns])
+        shown = (self._frame[name] for name in columns)
+        cells = pl.DataFrame([column if is_coded(column) else as_text(column) for column in shown])
         if self._counts is None:
-            return texts.group_by(pl.all(), maintain_order=True).len(name=COUNT)
-        counted = texts.with_columns(pl.Series(COUNT, self._counts)).group_by(texts.columns, maintain_order=True)
-        return counted.agg(pl.col(COUNT).sum())
+            return categories_as_text(cells.group_by(pl.all(), maintain_order=True).len(name=COUNT))
+        counted = cells.with_columns(pl.Series(COUNT, self._counts)).group_by(cells.columns, maintain_order=True)
+        return categories_as_text(counted.agg(pl.col(COUNT).sum()))
 
     def where(self, tuples: Tuples, selected: Bools) -> str:
         """Say how many rows have the selected tuples, and name the first ones."""
         of_row = self._tuple_of_row.get(tuples.columns)
         return which_rows(pl.Series(selected if of_row is None else selected[of_row]))
 
-    def in_memory(self, purpose: str) -> pl.DataFrame:
-        """Return the frame."""
-        del purpose
+    @property
+    def cells(self) -> pl.DataFrame:
+        """The frame as it is, with coded columns."""
         return self._frame
+
+    def in_memory(self, purpose: str) -> pl.DataFrame:
+        """Return the frame, with texts."""
+        del purpose
+        return categories_as_text(self._frame)
 
     def released(
         self, tuples: Tuples, shown: pl.DataFrame, *, without: Sequence[str] = (), shuffled: bool
@@ -111,15 +124,20 @@ class FrameSource:
 
     def reread(self, target: Path, output: Path, *, separator: str, formulas: Formulas = Formulas.AS_IS) -> Written:
         """Read the file into a new frame."""
-        file, cells = without_quotes(parse_table(target.read_bytes(), output, separator=separator), formulas)
+        coded = [column.name for column in self._frame.iter_columns() if is_coded(column)]
+        read = parse_table(target.read_bytes(), output, separator=separator, coded=coded)
+        file, cells = without_quotes(read, formulas)
         return Written(FrameSource(file.frame), file.sha256, cells)
 
 
-def _numbered(text: pl.Series) -> tuple[pl.Series, Codes]:
+def numbered(column: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the distinct values of a column in their order, and the number of each row's value; missing is last.
 
     The values of a sample are most often all there are, which saves the search for distinct values in all rows.
     """
+    if is_coded(column):
+        return _renumbered(column)
+    text = as_text(column)
     values = text.gather_every(max(1, len(text) // SAMPLE)).drop_nulls().unique().sort()
     if len(values) > FEW_VALUES:
         values = text.drop_nulls().unique().sort()
@@ -131,6 +149,17 @@ def _numbered(text: pl.Series) -> tuple[pl.Series, Codes]:
         codes = np.append(_codes(known, values), np.uint32(0))[codes]
         codes[others] = _codes(rest, values)
     return values, codes
+
+
+def _renumbered(column: pl.Series) -> tuple[pl.Series, Codes]:
+    """The same for a coded column, whose numbers are in the order of reading."""
+    used = column.drop_nulls().unique()
+    order = used.cast(pl.String).arg_sort()
+    numbers = used.to_physical().cast(pl.UInt32).gather(order).to_numpy()
+    beyond = int(numbers.max(initial=0)) + 1
+    new = np.full(beyond + 1, len(used), dtype=np.uint32)
+    new[numbers] = np.arange(len(used))
+    return used.cast(pl.String).gather(order), new[column.to_physical().cast(pl.UInt32).fill_null(beyond).to_numpy()]
 
 
 def _codes(text: pl.Series, values: pl.Series) -> Codes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,13 +65,29 @@ class ParquetFiles:
         return cls(path, files, whole, partitions)
 
     @property
+    def root(self) -> Path:
+        """The folder above all files."""
+        if self.files == (self.path,):
+            return self.path.parent
+        return self.path if self.path.is_dir() else _root(self.path)
+
+    @property
     def sha256(self) -> str:
         """The hash of the file; of several, the hash of the list of their hashes and names, as sha256sum prints it."""
         if self.files == (self.path,):
             return sha256_of(self.path)
-        root = self.path if self.path.is_dir() else _root(self.path)
+        root = self.root
         lines = (f"{sha256_of(file)}  {file.relative_to(root).as_posix()}\n" for file in self.files)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def refuse_among_files(path: Path, output: Path) -> None:
+    """Refuse an output in a folder whose files are the table: the next time it would be a part of it."""
+    if path.is_dir() and Path(os.path.realpath(output)).is_relative_to(os.path.realpath(path)):
+        raise InputError(
+            f"{output}: all files of this folder are the table that is released; write into another folder",
+            code="output-is-input",
+        )
 
 
 def is_several(path: Path) -> bool:

@@ -17,8 +17,7 @@ import polars as pl
 
 from kohorte.data import as_text, categories_as_text
 from kohorte.errors import InputError
-from kohorte.kernels.arrays import Bools
-from kohorte.sources.base import Tuples
+from kohorte.sources.base import OutsideSource, Tuples
 from kohorte.sources.frame import FrameSource
 
 OWN = "\1"
@@ -35,17 +34,13 @@ class Counted:
     tuples: int
 
 
-class SqlSource:
+class SqlSource(OutsideSource):
     """A table that is the result of a query; only distinct tuples and counts come into memory.
 
     It does not support what needs single rows: recoders, subsets of flagged rows, pseudonyms, decorrelation.
     """
 
     name: ClassVar[str]
-    place: ClassVar[str]
-    """Where the rows are, in words: DuckDB, PostgreSQL."""
-
-    columns: tuple[str, ...]
     _query: str
     _written: str
     """The query with the rows in the order in which they are written."""
@@ -138,18 +133,6 @@ class SqlSource:
             self._grouped[names] = Counted(table, source, raw.height)
         return self._grouped[names]
 
-    def where(self, tuples: Tuples, selected: Bools) -> str:
-        """Say how many rows have the selected tuples."""
-        count = int(tuples.counts[selected].sum())
-        return f"{count:,} row{'' if count == 1 else 's'}"
-
-    def in_memory(self, purpose: str) -> pl.DataFrame:
-        """Refuse, because the rows stay in the database."""
-        raise InputError(
-            f"{purpose} works row by row, which a table in {self.place} does not support; read the file instead",
-            code="source-row-by-row",
-        )
-
     def released(self, tuples: Tuples, shown: pl.DataFrame, *, without: Sequence[str] = (), shuffled: bool) -> Self:
         """Return the table with the columns of `shown` instead of its own."""
         kept = [name for name in self.columns if name not in without]
@@ -170,7 +153,7 @@ class SqlSource:
     def _labelled(self, tuples: Tuples, shown: pl.DataFrame) -> tuple[str, dict[str, str]]:
         """Make a temporary table of the tuples with what they show; return its name, and the columns of the texts."""
         counted = self._group(tuples.columns)
-        by_value = counted.source.released(tuples, shown, shuffled=False).in_memory("")
+        by_value = counted.source.released(tuples, shown, shuffled=False).cells
         labels, known = f"labels_{secrets.token_hex(8)}", f"known_{secrets.token_hex(8)}"
         own = {name: f"{OWN}c{number}" for number, name in enumerate(shown.columns)}
         self._store_labels(labels, {own[name]: by_value[name] for name in shown.columns})

@@ -365,3 +365,26 @@ def test_a_command_that_is_ended_in_the_middle_leaves_nothing(database: str, tmp
     while len(tables(database)) > 1:
         assert time.monotonic() < end
     assert tables(database) == ["patients"]
+
+
+def test_verify_and_lattice_count_a_table_where_it_is(
+    database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    released(database)
+    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
+    files = {}
+    for table in ("patients", "release"):
+        with connected(database) as connection:
+            found = connection.execute(f"SELECT * FROM {table}")
+            names = [one.name for one in found.description or ()]
+            frame = pl.DataFrame(found.fetchall(), schema=names, orient="row")
+        files[table] = tmp_path / f"{table}.parquet"
+        frame.write_parquet(files[table])
+    for verb, table, code in (("verify", "release", 0), ("verify", "patients", 1), ("lattice", "patients", 0)):
+        given = ("--plan", str(tmp_path / "plan.yaml"), "--json")
+        answers = []
+        for data in (at(database, table), str(files[table])):
+            assert main([verb, data, *given]) == code
+            answers.append(json.loads(capsys.readouterr().out))
+        assert answers[0] == answers[1]
+    assert tables(database) == ["patients", "release", "release_certificate"]

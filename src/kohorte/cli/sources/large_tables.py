@@ -16,20 +16,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kohorte.cli.progress import TerminalProgress
     from kohorte.plans import Plan
-    from kohorte.sources import DuckDbSource, PostgresqlSource
+    from kohorte.sources import DuckDbSource, PostgresqlSource, SparkSource
 
 LARGE = 256 << 20
 """A file of so many bytes is read with DuckDB; our own choice, without a recorded measurement."""
 
-ENGINES = ("local", "duckdb")
+ENGINES = ("local", "duckdb", "spark")
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    """Add --engine, --query and --memory-limit."""
+    """Add --engine, --master, --query and --memory-limit."""
     parser.add_argument(
         "--engine",
         choices=ENGINES,
-        help="local reads the table into memory, duckdb leaves it on disk (default: by the size of the file)",
+        help="local reads the table into memory, duckdb leaves it on disk, spark with its workers (default: by the "
+        "size of the file)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="where Spark runs: local[4], spark://HOST:7077, yarn, or sc://HOST:15002 for Spark Connect (default: what "
+        "Spark's own settings say)",
     )
     parser.add_argument(
         "--query", metavar="SQL", help="rows to take instead of a table, if DATA is the address of a database"
@@ -40,11 +47,17 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 
 
 def outside_table(
-    options: argparse.Namespace, plan: Plan, progress: TerminalProgress, *, output: str | None
-) -> DuckDbSource | PostgresqlSource | None:
-    """The table whose rows do not come into memory; None if it is a file that is read."""
+    options: argparse.Namespace, plan: Plan, progress: TerminalProgress, *, output: str | None = None
+) -> DuckDbSource | PostgresqlSource | SparkSource | None:
+    """The table whose rows do not come into memory; None if it is a file that is read.
+
+    It may be released to `output`; without one, it is only counted.
+    """
+    from kohorte.cli.sources.spark_tables import in_spark, wants_spark
     from kohorte.sources.postgresql_session import is_database
 
+    if wants_spark(options):
+        return in_spark(options, by_row(options, plan), progress, output=output)
     if is_database(options.data):
         return _in_database(options, plan, progress)
     if options.query is not None:
@@ -132,14 +145,24 @@ def by_row(options: argparse.Namespace, plan: Plan) -> str:
     from kohorte.release.algorithms import is_recoder
 
     given = {
+        "verify of a CSV file": options.verb == "verify" and _is_csv(options.data),
+        "--population": getattr(options, "population", None) is not None,
         "--report": getattr(options, "report", None) is not None,
         "--ledger": getattr(options, "ledger", None) is not None,
-        f"algorithm {plan.search.algorithm}": is_recoder(plan.search.algorithm),
+        f"algorithm {plan.search.algorithm}": hasattr(options, "algorithm") and is_recoder(plan.search.algorithm),
         "a plan with pseudonyms": bool(plan.pseudonyms),
         "a subset flagged by a column": plan.subset is not None,
         "decorrelate": plan.decorrelate is not None,
     }
     return next((what for what, is_given in given.items() if is_given), "")
+
+
+def _is_csv(name: str) -> bool:
+    """Whether the table is a CSV file, whose cells may have an apostrophe before formulas."""
+    from kohorte.data.table import PARQUET
+
+    path = Path(name)
+    return path.is_file() and path.suffix.lower() not in PARQUET
 
 
 def _is_large(name: str) -> bool:

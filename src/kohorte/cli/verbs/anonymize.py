@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kohorte.release import Candidate, Certificate
     from kohorte.release.telling.verdict import Verdict
     from kohorte.report.facts import Facts
-    from kohorte.sources import DuckDbSource, PostgresqlSource
+    from kohorte.sources import DuckDbSource, PostgresqlSource, SparkSource
 
 EPILOG = """\
 examples:
@@ -41,6 +41,7 @@ examples:
   kohorte anonymize visits.parquet --plan plan.yaml --output release.parquet --memory-limit 4GB    beyond memory
   kohorte anonymize visits/ --plan plan.yaml --output release.parquet          all Parquet files of a folder
   kohorte anonymize postgresql://anna@db/clinic/visits --plan plan.yaml --output postgresql://anna@db/clinic/release
+  kohorte anonymize visits/ --plan plan.yaml --output release.parquet --engine spark --master spark://head:7077
   kohorte anonymize stays.csv --plan plan.yaml --output release.csv --folder trust    if the plan names a domain
 
 A certificate is written next to the output, as release.certificate.json and release.certificate.txt.
@@ -102,7 +103,7 @@ def _released(
     """Make and write the release; return it with certificate, verdict and the seconds of each step."""
     from kohorte.release import find_candidate, write_release
     from kohorte.release.write import only_files
-    from kohorte.sources import PostgresqlSource
+    from kohorte.sources import PostgresqlSource, SparkSource
 
     stated = about(options)
     plan = _plan(options)
@@ -110,7 +111,7 @@ def _released(
     _refuse_files(options, plan)
     pseudonymize = _pseudonyms(options, plan)
     ledger = options.recorded = recording(options, plan, closing)
-    table: TableFile | DuckDbSource | PostgresqlSource
+    table: TableFile | DuckDbSource | PostgresqlSource | SparkSource
     outside = outside_table(options, plan, progress, output=options.output)
     if outside is not None:
         table, facts, read = outside, None, time.perf_counter()
@@ -128,6 +129,10 @@ def _released(
         written = {"force": options.force, "about": stated, "progress": progress, "language": options.reader.code}
         if isinstance(table, PostgresqlSource):
             certificate = write_to_database(release, options.output, source=table, **written)
+        elif isinstance(table, SparkSource):
+            from kohorte.release.sinks.folder import write_folder
+
+            certificate = write_folder(release, output, source=table, **written)
         else:
             certificate = write_release(release, output, source=table, commit=commit, **written)
     if facts is not None:
@@ -152,7 +157,8 @@ def _found_in_memory(
     from kohorte.sources import FrameSource
 
     ledger = options.recorded
-    table = read_data(options, progress)
+    whole = ledger is not None or options.report is not None  # these look at the rows as texts
+    table = read_data(options, progress, coded=() if whole else (*plan.quasi_identifiers, *plan.counted_attributes))
     read = time.perf_counter()
     with showing_values(options, table.frame, plan):
 
@@ -189,7 +195,6 @@ def _refuse_files(options: argparse.Namespace, plan: Plan) -> None:
     """Refuse, before any work is done, files that cannot be written or would replace an input."""
     from kohorte.data import refuse_format, refuse_same_file
     from kohorte.data.files import refuse_output
-    from kohorte.pages import refuse_page
     from kohorte.release import certificate_paths
     from kohorte.sources.postgresql_session import is_database
 
@@ -203,6 +208,8 @@ def _refuse_files(options: argparse.Namespace, plan: Plan) -> None:
             refuse_output(path, force=options.force)
         refuse_format(output)
     if options.report is not None:
+        from kohorte.pages import refuse_page
+
         refuse_page(Path(options.report), needed=inputs, force=options.force)
 
 

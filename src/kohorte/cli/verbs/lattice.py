@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kohorte.cli.output import add_table_options, print_json, print_table, read_data
 from kohorte.cli.progress import TerminalProgress
+from kohorte.cli.sources.large_tables import add_engine_options, outside_table
 from kohorte.in_words import NONE, count
 from kohorte.progress import Stage
 
@@ -19,7 +20,8 @@ examples:
   kohorte lattice patients.csv --plan plan.yaml             the twenty best solutions
   kohorte lattice patients.csv --plan plan.yaml --show 100
   kohorte lattice patients.csv --plan plan.yaml --json > lattice.json      all of them
-  kohorte lattice patients.csv --plan plan.yaml --picture lattice.html     all of them, drawn (or .svg)"""
+  kohorte lattice patients.csv --plan plan.yaml --picture lattice.html     all of them, drawn (or .svg)
+  kohorte lattice postgresql://anna@db/clinic/visits --plan plan.yaml      a table in a database"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", type=int, default=20, metavar="N", help="how many solutions to list (default 20)")
     parser.add_argument("--picture", metavar="OUT", help="draw all combinations (.html or .svg)")
     parser.add_argument("--force", action="store_true", help="replace an existing picture")
+    add_engine_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -53,7 +56,9 @@ def _space(options: argparse.Namespace, picture: Path | None, progress: Terminal
     plan = Plan.from_yaml(options.plan)
     if picture is not None:
         refuse_picture(picture, needed=(options.data, options.plan, *plan.files()), force=options.force)
-    space = solution_space(read_data(options, progress).frame, plan, progress=progress)
+    outside = outside_table(options, plan, progress)
+    table = read_data(options, progress).frame if outside is None else outside
+    space = solution_space(table, plan, progress=progress)
     if picture is not None:
         progress.stage(Stage.WRITING, picture.name)
         write_picture(space, picture, force=options.force)

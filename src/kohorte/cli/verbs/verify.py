@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kohorte.cli.output import add_table_options, class_sizes, print_json, read_data
 from kohorte.cli.progress import TerminalProgress
+from kohorte.cli.sources.large_tables import add_engine_options, outside_table
 from kohorte.in_words import count
 from kohorte.progress import Stage
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kohorte.plans import Plan
     from kohorte.release import Verification
     from kohorte.release.telling.verdict import Verdict
+    from kohorte.sources import DuckDbSource, PostgresqlSource, SparkSource
 
 CERTIFICATE = ".certificate.json"
 EPILOG = """\
@@ -26,6 +28,8 @@ examples:
   kohorte verify release.csv --plan plan.yaml --json
   kohorte verify release.csv --plan plan.yaml --population original.csv    where the plan counts people, releases a
                                                                            subset or has an identifying column
+  kohorte verify postgresql://anna@db/clinic/shared.release --plan plan.yaml    a table in a database
+  kohorte verify release.parquet --plan plan.yaml --memory-limit 4GB            a file larger than memory
 
 The table is counted from its text, independently of how it was made. Rows whose quasi-identifiers are all *
 are suppressed rows and exempt, as long as the plan's suppression limit allows that many.
@@ -40,6 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the original table, for plans that count people (person), release a subset or have identifying columns",
     )
+    add_engine_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -68,6 +73,16 @@ def run(options: argparse.Namespace) -> int:
     bad = "does NOT satisfy the plan by rows; people were not counted" if by_rows else "does NOT satisfy the plan"
     print(f"verdict: {verdict.standing}; {verdict.sentence('the table', bad=bad)}")
     return 0 if verification.satisfied else 1
+
+
+def _is_certificate(name: str) -> bool:
+    """Whether a file is a certificate: by its name, or, if somebody has renamed it, by what it states."""
+    if name.endswith(CERTIFICATE):
+        return True
+    try:
+        return name.endswith(".json") and "certificate" in json.loads(Path(name).read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def _plan_of_certificate(name: str) -> Plan:
@@ -100,7 +115,10 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     from kohorte.release.telling.verdict import judge
     from kohorte.release.write import certified_input, certified_points, is_certified, only_certified
 
-    plan = _plan_of_certificate(options.plan) if options.plan.endswith(CERTIFICATE) else Plan.from_yaml(options.plan)
+    plan = _plan_of_certificate(options.plan) if _is_certificate(options.plan) else Plan.from_yaml(options.plan)
+    outside = outside_table(options, plan, progress)
+    if outside is not None:
+        return _verified_outside(outside, plan, progress)
     file = read_data(options, progress)
     table, _ = without_quotes(file, plan.formulas)
     original = None
@@ -119,3 +137,27 @@ def _verified(options: argparse.Namespace, progress: TerminalProgress) -> tuple[
     hidden = [] if original is not None else only_certified(certified_points(file, plan), open_points)
     verification = replace(verification, open_points=(*verification.open_points, *hidden))
     return verification, judge(verification, (*open_points, *hidden)), [*notes, *plan_notes(plan)]
+
+
+def _verified_outside(
+    table: DuckDbSource | PostgresqlSource | SparkSource, plan: Plan, progress: TerminalProgress
+) -> tuple[Verification, Verdict, list[str]]:
+    """The same for a table whose rows are counted where they are; a certificate in a database is not looked for."""
+    from kohorte.release import verify
+    from kohorte.release.certificate import table_warnings
+    from kohorte.release.telling.certified_person import certified_person_points
+    from kohorte.release.telling.promises import plan_notes
+    from kohorte.release.telling.verdict import judge
+    from kohorte.release.write import certified_points, is_certified, only_certified
+    from kohorte.sources import PostgresqlSource
+
+    file = None if isinstance(table, PostgresqlSource) else table
+    progress.stage(Stage.VERIFYING, count(table.rows, "row"))
+    verification = verify(table, plan)
+    certified = file is not None and is_certified(file, plan)
+    unclear = certified_person_points(plan, table.columns, certified=certified)
+    verification = replace(verification, open_points=(*verification.open_points, *unclear))
+    open_points = table_warnings(table, plan, verification)
+    hidden = [] if file is None else only_certified(certified_points(file, plan), open_points)
+    verification = replace(verification, open_points=(*verification.open_points, *hidden))
+    return verification, judge(verification, (*open_points, *hidden)), plan_notes(plan)
