@@ -76,11 +76,22 @@ def missing_as_null(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(changed) if changed else frame
 
 
+def is_coded(column: pl.Series) -> bool:
+    """Whether a column stores numbers of texts instead of a text for each row."""
+    return isinstance(column.dtype, pl.Categorical | pl.Enum)
+
+
+def tallied(column: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The different texts of a coded column, without missing ones, and how many rows have each."""
+    counted = column.drop_nulls().alias("text").value_counts(name="rows")
+    return counted["text"].cast(pl.String), counted["rows"]
+
+
 def categories_as_text(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with text for categories.
 
     A categorical column stores the list of all its values, including those of removed rows: a release
     would contain suppressed values.
     """
-    categorical = [c for c in frame.iter_columns() if isinstance(c.dtype, pl.Categorical | pl.Enum)]
+    categorical = [column for column in frame.iter_columns() if is_coded(column)]
     return frame.with_columns([column.cast(pl.String) for column in categorical]) if categorical else frame

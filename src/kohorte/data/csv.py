@@ -6,6 +6,7 @@ exactly, or refused with the number of the line; nothing is truncated, padded or
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +14,7 @@ from typing import BinaryIO
 import polars as pl
 
 from kohorte.data import csv_layout as layout
-from kohorte.data.columns import check_rows, check_types, missing_as_null
+from kohorte.data.columns import categories_as_text, check_rows, check_types, is_coded, missing_as_null
 from kohorte.data.csv_encoding import as_utf8
 from kohorte.data.formulas import Formulas, quote_formulas
 from kohorte.data.text import as_text
@@ -40,8 +41,12 @@ def read_csv(
     separator: str | None = None,
     encoding: str | None = None,
     may_lack_rows: bool = False,
+    coded: Collection[str] = (),
 ) -> CsvTable:
-    """Read the bytes of a CSV file whose first line names the columns; `source` is its name in messages."""
+    """Read the bytes of a CSV file whose first line names the columns; `source` is its name in messages.
+
+    Columns in `coded` become numbers of texts while they are read, which needs less memory if values repeat.
+    """
     if separator is not None:
         separator = layout.checked_separator(separator)
     text, encoding = as_utf8(data, source=source, encoding=encoding)
@@ -56,7 +61,7 @@ def read_csv(
     if scan.skipped_lines:
         text = layout.without_empty_lines(text, one_column=scan.fields == 1)
     names = layout.checked_header(text, used, source=source)
-    frame = _parsed(text, names, used, scan, source=source)
+    frame = _parsed(text, {name: _text_type(name, coded) for name in names}, used, scan, source=source)
     if not may_lack_rows:
         check_rows(frame, source=source)
     newline = "\r\n" if layout.first_records(text, 1).endswith(b"\r\n") else "\n"
@@ -81,8 +86,11 @@ def _refuse_broken(scan: CsvScan, separator: str, *, source: str) -> None:
         )
 
 
-def _parsed(text: bytes, names: list[str], separator: str, scan: CsvScan, *, source: str) -> pl.DataFrame:
-    schema = dict.fromkeys(names, pl.String())
+def _text_type(name: str, coded: Collection[str]) -> pl.DataType:
+    return pl.Categorical(pl.Categories.random()) if name in coded else pl.String()
+
+
+def _parsed(text: bytes, schema: dict[str, pl.DataType], separator: str, scan: CsvScan, *, source: str) -> pl.DataFrame:
     if scan.records == 1:
         return pl.DataFrame(schema=schema)
     header_lines = layout.first_records(text, 1).count(b"\n")
@@ -127,7 +135,7 @@ def write_csv(
     if formulas is Formulas.QUOTE:
         text = quote_formulas(text)
     if text.width == 1:
-        text = text.fill_null("")
+        text = categories_as_text(text).fill_null("")
     if encoding == "utf-8":
         text.write_csv(target, separator=separator, line_terminator=newline, include_header=header)
         return
@@ -139,7 +147,8 @@ def write_csv(
 
 
 def _texts(frame: pl.DataFrame) -> list[pl.Series]:
-    return [column if column.dtype == pl.String else as_text(column) for column in frame.iter_columns()]
+    columns = frame.iter_columns()
+    return [column if column.dtype == pl.String or is_coded(column) else as_text(column) for column in columns]
 
 
 def _encoded(text: str, encoding: str) -> bytes:

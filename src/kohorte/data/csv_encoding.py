@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from kohorte.errors import InputError
 from kohorte.in_words import count
 
 LINES_SHOWN = 5
 _CHUNK = 1 << 20
+LATIN_IN_UTF8 = re.compile(rb"\xc3[\x80-\xbf]")
+"""Letters such as those with an umlaut in UTF-8; in cp1252 a capital A with a tilde before a sign."""
 WESTERN = ("cp1252", "iso8859-1", "iso8859-15", "latin-1")
 """In a text of these encodings, a line whose every special letter is also valid UTF-8 is UTF-8."""
 _MARKS = (  # the mark of UTF-32 starts with that of UTF-16
@@ -60,6 +63,7 @@ def _checked_utf8(data: bytes, *, source: str) -> bytes:
     if not _is_utf8(data):
         bad, good = lines_beyond_ascii(data)
         _refuse_mixed(bad, good, source=source)
+        _refuse_mixed_lines(_partly_utf8(data, bad), source=source)
         raise InputError(
             f"{source} is not in UTF-8: line {bad[0]} has bytes that are not valid UTF-8 "
             f"(lines of this kind: {len(bad):,}); if a Windows program wrote it, give the encoding cp1252 "
@@ -89,6 +93,12 @@ def lines_beyond_ascii(data: bytes) -> tuple[list[int], list[int]]:
     return sorted({number for number, _ in beyond} - set(good)), good
 
 
+def _partly_utf8(data: bytes, bad: list[int]) -> list[int]:
+    """The lines that are not UTF-8 as a whole, but have letters such as an umlaut in UTF-8 beside others."""
+    lines = data.split(b"\n")
+    return [number for number in bad if LATIN_IN_UTF8.search(lines[number - 1])]
+
+
 def _refuse_mixed(bad: list[int], good: list[int], *, source: str) -> None:
     """Refuse a file in which some lines are in UTF-8 and others are not: no encoding reads both correctly."""
     if not bad or not good:
@@ -98,6 +108,16 @@ def _refuse_mixed(bad: list[int], good: list[int], *, source: str) -> None:
         "encoding reads all of them correctly; export the parts again in one encoding, or convert them one by one",
         code="csv-encoding-mixed",
     )
+
+
+def _refuse_mixed_lines(both: list[int], *, source: str) -> None:
+    """Refuse a file with lines that are in two encodings: the one that usually helps would read them wrongly."""
+    if both:
+        raise InputError(
+            f"{source} mixes encodings: {_listed(both)} partly in UTF-8 and partly not (probably in cp1252), so that "
+            "no encoding reads all of them correctly; export the columns again in one encoding",
+            code="csv-encoding-mixed",
+        )
 
 
 def _listed(lines: list[int]) -> str:

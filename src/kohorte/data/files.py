@@ -9,9 +9,13 @@ import hashlib
 import os
 import re
 import secrets
+import signal
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import polars as pl
 
@@ -21,6 +25,13 @@ _LONGEST = 100
 _TEMPORARY = re.compile(r"\.(.{1,100})\.[0-9a-f]{16}\.tmp", re.DOTALL)
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
+
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""The signals that end the command; not every system has all of them."""
+
+if hasattr(signal, "siginterrupt"):
+    # When Polars is imported, it handles SIGINT so that a prompt or a wait goes on after Ctrl-C; Python lets it end.
+    signal.siginterrupt(signal.SIGINT, True)
 
 
 @contextlib.contextmanager
@@ -50,6 +61,30 @@ def atomic_write(path: Path, *, force: bool, private: bool = False) -> Iterator[
             temporary.unlink(missing_ok=True)
         if descriptor >= 0:
             os.close(descriptor)
+
+
+class SignalsIgnored:
+    """From `begins` until the end of the block, signals such as Ctrl-C are ignored, so that all files are renamed."""
+
+    def __init__(self) -> None:
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> SignalsIgnored:
+        return self
+
+    def begins(self) -> None:
+        """Ignore signals; only the main thread receives them."""
+        if threading.current_thread() is threading.main_thread():
+            for number in STOPPING:
+                self._before[number] = signal.signal(number, _no_effect)
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _no_effect(number: int, frame: FrameType | None) -> None:
+    del number, frame
 
 
 def remove_left_over(folder: Path, name: str | None = None) -> None:
@@ -156,6 +191,8 @@ def _write_failures(path: Path) -> Iterator[None]:
     except KohorteError:
         raise
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        if KeyboardInterrupt.__name__ in str(error):  # Ctrl-C while Polars was calling Python
+            raise KeyboardInterrupt from None
         raise _failure(path, error) from None
 
 

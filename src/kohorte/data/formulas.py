@@ -21,6 +21,8 @@ from enum import StrEnum
 
 import polars as pl
 
+from kohorte.data.columns import is_coded, tallied
+
 APOSTROPHE = "'"
 
 _FIRST = r"[=+\-@＝＋－＠\t\r\n\x00]"
@@ -57,7 +59,7 @@ def is_formula(text: pl.Series) -> pl.Series:
 def bare_formulas(frame: pl.DataFrame) -> FormulaCells:
     """Count the formulas without an apostrophe in a table of texts."""
     names = pl.Series(frame.columns, dtype=pl.String)
-    counts = {column.name: int(is_formula(column).sum()) for column in frame.iter_columns()}
+    counts = {name: _count(frame[name], is_formula) for name in _with_formulas(frame)}
     return FormulaCells(_above_zero(counts), tuple(names.filter(is_formula(names))))
 
 
@@ -74,8 +76,10 @@ def unquote_formulas(frame: pl.DataFrame) -> tuple[pl.DataFrame, FormulaCells]:
     """
     if bare_formulas(frame):
         return frame, FormulaCells()
-    before = _changed(frame, _without_apostrophe)
-    counts = {name: int(_behind_apostrophes(column).sum()) for name, column in _named(before, frame)}
+    before, quoted = _changed(frame, _without_apostrophe), _with_formulas(frame)
+    counts = {
+        name: _count(column, _behind_apostrophes) for name, column in _named(before, frame) if column.name in quoted
+    }
     names = tuple(own for own, shown in zip(before.columns, frame.columns, strict=True) if own != shown)
     return before, FormulaCells(_above_zero(counts), names)
 
@@ -86,9 +90,55 @@ def _named(before: pl.DataFrame, frame: pl.DataFrame) -> zip[tuple[str, pl.Serie
 
 
 def _changed(frame: pl.DataFrame, change: Callable[[pl.Series], pl.Series]) -> pl.DataFrame:
-    names = change(pl.Series(frame.columns, dtype=pl.String))
-    columns = (change(column).alias(name) for column, name in zip(frame.iter_columns(), names, strict=True))
+    names, touched = change(pl.Series(frame.columns, dtype=pl.String)), _with_formulas(frame)
+    columns = (
+        (_cells(column, change) if column.name in touched else column).alias(name)
+        for column, name in zip(frame.iter_columns(), names, strict=True)
+    )
     return pl.DataFrame(list(columns)) if frame.width else frame
+
+
+def _with_formulas(frame: pl.DataFrame) -> list[str]:
+    """The columns that have a formula behind any number of apostrophes, or behind none.
+
+    A table can have hundreds of columns, so they are looked at together. In most of them no cell begins as a formula.
+    """
+    coded = [column.name for column in frame.iter_columns() if is_coded(column) and _has_formula(tallied(column)[0])]
+    texts = frame.select(column for column in frame.iter_columns() if not is_coded(column))
+    begin = _those_with(texts, pl.all().str.contains(_BEGINS_BEHIND_APOSTROPHES))
+    behind = pl.all().str.strip_chars_start(APOSTROPHE)
+    found = {*coded, *_those_with(texts.select(begin), behind.str.contains(_BEGINS) & ~behind.str.contains(_HARMLESS))}
+    return [name for name in frame.columns if name in found]
+
+
+def _those_with(texts: pl.DataFrame, cells: pl.Expr) -> list[str]:
+    """The columns in which this is true of a cell."""
+    if not texts.width:
+        return []
+    found = texts.select(cells.any()).row(0)
+    return [name for name, some in zip(texts.columns, found, strict=True) if some]
+
+
+def _has_formula(texts: pl.Series) -> bool:
+    return bool(_behind_apostrophes(texts).any())
+
+
+def _cells(column: pl.Series, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """The changed texts of a column; a coded one, none of whose texts changes, stays coded."""
+    if is_coded(column):
+        texts = tallied(column)[0]
+        if change(texts).equals(texts):
+            return column
+        column = column.cast(pl.String)
+    return change(column)
+
+
+def _count(column: pl.Series, which: Callable[[pl.Series], pl.Series]) -> int:
+    """How many rows have such a text; those of a coded column are looked at once each."""
+    if not is_coded(column):
+        return int(which(column).sum())
+    texts, rows = tallied(column)
+    return int(rows.filter(which(texts)).sum())
 
 
 def _with_apostrophe(text: pl.Series) -> pl.Series:

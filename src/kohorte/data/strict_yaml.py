@@ -23,6 +23,11 @@ _TYPES = {  # the core types of YAML 1.2, and numbers without leading zeros
     "tag:yaml.org,2002:null": (re.compile(r"^(?:~|null|)$"), ["~", "n", ""]),
 }
 
+_SIMPLE = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_.%/-]{0,58}[A-Za-z0-9_%/])?")
+"""Short texts that need no quotes in YAML; `true`, `false` and `null` do."""
+_QUOTED = re.compile(r"%[A-Za-z0-9_.%/-]{0,58}")
+"""Formats of dates such as %d.%m.%Y, which PyYAML puts between single quotes."""
+
 
 class _Refused(yaml.YAMLError):
     """YAML that is valid, but not supported here."""
@@ -113,6 +118,68 @@ def _load(
 
 
 def dump(data: object) -> str:
-    """Return a YAML text that `load` reads back as the same."""
+    """Return a YAML text that `load` reads back as the same.
+
+    PyYAML writes what needs quotes or several lines, and the rest is written here as PyYAML would write it: the plan of
+    a wide table has tens of thousands of short names, for which PyYAML needs seconds.
+    """
+    if not _is_collection(data):
+        return _dumped(data)
+    lines: list[str] = []
+    _write(data, 0, lines)
+    return "\n".join(lines) + "\n"
+
+
+def _dumped(data: object) -> str:
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
+
+
+def _is_collection(data: object) -> bool:
+    """Whether something has lines of its own; what is empty is written as {} or []."""
+    return type(data) in (dict, list) and bool(data)
+
+
+def _write(data: Any, depth: int, lines: list[str]) -> None:
+    """Append the lines of a mapping or a list, `depth` steps to the right."""
+    start = "  " * depth
+    if type(data) is list:
+        for item in data:
+            if _is_collection(item):
+                first = len(lines)
+                _write(item, depth + 1, lines)
+                lines[first] = f"{start}- {lines[first][len(start) + 2 :]}"
+            elif (simple := _simple(item)) is not None:
+                lines.append(f"{start}- {simple}")
+            else:
+                lines.extend(_by_yaml([item], depth))
+        return
+    for key, value in data.items():
+        name = _simple(key)
+        if name is None:
+            lines.extend(_by_yaml({key: value}, depth))
+        elif _is_collection(value):
+            lines.append(f"{start}{name}:")
+            _write(value, depth + 1, lines)
+        elif (simple := _simple(value)) is not None:
+            lines.append(f"{start}{name}: {simple}")
+        else:
+            lines.extend(_by_yaml({key: value}, depth))
+
+
+def _by_yaml(entry: object, depth: int) -> list[str]:
+    """The lines of one entry, written by PyYAML so far to the right that lines are folded where they would be."""
+    for _ in range(depth):
+        entry = {"a": entry}
+    return _dumped(entry).removesuffix("\n").split("\n")[depth:]
+
+
+def _simple(value: object) -> str | None:
+    """What is written of a number, a truth value or a short text; None if PyYAML should decide."""
+    if type(value) is str:
+        if _SIMPLE.fullmatch(value) and value not in ("true", "false", "null"):
+            return value
+        return f"'{value}'" if _QUOTED.fullmatch(value) else None
+    if type(value) is bool:
+        return "true" if value else "false"
+    return str(value) if type(value) is int else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -15,6 +17,7 @@ from kohorte.data.parquet import MAGIC, read_parquet, write_parquet
 from kohorte.errors import InputError
 
 PARQUET = {".parquet", ".pq"}
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _TEXT = {".csv", ".txt", ".tsv", ""}
 _EXCEL = {".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"}
 _FOREIGN = {  # what a file starts with
@@ -44,14 +47,22 @@ class TableFile:
 
 
 def read_table(
-    path: str | Path, *, separator: str | None = None, encoding: str | None = None, may_lack_rows: bool = False
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    may_lack_rows: bool = False,
+    coded: Collection[str] = (),
 ) -> TableFile:
     """Read a table; the suffix of its name and the first bytes determine the format.
 
-    A table without rows is refused, unless it may lack them.
+    A table without rows is refused, unless it may lack them. Columns of a CSV file in `coded` are stored as numbers of
+    texts, for a `FrameSource`.
     """
     path = Path(path)
-    return parse_table(_bytes_of(path), path, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
+    _refuse_address(path)
+    layout: Any = {"separator": separator, "encoding": encoding, "may_lack_rows": may_lack_rows, "coded": coded}
+    return parse_table(_bytes_of(path), path, **layout)
 
 
 def parse_table(
@@ -61,8 +72,9 @@ def parse_table(
     separator: str | None = None,
     encoding: str | None = None,
     may_lack_rows: bool = False,
+    coded: Collection[str] = (),
 ) -> TableFile:
-    """Read a table from the bytes of a file; `path` gives its name."""
+    """Read a table from the bytes of a file, with the options of `read_table`; `path` gives its name."""
     suffix, source = path.suffix.lower(), path.name
     refuse_foreign(data, suffix, source=source)
     digest = sha256_of(data)
@@ -70,7 +82,9 @@ def parse_table(
         return TableFile(path, "parquet", read_parquet(data, source=source, may_lack_rows=may_lack_rows), digest)
     if suffix == ".tsv" and separator is None:
         separator = "\t"
-    table = read_csv(data, source=source, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows)
+    table = read_csv(
+        data, source=source, separator=separator, encoding=encoding, may_lack_rows=may_lack_rows, coded=coded
+    )
     return TableFile(path, "csv", table.frame, digest, table.separator, table.encoding, table.notes)
 
 
@@ -131,6 +145,16 @@ def refuse_format(path: Path) -> None:
 def output_separator(path: Path, like: str | None) -> str:
     """The separator of a CSV output: a tab for .tsv, otherwise that of the input, by default a comma."""
     return "\t" if path.suffix.lower() == ".tsv" else like or ","
+
+
+def _refuse_address(path: Path) -> None:
+    """Refuse an address instead of a file, without repeating it: it may contain a password."""
+    if _ADDRESS.match(str(path)):
+        raise InputError(
+            "DATA is an address, and this reads a file; anonymize, verify and lattice read tables in PostgreSQL "
+            "(postgresql://USER@HOST/DATABASE/TABLE): export the table to a file for everything else",
+            code="source-row-by-row",
+        )
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import polars as pl
 
-from kohorte.data.columns import missing_as_null
+from kohorte.data.columns import check_types, missing_as_null
 
 _WHOLE_BELOW = 2.0**63
 
@@ -15,8 +15,9 @@ def as_text(series: pl.Series) -> pl.Series:
     """Return the canonical text of every value; missing (null, NaN, empty text) stays null.
 
     Whole floats lose their ".0", so that a column of integers which pandas turned into floats because of
-    missing values still matches its hierarchy.
+    missing values still matches its hierarchy. Columns whose cells are not single plain values are refused by name.
     """
+    check_types(series.to_frame(), source="the table")
     values = series.alias("values").to_frame()  # a column's own name could be taken for a pattern
     text = values.select(_text(pl.col("values"), series.dtype))
     if series.dtype.is_float():

@@ -1,5 +1,6 @@
 """Detection of identifiers: columns that look like one of the 18 classes of HIPAA Safe Harbor."""
 
+from kohorte.identifiers.alone import identify_alone
 from kohorte.identifiers.cells import CellTable, cell_tables
 from kohorte.identifiers.classes import CLASSES, Form
 from kohorte.identifiers.common_names import rows_with_names
@@ -16,6 +17,7 @@ __all__ = [
     "Suspicion",
     "cell_tables",
     "form_by_name",
+    "identify_alone",
     "rows_with_codes",
     "rows_with_names",
     "rows_with_towns",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -63,11 +63,15 @@ class CellTable:
         return cls._of_counts(tuple(text.name for text in texts), counted)
 
     @classmethod
-    def counted(cls, name: str, values: pl.Series, counts: pl.Series) -> CellTable:
-        """One column of which the different texts are counted already."""
-        number = pl.lit(0, pl.UInt32).alias(COLUMN)
-        counted = pl.DataFrame([values.alias(VALUE), counts.alias(COUNT).cast(pl.Int64)]).select(number, VALUE, COUNT)
-        return cls._of_counts((name,), counted.filter(pl.col(VALUE) != ""))
+    def counted(cls, columns: Mapping[str, tuple[pl.Series, pl.Series]]) -> CellTable:
+        """Columns of which the different texts are counted already: the texts and the counts of each."""
+        parts = [
+            pl.DataFrame([values.alias(VALUE), counts.alias(COUNT).cast(pl.Int64)]).select(
+                pl.lit(number, pl.UInt32).alias(COLUMN), VALUE, COUNT
+            )
+            for number, (values, counts) in enumerate(columns.values())
+        ]
+        return cls._of_counts(tuple(columns), pl.concat(parts).filter(pl.col(VALUE) != ""))
 
     @classmethod
     def _of_counts(cls, names: tuple[str, ...], counted: pl.DataFrame) -> CellTable:

@@ -1,10 +1,13 @@
 """Columns of names of people, by names that many people have.
 
 Family names that are also occupations, colours or animals are not in the list: `Bauer`, `Koch`, `Schwarz` and `Fuchs`
-say nothing about a column.
+say nothing about a column. Names that are also states or everyday words say something only if a column has nothing
+else: Georgia, Virginia and Texas are states; Georgia, Virginia and Anna are women.
 """
 
 from __future__ import annotations
+
+import re
 
 import polars as pl
 
@@ -14,6 +17,8 @@ LIKELY = 0.3
 """So large a share of the rows has a name of the list: our own choice; the list has the most frequent names only."""
 FEWEST = 3
 """So many different names of the list must occur."""
+MOST_PARTS = 2
+"""A double name has two parts."""
 NAME_LIKE = r"^[\p{L}'’.-]{2,}(?:,? [\p{L}'’.-]+){0,3}$"
 
 FAMILIES = """
@@ -39,7 +44,12 @@ GIVEN = """
     mohamed ahmad omar ivan marko nikola luka piotr jan tomasz john james robert william mary patricia jennifer linda
     elizabeth susan
 """
+ALSO_WORDS = """
+    virginia georgia montana nevada jordan israel india kenya ireland england washington hesse wales uri
+    herz kind zahn stark gut alt wild krebs judge law day house major strong best ward self black white
+"""
 NAMES = frozenset(f"{FAMILIES} {GIVEN}".split())
+ALL_NAMES = NAMES | frozenset(ALSO_WORDS.split())
 
 
 def rows_with_names(cells: Cells) -> int:
@@ -47,9 +57,23 @@ def rows_with_names(cells: Cells) -> int:
     short = cells.values.str.contains(NAME_LIKE)
     words = cells.values.str.to_lowercase().str.replace_all(r"[,.]", " ").str.split(" ")
     table = pl.DataFrame([words.alias("word"), pl.Series("row", range(len(words)), dtype=pl.Int64)])
+    if _only_names(cells.values):
+        return cells.rows
     named = table.filter(short).explode("word").filter(pl.col("word").is_in(list(NAMES)))
     if named["word"].n_unique() < FEWEST:
         return 0
     hits = pl.Series(range(len(words)), dtype=pl.Int64).is_in(named["row"].unique().implode())
     rows = cells.with_hit(hits)
     return rows if rows >= LIKELY * cells.rows else 0
+
+
+def _only_names(values: pl.Series) -> bool:
+    """Whether every text is a name that begins with a capital letter, even if also another word, or two of them."""
+    if not FEWEST <= len(values) <= len(ALL_NAMES):
+        return False
+    return all(map(_is_name, values))
+
+
+def _is_name(text: str) -> bool:
+    parts = re.findall(r"[^\W_]+", text)
+    return 1 <= len(parts) <= MOST_PARTS and all(one[:1].isupper() and one.casefold() in ALL_NAMES for one in parts)

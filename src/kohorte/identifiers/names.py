@@ -162,6 +162,7 @@ _PATTERNS = tuple((number, form, re.compile(rf"\b(?:{pattern})\b")) for number, 
 _LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
+@lru_cache(maxsize=1 << 16)
 def words_of(name: str) -> str:
     """The words of a column's name, in lower case and separated by blanks: `patientID2` is `patient id 2`."""
     apart = re.sub(r"([a-zäöüß])([A-ZÄÖÜ])", r"\1 \2", name)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from kohorte.data import (
@@ -31,9 +29,9 @@ from kohorte.data import (
     without_quotes,
     write_csv,
 )
+from kohorte.data.files import SignalsIgnored
 from kohorte.errors import KohorteError
 from kohorte.languages import ENGLISH
-from kohorte.pages.reader_language import language_named
 from kohorte.plans.parts import About
 from kohorte.plans.plan import Plan
 from kohorte.progress import ProgressCallback, Stage, tell
@@ -42,7 +40,8 @@ from kohorte.release.certificate import Certificate, FileFacts, certify
 from kohorte.release.release import Release
 from kohorte.release.telling.verdict import Standing
 from kohorte.release.verification import not_verified
-from kohorte.sources import DuckDbSource, FrameSource, TableSource, Written
+from kohorte.sources import DuckDbSource, FrameSource, SparkSource, TableSource, Written
+from kohorte.sources.parquet_files import refuse_among_files
 
 Verified = TypeVar("Verified")
 
@@ -119,7 +118,11 @@ def write_release(
     never exists without its certificate.
     """
     with StagedFiles(Path(output), candidate.plan, source=source, force=force) as files:
-        files.commit, files.language = commit, language_named(language)
+        files.commit = commit
+        if language != ENGLISH.code:
+            from kohorte.pages.reader_language import language_named
+
+            files.language = language_named(language)
         return published(candidate, files, source=files.source, about=about, progress=progress)[1]
 
 
@@ -202,7 +205,7 @@ def certified_input(file: TableFile) -> str | None:
     return sha256 if isinstance(sha256, str) else None
 
 
-def is_certified(file: TableFile, plan: Plan) -> bool:
+def is_certified(file: TableFile | DuckDbSource | SparkSource, plan: Plan) -> bool:
     """Whether the certificate next to a table certifies exactly this file, for the same plan.
 
     Search, metric and output of a plan decide about no open point and may differ.
@@ -213,7 +216,7 @@ def is_certified(file: TableFile, plan: Plan) -> bool:
     return isinstance(certified, dict) and _about_points(certified) == _about_points(given)
 
 
-def certified_points(file: TableFile, plan: Plan) -> list[str]:
+def certified_points(file: TableFile | DuckDbSource | SparkSource, plan: Plan) -> list[str]:
     """The open points that the certificate next to a table names, if it was made for the same plan.
 
     Some are about columns that the release does not have.
@@ -241,7 +244,7 @@ def _about_points(plan: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in plan.items() if key not in ("search", "metric", "output")}
 
 
-def _beside(file: TableFile) -> tuple[bytes, dict[str, Any]] | None:
+def _beside(file: TableFile | DuckDbSource | SparkSource) -> tuple[bytes, dict[str, Any]] | None:
     """The certificate next to a table, as bytes and as data; None unless it certifies exactly this file."""
     try:
         content = certificate_paths(file.path)[0].read_bytes()
@@ -256,11 +259,12 @@ class StagedFiles:
     """A table and its certificate under temporary names; either all of them get their final names or none does.
 
     `paths` are the final names. `commit` is called when the files are complete, before they are renamed. `language` is
-    that of the certificate as text. If the block
-    ends before all of them have their names, the temporary files are removed and existing files are unchanged.
+    that of the text. If the block ends before all have their names, they are removed and existing files are unchanged.
     """
 
-    def __init__(self, output: Path, plan: Plan, *, source: TableFile | DuckDbSource | None, force: bool) -> None:
+    def __init__(
+        self, output: Path, plan: Plan, *, source: TableFile | DuckDbSource | SparkSource | None, force: bool
+    ) -> None:
         self.paths = (output, *certificate_paths(output))
         self.source = None if source is None else file_facts(source)
         self.commit: Commit = only_files
@@ -271,10 +275,10 @@ class StagedFiles:
         for path in self.paths:
             for needed in (*(source.files if source else ()), *plan.files()):
                 refuse_same_file(needed, path)
-        if isinstance(source, DuckDbSource):
-            source.refuse_among_files(output)
+        if source is not None and not isinstance(source, TableFile):
+            refuse_among_files(source.path, output)
         refuse_format(output)
-        self._blocks, self._naming, self._signals = ExitStack(), ExitStack(), _SignalsIgnored()
+        self._blocks, self._naming, self._signals = ExitStack(), ExitStack(), SignalsIgnored()
         self._names: list[tuple[Path, Path]] = []
 
     def __enter__(self) -> Self:
@@ -334,7 +338,7 @@ class _Discarded(Exception):
     """Raised inside the block to discard files that are not to be renamed."""
 
 
-def file_facts(file: TableFile | DuckDbSource) -> FileFacts:
+def file_facts(file: TableFile | DuckDbSource | SparkSource) -> FileFacts:
     """The name and the hash of a file."""
     return FileFacts(_printable(file.path), file.sha256)
 
@@ -345,8 +349,9 @@ def _printable(path: Path) -> str:
 
 
 def _flush(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+    for file in filter(Path.is_file, (path, *path.rglob("*"))):
+        with file.open("rb") as opened:
+            os.fsync(opened.fileno())
 
 
 class _Restored:
@@ -368,31 +373,3 @@ class _Restored:
                 elif path.read_bytes() != content:
                     with atomic_write(path, force=True) as temporary:
                         temporary.write_bytes(content)
-
-
-STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""The signals that end the command; not every system has all of them."""
-
-
-class _SignalsIgnored:
-    """From `begins` until the end of the block, signals such as Ctrl-C are ignored, so that all files are renamed."""
-
-    def __init__(self) -> None:
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> _SignalsIgnored:
-        return self
-
-    def begins(self) -> None:
-        """Ignore signals; only the main thread receives them."""
-        if threading.current_thread() is threading.main_thread():
-            for number in STOPPING:
-                self._before[number] = signal.signal(number, _ignore)
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-def _ignore(number: int, frame: FrameType | None) -> None:
-    del number, frame

@@ -380,6 +380,12 @@ def test_a_file_with_lines_in_two_encodings_is_named_as_such_with_its_lines(enco
     assert "line 2 is in UTF-8, lines 4, 5 are not" in error.message
 
 
+def test_a_file_with_columns_in_two_encodings_is_named_as_such_with_its_lines() -> None:
+    error = refusal("name,town\nMüller,".encode("cp1252") + "Köln\nMaier,Bonn\n".encode())
+    assert error.code == "csv-encoding-mixed"
+    assert "line 2 is partly in UTF-8" in error.message
+
+
 def test_a_file_in_one_other_encoding_is_not_called_mixed() -> None:
     latin = "name,n\nMüller,1\nKönig,2\n".encode("cp1252")
     assert refusal(latin).code == "csv-not-utf-8"

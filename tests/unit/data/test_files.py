@@ -249,6 +249,7 @@ def test_a_full_disk_is_an_engine_error_and_leaves_nothing(tmp_path: Path, suffi
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="mounting a small file system needs root")
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_truly_full_file_system_is_called_full(tmp_path: Path, suffix: str) -> None:

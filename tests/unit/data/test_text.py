@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from kohorte.data import Role, as_text
+from kohorte.errors import InputError
 
 CASES = [
     (pl.Series([39, -1, None]), ["39", "-1", None]),
@@ -44,3 +45,21 @@ def test_infinity_has_a_text_too() -> None:
 
 def test_roles_are_the_words_of_a_plan() -> None:
     assert [str(role) for role in Role] == ["identifying", "quasi-identifying", "sensitive", "insensitive"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series("odd", [b"\xff"]),
+        pl.Series("odd", [[1]]),
+        pl.Series("odd", [{"x": 1}]),
+        pl.Series("odd", [1]).cast(pl.Duration("us")),
+        pl.Series("odd", [[1, 2]], dtype=pl.Array(pl.Int64, 2)),
+        pl.Series("odd", [object()], dtype=pl.Object),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_columns_without_plain_values_are_refused_by_name(column: pl.Series) -> None:
+    with pytest.raises(InputError, match="'odd'") as caught:
+        as_text(column)
+    assert caught.value.code == "table-column-type"

@@ -154,6 +154,7 @@ HARMLESS_CELLS = words("""
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "cell"), [(n, cell) for n, cells in CELLS.items() for cell in cells])
 def test_one_cell_in_many_is_found_also_in_the_middle_of_a_text(number: int, cell: str) -> None:
     column = pl.Series("x", [cell, *["nothing"] * 49])
