@@ -19,7 +19,8 @@ import polars as pl
 import pytest
 
 import kohorte as ko
-from kohorte.parties.ciphers.counters import ElGamal
+from kohorte.kernels.arrays import Codes
+from kohorte.parties.ciphers.counters import ElGamal, ElGamalPublic
 from kohorte.parties.counting.asking import answer
 from kohorte.parties.counting.counted_table import CountedTable
 from kohorte.parties.counting.counter_engine import CounterEngine, TrueDomain
@@ -179,6 +180,13 @@ class Keyholder:
     def decrypt(self, counters: Cells) -> np.ndarray[Any, np.dtype[np.int64]]:
         return self._private.decrypt(counters, 10)
 
+    @property
+    def public(self) -> ElGamalPublic:
+        return self._private.public
+
+    def add(self, counters: Cells, group_of: Codes, groups: int) -> Cells:
+        return self.public.sum_groups(counters, group_of, groups)
+
 
 @pytest.fixture
 def counted(tmp_path: Path) -> tuple[CountedTable, Keyholder, Study]:
@@ -243,7 +251,7 @@ def searched(table: CountedTable, keyholder: Keyholder, plan: ko.Plan) -> Found:
     found: list[Found] = []
 
     def lead(channel: Channel) -> None:
-        leading = Lead(channel, plan, "helper", keyholder.decrypt)
+        leading = Lead(channel, plan, "helper", keyholder.decrypt, keyholder.public)
         found.append(leading.search(None))
         leading.choose(found[0])
 

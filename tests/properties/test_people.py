@@ -14,7 +14,7 @@ from kohorte import Plan, anonymize
 from kohorte.errors import InputError, NoSolution
 from kohorte.sources import DuckDbSource, Missing
 from support.oracle import Judged, nodes
-from support.people_oracle import People
+from support.people_oracle import ORDER, TREE, People
 from support.tables import SmallTable
 
 LEVELS = (
@@ -32,6 +32,8 @@ MODELS: tuple[dict[str, Any], ...] = (
     {"model": "l-diversity_recursive", **OF_SECRET, "c": 2, "l": 2},
     {"model": "alpha-k-anonymity", **OF_SECRET, "alpha": 0.6, "k": 2},
     {"model": "t-closeness_equal", **OF_SECRET, "t": 0.4},
+    {"model": "t-closeness_ordered", "attribute": "stage", "t": 0.2},
+    {"model": "t-closeness_hierarchical", **OF_SECRET, "t": 0.3},
     {"model": "beta-likeness_basic", **OF_SECRET, "beta": 1},
     {"model": "delta-disclosure", **OF_SECRET, "delta": 2},
 )
@@ -63,12 +65,16 @@ class Problem:
 
     @property
     def frame(self) -> pl.DataFrame:
-        people = [pl.Series("secret", self.people.values), pl.Series("person", self.people.persons)]
+        people = [pl.Series(name, self.people.values) for name in ("secret", "stage")]
+        people.append(pl.Series("person", self.people.persons))
         links = [] if self.people.links is None else [pl.Series("case", self.people.links)]
         return self.table.frame.with_columns(*people, *links)
 
     def plan(self, folder: Path) -> Plan:
-        attributes: dict[str, Any] = {"secret": {"role": "sensitive"}}
+        attributes: dict[str, Any] = {
+            "secret": {"role": "sensitive", "hierarchy": {"tree": {name: list(own) for name, own in TREE.items()}}},
+            "stage": {"role": "sensitive", "hierarchy": {"ordering": {"values": list(ORDER)}}},
+        }
         for number, (name, levels) in enumerate(zip(self.table.names, self.table.levels, strict=True)):
             file = folder / f"{number}.csv"
             file.write_text("".join(";".join(labels) + "\n" for labels in zip(*levels, strict=True)))

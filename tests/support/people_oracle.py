@@ -1,7 +1,9 @@
 """People instead of rows, by the definitions, in plain Python and without a line of the package.
 
 Source: spec 9. A person counts once in a class, and once for each different sensitive value that they have in it. The
-models of values also ask that enough people of a class do not have its most frequent value (docs/people.md).
+models of values also ask that enough people of a class do not have its most frequent value (docs/people.md). The
+distances of t-closeness are those of Li, Li and Venkatasubramanian, t-Closeness, ICDE 2007, section 5: as sums of
+cumulated differences where values have an order, and by the recursion over the tree where they have categories.
 """
 
 from __future__ import annotations
@@ -120,6 +122,35 @@ def equal_closeness(seen: Seen, model: dict) -> bool:
     return sum(differences) / 2 <= Fraction(str(model["t"]))
 
 
+def _differences(seen: Seen) -> dict[str, Fraction]:
+    own, table = sum(seen.holders.values()), sum(seen.table.values())
+    return {value: Fraction(seen.holders[value], own) - Fraction(count, table) for value, count in seen.table.items()}
+
+
+def ordered_closeness(seen: Seen, model: dict) -> bool:
+    differences = _differences(seen)
+    ranked = [differences[value] for value in ORDER if value in differences]
+    work = sum(abs(sum(ranked[:end], Fraction())) for end in range(1, len(ranked)))
+    return work <= Fraction(str(model["t"])) * (len(ranked) - 1)
+
+
+def tree_closeness(seen: Seen, model: dict) -> bool:
+    differences = _differences(seen)
+    work, above = Fraction(), []
+    for values in TREE.values():
+        moved, left = _exchanged([differences.get(value, Fraction()) for value in values])
+        work += Fraction(1, 2) * moved
+        above.append(left)
+    return work + _exchanged(above)[0] <= Fraction(str(model["t"]))
+
+
+def _exchanged(extras: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
+    """What the children of a node of the tree exchange, and what is left to be moved above it."""
+    more = sum((extra for extra in extras if extra > 0), Fraction())
+    less = -sum((extra for extra in extras if extra < 0), Fraction())
+    return min(more, less), more - less
+
+
 def basic_likeness(seen: Seen, model: dict) -> bool:
     shares = [
         (Fraction(count, seen.people), Fraction(seen.table[value], seen.table_people))
@@ -137,6 +168,10 @@ def disclosure(seen: Seen, model: dict) -> bool:
     return all(1 / bound < ratio < bound for ratio in ratios)
 
 
+ORDER = ("w", "u", "v")
+TREE = {"first": ("u", "w"), "second": ("v",)}
+"""The order of the sensitive values, and their categories, two of three levels with the value and `*`."""
+
 CONDITIONS: dict[str, Callable[[Seen, dict], bool]] = {
     "k-anonymity": k_anonymity,
     "l-diversity_distinct": distinct,
@@ -144,6 +179,8 @@ CONDITIONS: dict[str, Callable[[Seen, dict], bool]] = {
     "l-diversity_recursive": recursive,
     "alpha-k-anonymity": alpha_k,
     "t-closeness_equal": equal_closeness,
+    "t-closeness_ordered": ordered_closeness,
+    "t-closeness_hierarchical": tree_closeness,
     "beta-likeness_basic": basic_likeness,
     "delta-disclosure": disclosure,
 }

@@ -40,7 +40,8 @@ from kohorte.search import (
     full_domain,
     search_named,
 )
-from kohorte.sources import SOURCES, FrameSource, TableSource
+from kohorte.sources import SOURCES, FrameSource, SparkSource, TableSource
+from kohorte.sources.spark import spark_as_source
 
 LARGE = 100_000
 """With at least so many distinct rows, threads count nodes; our own choice, without a recorded measurement."""
@@ -77,7 +78,7 @@ def set_up_search(encoded: EncodedProblem, engine: Engine | None = None) -> Sear
 def anonymize(
     frame: object, plan: Plan, *, progress: ProgressCallback | None = None, pseudonymize: Pseudonymize | None = None
 ) -> Release:
-    """Return the best release of a table (polars, pandas, arrow or a `DuckDbSource`) that satisfies a plan.
+    """Return the best release of a table (polars, pandas, arrow, Spark or a `DuckDbSource`) that satisfies a plan.
 
     The caller's table is never changed. `progress` is called when a stage begins, and during the search several times a
     second with the best cost and a lower bound; if it then returns False, the search stops and the best release found
@@ -85,14 +86,19 @@ def anonymize(
     returned. A plan with a `pseudonym` needs `pseudonymize`: it takes the name of a domain and a polars series of
     different texts, and returns their pseudonyms in the same order.
     """
-    source, kind = (frame, FrameKind.POLARS) if isinstance(frame, SOURCES) else _in_memory(frame)
+    source, kind = _opened(frame)
     candidate = find_candidate(source, plan, progress=progress, pseudonymize=pseudonymize)
+    if isinstance(candidate.table, SparkSource):  # rows that are computed again might not be those that were verified
+        candidate = replace(candidate, table=candidate.table.settled())
     tell(progress, Stage.VERIFYING, "the release")
     return Release.verified(candidate, kind=kind)
 
 
-def _in_memory(frame: object) -> tuple[FrameSource, FrameKind]:
-    table, kind = to_polars(frame)
+def _opened(frame: object) -> tuple[TableSource, FrameKind]:
+    given = spark_as_source(frame)
+    if isinstance(given, SOURCES):
+        return given, FrameKind.POLARS
+    table, kind = to_polars(given)
     return FrameSource(table), kind
 
 
@@ -109,12 +115,22 @@ def find_candidate(
     A caller that looks for several candidates leaves out the `notes` about people, and adds them to the last one.
     """
     started = time.perf_counter()
+    refuse_kept_order(source, plan)
     encoded = encode_problem(source, plan, progress=progress, pseudonymize=pseudonymize)
     refuse_without_pseudonyms(plan, pseudonymize)
     if is_recoder(plan.search.algorithm):
         return _noted(_recoded(encoded, started), encoded, notes)
     tell(progress, Stage.SEARCHING, _with(plan))
     return _noted(searched(set_up_search(encoded), started), encoded, notes)
+
+
+def refuse_kept_order(source: TableSource, plan: Plan) -> None:
+    """Refuse to keep an order that a table does not have; what is no plan is refused later."""
+    if isinstance(source, SparkSource) and getattr(plan, "order", None) == "input":
+        raise InputError(
+            "output: order: input cannot be kept, because a table in Spark has no order; leave it out",
+            code="source-no-order",
+        )
 
 
 def searched(setup: SearchSetup, started: float) -> Candidate:

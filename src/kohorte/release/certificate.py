@@ -32,6 +32,7 @@ from kohorte.release.telling.promises import leaves_open, plan_notes, promising,
 from kohorte.release.telling.values.labels_of_values import (
     GROUP,
     INTERVAL,
+    cell_points,
     ends_at_values,
     has_cell,
     made_of_values,
@@ -40,7 +41,7 @@ from kohorte.release.telling.values.labels_of_values import (
 from kohorte.release.telling.verdict import Standing, Verdict, judge, points_are
 from kohorte.release.verification import ModelVerdict, Verification
 from kohorte.release.words import levels_in_words, unit_named, unit_of
-from kohorte.sources import FrameSource
+from kohorte.sources import FrameSource, TableSource
 
 FORMAT = 1
 
@@ -174,32 +175,25 @@ def warnings(release: Release) -> tuple[str, ...]:
         for name in _between_value_and_star(release)
         if shows_values(plan.attributes[name].hierarchy)
     ]
-    cells = () if release.recoding is None else release.recoding.columns
-    found += [ends_at_values(column.line.column.name) for column in cells if column.shows_ends]
-    found += [
-        f"a label of {column.line.column.name!r} has different meanings in different rows: its hierarchy has the "
-        "same text at different levels"
-        for column in cells
-        if column.ambiguous
-    ]
+    found += cell_points(() if release.recoding is None else release.recoding.columns)
     gone = release.suppressed if release.people is None else release.people.losing(release.suppressed)[0]
     found += [*identifier_points(release.table, plan), *release.open_points]
     found += ToldFormulas.of(release.table, plan).open_points
     return (*found, *_figures(plan, gone, release.smallest_class, unit_of(plan)))
 
 
-def table_warnings(table: pl.DataFrame, plan: Plan, verification: Verification) -> tuple[str, ...]:
+def table_warnings(table: pl.DataFrame | TableSource, plan: Plan, verification: Verification) -> tuple[str, ...]:
     """The open points of a table of which only the cells are known.
 
     How the labels were made is not known: those that can only be made of values of the data count as such.
     """
-    source = FrameSource(table)
+    source = FrameSource(table) if isinstance(table, pl.DataFrame) else table
     found = [*plan_warnings(plan), *verification.open_points, *identifier_points(source, plan)]
     names = plan.quasi_identifiers
     grouped = [name for name in names if shows_values(plan.attributes[name].hierarchy)]
-    found += [made_of_values(name) for name in grouped if has_cell(table[name], GROUP)]
+    found += [made_of_values(name) for name in grouped if has_cell(source.count_shown([name])[name], GROUP)]
     measured = [name for name in names if not plan.minimum_levels[name]]
-    found += [ends_at_values(name) for name in measured if has_cell(table[name], INTERVAL)]
+    found += [ends_at_values(name) for name in measured if has_cell(source.count_shown([name])[name], INTERVAL)]
     gone = verification.people_losing_rows
     unit = ROWS if gone is None else unit_named(verification.unit)
     gone = verification.suppressed if gone is None else gone

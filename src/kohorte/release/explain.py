@@ -21,12 +21,15 @@ def no_solution(
     """
     included = rows - excluded
     limit = plan.most_suppressed(rows)
+    alike = groups.sets is not None and suppressed < rows  # at that node, some of the people would be suppressed
     within = "a model does not allow that" if suppressed <= limit else f"the limit allows {limit:,}"
+    if alike:
+        within = "there they would look like all others, so their rows cannot be suppressed"
     reasons = [
         f"no release satisfies the plan: even with all quasi-identifiers generalized to *, {suppressed:,} "
         f"of {rows:,} rows would have to be suppressed, and {within}"
     ]
-    if suppressed < rows:
+    if limit < suppressed < rows and not alike:
         enough = -(-suppressed * 10**6 // rows) / 10**6  # rounded up, so that the printed number is large enough
         reasons.append(f"a suppression_limit of {enough:.6f} or more would do")
     k = 0 if plan.unit.counts_people else max((m.k for m in plan.models if isinstance(m, KAnonymity)), default=0)

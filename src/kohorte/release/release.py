@@ -15,7 +15,7 @@ from kohorte.plans.columns import check_columns
 from kohorte.plans.population import flagged_rows, without_flag
 from kohorte.release.candidate import Candidate
 from kohorte.release.verification import Verification, refuse_failed, verify_source
-from kohorte.sources import FrameSource, TableSource, encode_rows
+from kohorte.sources import FrameSource, SparkSource, TableSource, encode_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +57,8 @@ class Release(Candidate):
     @cached_property
     def data(self) -> Any:
         """The rows, as a frame of the same library as the input."""
+        if isinstance(self.table, SparkSource):
+            return self.table.data
         return from_polars(self.table.in_memory("a release as a frame"), self.kind)
 
     def transform(self, new_rows: object) -> Any:

@@ -47,7 +47,7 @@ class ShownPeople:
             return None
 
         def cells(name: str) -> pl.Series:
-            return shown[name] if name in shown.columns else tuples.text(name)
+            return shown[name].cast(pl.String) if name in shown.columns else tuples.text(name)
 
         names = dict.fromkeys((*plan.quasi_identifiers, *plan.histograms, *unit.links))
         if len(unit.columns) == 1:  # numbers are compared faster than texts

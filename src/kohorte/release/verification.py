@@ -17,6 +17,7 @@ from kohorte.hierarchies import CsvFile, Dates, Intervals, SafeHarbor, Tree
 from kohorte.in_words import count
 from kohorte.kernels.arrays import Counts
 from kohorte.models import PrivacyModel, SafeHarborRule
+from kohorte.models.strictness import weakest_reached
 from kohorte.models.words import with_parameters
 from kohorte.plans.columns import check_columns
 from kohorte.plans.people.person_notes import person_notes
@@ -33,7 +34,8 @@ from kohorte.release.telling.values.empty_values import empty_points
 from kohorte.release.telling.values.spellings import spelling_points
 from kohorte.release.telling.verified_people import OTHER_ROWS, find_people
 from kohorte.release.words import reached_in_words, unit_named
-from kohorte.sources import COUNT, FrameSource, Missing, TableSource, encode_sensitive, spread
+from kohorte.sources import COUNT, SOURCES, FrameSource, Missing, TableSource, encode_sensitive, spread
+from kohorte.sources.spark import spark_as_source
 
 ROWS, PEOPLE = "rows", "people"
 """What was counted."""
@@ -150,20 +152,20 @@ class Verification:
 
 
 def verify(frame: object, plan: Plan, *, population: object = None) -> Verification:
-    """Check a table (polars, pandas or arrow) against the models of a plan.
+    """Check a table (polars, pandas, arrow, Spark or a `TableSource`) against the models of a plan.
 
     Rows whose quasi-identifiers are all `*` are suppressed rows: they are exempt from the models, as long as there are
     no more of them than the plan's suppression limit allows. `population` is the original table, which plans with a
     `subset` need, and from which people are counted if the plan says whom a row is about: the release does not say it.
     If the plan does not say it, the original says whether identifiers repeat, so that several rows are about a person.
     """
-    table, _ = to_polars(frame)
-    check_columns(table.columns, plan, may_lack=(Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE))
+    given = spark_as_source(frame)
+    source = given if isinstance(given, SOURCES) else FrameSource(to_polars(given)[0])
+    check_columns(source.columns, plan, may_lack=(Role.IDENTIFYING, Role.SENSITIVE, Role.INSENSITIVE))
     original = None if population is None else without_marks(to_polars(population)[0], plan.missing_values)
-    source = FrameSource(table)
     found = verify_source(source, plan, whole_populations(plan, original), original=original, all_rows=True)
     read = None if original is None or OTHER_ROWS in found.problems else FrameSource(flagged_rows(original, plan))
-    problems, points = shown_originals(table, original, plan)
+    problems, points = shown_originals(source, original, plan)
     return replace(
         found,
         satisfied=found.satisfied and not problems,
@@ -377,14 +379,14 @@ def _too_fine(tuples: pl.DataFrame, plan: Plan) -> list[str]:
 
 
 def _verdict(model: PrivacyModel, judged: Sequence[Groups], broken: Sequence[str], unit: str) -> ModelVerdict:
-    """The verdict on all that a model judges; what is reached is that of the first, which are hardest to satisfy."""
+    """The verdict on all that a model judges: classes, or sets of classes and classes."""
     failing = [~model.satisfied(groups) for groups in judged]
     holds = all(model.holds(groups) for groups in judged if len(groups))
     return ModelVerdict(
         name=model.name,
         parameters={key: value for key, value in model.to_dict().items() if key != "model"},
         satisfied=holds and not any(own.any() for own in failing) and model.name not in broken,
-        reached=model.reached(judged[0]),
+        reached=weakest_reached(model, judged),
         failing_classes=sum(int(own.sum()) for own in failing),
         failing=sum(int(groups.sizes[own].sum()) for groups, own in zip(judged, failing, strict=True)),
         unit=unit,

@@ -79,7 +79,8 @@ class Attackers:
     def to_dict(self) -> dict[str, object]:
         """The figures as plain data."""
         three = (self.prosecutor, self.journalist, self.marketer)
-        return {"threshold": self.threshold, **{attacker.name: attacker.to_dict() for attacker in three}}
+        figures = {attacker.name: attacker.to_dict() for attacker in three}
+        return {"threshold": self.threshold, "told_apart": self.told_apart, **figures}
 
 
 def attackers(table: Alike, people: People, *, threshold: float) -> Attackers:

@@ -231,3 +231,20 @@ def test_knowing_all_rows_costs_at_least_as_much_and_the_release_says_how_much()
     assert one_row.one_row_cost is None
     assert all_rows.one_row_cost == one_row.cost
     assert all_rows.cost >= one_row.cost
+
+
+def test_what_is_reached_holds_for_each_class_as_well_as_for_the_sets_of_classes() -> None:
+    people = pl.DataFrame({"patient": [f"p{number}" for number in range(4)] * 2, "sex": ["f"] * 8})
+    frame = people.with_columns(
+        pl.Series("ward", ["x"] * 4 + ["y"] * 4), pl.Series("diagnosis", ["A", "B", "A", "B", "C", "D", "C", "D"])
+    )
+
+    def asking(diversity: int) -> Plan:
+        models = [{"model": "l-diversity_distinct", "attribute": "diagnosis", "l": diversity}]
+        return plan(models=models, person={"column": "patient", "attacker_knows": "all_rows"})
+
+    release = anonymize(frame, asking(2))
+    diverse = verify(release.data, asking(2), population=frame).models[0]
+    assert release.levels == {"ward": 0, "sex": 0}
+    assert diverse.reached == 2  # in each ward; all rows of the four people together have four values
+    assert not verify(release.data, asking(3), population=frame).satisfied

@@ -54,6 +54,14 @@ def fits(left, right, builder=None, **options):
         ("{red, green}", "{green, blue}", None, True),
         ("{red, green}", "blue", None, False),
         ('{"red, dark", green}', "red, dark", None, True),
+        ('{"red, dark", green}', "red", None, False),
+        ('{" red", green}', " red", None, True),
+        ('{" red", green}', "red", None, False),
+        ('{"say ""hi""", green}', 'say "hi"', None, True),
+        ("{red or missing, green}", None, None, False),
+        ("{red} or missing", None, None, True),
+        ("{red} or missing", "red", None, True),
+        ("{[1-3], green}", "2", None, False),
     ],
 )
 def test_cells_that_can_belong_to_one_person_overlap(left, right, builder, expected):

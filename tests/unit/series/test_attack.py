@@ -68,6 +68,7 @@ def candidates(shown: list[Shown], *, person: str, same_arrival: bool) -> int:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arrivals", ["unknown", "known"])
 @examples(25)
 @given(people=PEOPLE, steps=st.lists(st.integers(1, 25), min_size=1, max_size=4))

@@ -67,6 +67,7 @@ def fewest_people(releases: list[pl.DataFrame], table: pl.DataFrame, *, arrivals
     return fewest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["regions", "full-domain"])
 @pytest.mark.parametrize("arrivals", ["unknown", "known"])
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -121,6 +121,7 @@ def grid(ages: int, zips: int, wards: int) -> Regions:
     return Regions.of([(age, code, ward) for age in spans[0] for code in spans[1] for ward in spans[2]])
 
 
+@pytest.mark.slow
 def test_many_regions_make_a_page_of_less_than_two_megabytes(tmp_path: Path) -> None:
     fine = grid(60, 80, 5)
     page = to_html(story(tmp_path, *[fine] * 30))

@@ -234,6 +234,7 @@ def test_a_survey_of_twenty_questions_is_estimated_without_listing_its_cells(peo
     assert more < 1_000_000, more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", [10**6, 8 * 10**7])
 def test_cells_that_are_too_many_are_said_to_be(people: int) -> None:
     found = ko.estimate_survey(skewed(20), people, simulation=False)

@@ -37,13 +37,15 @@ ROLES = (Role.SENSITIVE, Role.INSENSITIVE)
 class Group:
     """The rows of a table that have a value (None: missing), and how many of them are kept.
 
-    `people` is how many people have the value, where people are counted and this was asked for.
+    `people` is how many people have the value, where people are counted and this was asked for. `together` says that
+    the group is several values put together, so that its label is none of them.
     """
 
     label: str | None = field(repr=False)
     rows: int
     kept: int
     people: int | None = None
+    together: bool = False
 
     @property
     def size(self) -> int:

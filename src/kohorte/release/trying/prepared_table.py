@@ -53,6 +53,13 @@ class PreparedTable:
             known = list(self._encoded.values())
         return int(self.frame.estimated_size()) + sum(one.held_bytes for one in known)
 
+    def forget_counted(self) -> None:
+        """Forget what was counted for earlier plans, and keep the encoded table; later plans only take longer."""
+        with self._lock:
+            known = list(self._encoded.values())
+        for one in known:
+            one.engine.forget()
+
     def anonymize(self, plan: Plan, *, progress: ProgressCallback | None = None) -> Release:
         """Return the best release that satisfies a plan, as `kohorte.release.anonymize` does."""
         if not _can_share(plan):

@@ -18,7 +18,7 @@ from kohorte.kernels.arrays import Counts
 
 Texts = tuple[str | None, ...]
 INTERVAL = re.compile(r"^\[(.+)\]$")
-SET = re.compile(r"^\{(.+)\}$")
+SET = re.compile(r"^\{(.+)\}$", re.DOTALL)
 OR_MISSING = " or missing"
 MISSING = -1
 """The number of the missing value."""
@@ -66,10 +66,15 @@ class CellValues:
             return np.append(known, MISSING) if len(known) else known
         found = self._shown_as(text)
         if SET.match(text):
-            found = _all_of([found, *(self.of(part) for part in set_parts(text))])
+            found = _all_of([found, *map(self._member, set_parts(text))])
         if INTERVAL.match(text):
             found = _all_of([found, self._between(text)])
         return found
+
+    def _member(self, text: str) -> Counts:
+        """The values of a member of a set: a value or a label, whatever signs it contains."""
+        found = self._shown_as(text)
+        return found if len(found) else self.of(text)
 
     def is_one_value(self, text: str) -> bool:
         """Whether a cell is a single value and not a label."""

@@ -63,6 +63,7 @@ UNEQUAL = ("seconds", "checked", "rolled_up", "tagged")
 """How much was counted is what differs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("options", [{}, {"l": 3}, {"person": "who"}, {"l": 2, "person": "who"}])
 @pytest.mark.parametrize("metric", ["loss", "non_uniform_entropy_suppression", "discernibility", "aecs"])

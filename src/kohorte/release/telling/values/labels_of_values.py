@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from kohorte.data import as_text
 from kohorte.hierarchies import Builder, Ordering
+from kohorte.recoding import Cells
 
 GROUP = r"^\{| – "
 """What a label of an ordering has: a brace, or a dash between its first and its last value."""
@@ -22,6 +25,26 @@ def made_of_values(name: str) -> str:
 def ends_at_values(name: str) -> str:
     """Say that the intervals of a column disclose values."""
     return f"the intervals of {name!r} end at values that occur in the data, so that they disclose some of them"
+
+
+def lists_values(name: str) -> str:
+    """Say that the sets of a column disclose the values of a class."""
+    return f"the sets of {name!r} list exactly the values that occur in a class, so that each belongs to somebody in it"
+
+
+def cell_points(cells: Sequence[Cells]) -> list[str]:
+    """What the cells of a recoded table disclose, or leave unclear."""
+    names = {column.line.column.name: column for column in cells}
+    return [
+        *(ends_at_values(name) for name, column in names.items() if column.shows_ends),
+        *(lists_values(name) for name, column in names.items() if column.lists_values),
+        *(
+            f"a label of {name!r} has different meanings in different rows: its hierarchy has the same text at "
+            "different levels"
+            for name, column in names.items()
+            if column.ambiguous
+        ),
+    ]
 
 
 def shows_values(builder: Builder | None) -> bool:
