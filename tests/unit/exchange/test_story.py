@@ -137,6 +137,7 @@ def test_comparing_two_answers_singles_out_nobody(check: Checked, ledger: Ledger
     assert smallest_derivable([first, second], everybody) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_without_the_memory_the_same_comparison_singles_somebody_out(check: Checked, ledger: Ledger, case: str) -> None:
     """The attack is real: if the first answer is not remembered, the two answers differ in one person."""

@@ -30,6 +30,7 @@ def add_statistics_actions(actions: argparse._SubParsersAction[argparse.Argument
     add.add_argument("--date", metavar="DATE", help="day to which the figures refer")
     add.add_argument("--reference", metavar="TEXT", help="whom the figures are about")
     add.add_argument("--population", type=int, metavar="N", help="size of the reference population, for counts")
+    add.add_argument("--precision", metavar="TEXT", help="how the figures are rounded, and what is an estimate")
     add.add_argument("--layout", metavar="LAYOUT", help="layout of an official table: icd10, age-pyramid, occupations")
     add.set_defaults(run=run_import)
     trust_action(own, "list", "list all tables and versions", epilog).set_defaults(run=run_list)
@@ -54,17 +55,17 @@ def run_import(options: argparse.Namespace) -> int:
 
 
 def _table(options: argparse.Namespace) -> StatisticsTable:
-    from kohorte.exchange.statistics import LAYOUTS, Origin, read_official, read_statistics
+    from kohorte.exchange.statistics import Origin, kind_of_layout, read_official, read_statistics
 
-    if options.layout in LAYOUTS and options.kind is None:
-        options.kind = LAYOUTS[options.layout][0]
+    if options.layout is not None:
+        options.kind = options.kind or kind_of_layout(options.layout)
     missing = [name for name in NEEDED if getattr(options, name) is None]
     if options.file is None or missing:
         raise InputError(
             f"give a FILE and {', '.join('--' + name for name in missing or NEEDED)}, or --shipped",
             code="exchange-statistics-origin",
         )
-    origin = Origin.from_dict({name: getattr(options, name) for name in (*NEEDED, "population")})
+    origin = Origin.from_dict({name: getattr(options, name) for name in (*NEEDED, "population", "precision")})
     if options.layout is None:
         return read_statistics(options.file, origin)
     return read_official(options.file, options.layout, origin)

@@ -12,12 +12,13 @@ import polars as pl
 from kohorte.data import as_text, person_keys, without_marks
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError, nearest
-from kohorte.exchange.checking.condition_cells import cell_problem
+from kohorte.exchange.checking.conditions.blocked import blocked_conditions
+from kohorte.exchange.checking.conditions.cells import cell_problem, cells_of
 from kohorte.exchange.checking.conspicuous import conspicuous_conditions
 from kohorte.exchange.checking.drafting import Draft, Drafting, NoDraft
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import LocalLook, local_look, people_risk
-from kohorte.exchange.checking.recommendation import identifying_conditions, recommend
+from kohorte.exchange.checking.recommendation import recommend
 from kohorte.exchange.checking.rows import Rows, selected
 from kohorte.exchange.checking.shown_labels import numbered_classes
 from kohorte.exchange.checking.steps import CheckRecord
@@ -62,7 +63,7 @@ def check_request(
     local = local_look(rows.frame, request.attributes, rows.people, holding.policy.k)
     judged = judge(rows, look, local)
     tell(progress, Stage.SEARCHING, "for what could be sent")
-    blocked = identifying_conditions(table, look)
+    blocked = blocked_conditions(table, look)
     draft = NoDraft(cells) if cells else _drafted(rows, judged, look, ledger, local, blocked)
     verdicts = _final(judged, draft)
     made = draft if isinstance(draft, Draft) else None
@@ -100,7 +101,9 @@ def _base_set(table: pl.DataFrame, look: GlobalLook, ledger: Ledger) -> tuple[Ro
     people: Integers = ledger.fingerprints(keys)
     kept = selected_rows(table, request.condition).to_numpy()
     names = tuple(dict.fromkeys((*request.attributes, *person.columns)))
-    return selected(table, kept, names, people, request.condition.attributes), cell_problem(table, people, look)
+    cells = cells_of(table, look)
+    rows = selected(table, kept, names, people, cells=cells, condition=request.condition.attributes)
+    return rows, cell_problem(table, cells, people, look)
 
 
 def _selected(rows: Rows, look: GlobalLook) -> dict[str, list[str]]:
@@ -114,7 +117,7 @@ def _drafted(
     rows: Rows, judged: Judged, look: GlobalLook, ledger: Ledger, local: LocalLook, blocked: Sequence[str]
 ) -> Draft | NoDraft:
     if blocked:
-        return NoDraft("a condition on an identifying column is never answered")
+        return NoDraft("a condition that identifies people, or tells too much about them, is never answered")
     if found := conspicuous_conditions(look):
         return NoDraft(f"it is conspicuous for the people whom the condition names: {', '.join(found)}")
     if local.people < look.needed:

@@ -19,7 +19,7 @@ from kohorte.disclosures.candidate import Candidate as Disclosure
 from kohorte.disclosures.findings import Findings
 from kohorte.disclosures.ledger import Ledger
 from kohorte.errors import InputError, NoSolution
-from kohorte.exchange.checking.condition_cells import looks_at_sensitive
+from kohorte.exchange.checking.conditions.cells import looks_at_sensitive
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.local_look import outstanding_rows
 from kohorte.exchange.checking.presence import presence
@@ -131,7 +131,6 @@ class Drafting:
             missing_values=own.missing_values,
             person=own.person,
             title=f"Answer of {self._look.holding.institution}",
-            purpose=request.purpose,
             recipient=request.requester.institution,
         )
 
@@ -177,14 +176,16 @@ class Drafting:
         return found
 
     def _unknown(self, rows: Rows, labels: pl.DataFrame, found: Candidate) -> Bools:
-        """Which rows show a text of which nothing tells that it names nobody, at the levels of the candidate."""
+        """Which rows show a text that may name somebody, or more detail than the policy allows, at the levels found."""
         unknown = np.zeros(labels.height, dtype=bool)
         for one in self._judged.kept():
             name, values = one.attribute, self._judged.known[one.attribute]
             if one.role is Role.SENSITIVE:
                 unknown |= values.unknown_rows(as_text(rows.frame[name]))
             elif found.levels[name] < found.hierarchies[name].top:
-                known = values.labels(found.hierarchies[name], found.levels[name])
+                hierarchy, level = found.hierarchies[name], found.levels[name]
+                fine = values.in_detail(hierarchy, level)
+                known = {label: is_known and fine[label] for label, is_known in values.labels(hierarchy, level).items()}
                 unknown |= values.unknown_rows(labels[name], known)
         return unknown
 

@@ -1,7 +1,8 @@
-"""The form of an attribute (date, ZIP code, age, identifier), and the finest level that the policy allows for it."""
+"""The form of an attribute (date, ZIP code, age, identifier), and which texts of it the policy allows."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import polars as pl
 
 from kohorte.data.person_keys import INVISIBLE
 from kohorte.exchange.policies import CheckPolicy, Detail
-from kohorte.hierarchies import SUPPRESSED, Hierarchy, SafeHarbor
+from kohorte.hierarchies import SUPPRESSED, SafeHarbor
 from kohorte.hierarchies.builder import Builder
 from kohorte.identifiers import (
     CLASSES,
@@ -49,6 +50,16 @@ class Found:
         """The reason of the first form that is one of these."""
         return next((why for form, why in zip(self.forms, self.reasons, strict=True) if form in among), None)
 
+    def without(self, form: Form) -> Found:
+        """The same without a form."""
+        left = [(one, why) for one, why in zip(self.forms, self.reasons, strict=True) if one is not form]
+        return Found(tuple(one for one, _ in left), tuple(why for _, why in left))
+
+    def and_of(self, other: Found) -> Found:
+        """The forms of both."""
+        more = [(one, why) for one, why in zip(other.forms, other.reasons, strict=True) if one not in self.forms]
+        return Found((*self.forms, *(one for one, _ in more)), (*self.reasons, *(why for _, why in more)))
+
     def stated(self, form: Form | None) -> Found:
         """The same with a form that the house states."""
         if form is None or form in self.forms:
@@ -63,7 +74,7 @@ def forms_of(column: pl.Series, rows: int) -> Found:
     Cells that only say that nothing is known do not count, so that a few of them do not hide what the others are.
     """
     named = form_by_name(column.name)
-    cells = CellTable.of([plain_cells(column)])
+    cells = plain_cells(column)
     [suspicions] = suspects_in(cells, rows, least=0.0, mostly=LIKELY)
     forms = [suspicion.form for suspicion in suspicions]
     reasons = [f"{suspicion.name} (class {suspicion.number}): {suspicion.why}" for suspicion in suspicions]
@@ -82,18 +93,17 @@ def forms_of(column: pl.Series, rows: int) -> Found:
     return Found(tuple(forms), tuple(reasons))
 
 
-def plain_cells(column: pl.Series) -> pl.Series:
-    """The cells as they look, without those that say that nothing is known."""
-    distinct = column.drop_nulls().unique()
-    shown = distinct.str.strip_chars()
+def plain_cells(column: pl.Series) -> CellTable:
+    """The cells as they look, counted, without those that say that nothing is known."""
+    counted = column.drop_nulls().alias("text").value_counts(name="count").sort("text")
+    shown = counted["text"].str.strip_chars()
     odd = ~shown.str.contains(PLAIN)
     if odd.any():
         looks = [" ".join(INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).split()) for text in shown.filter(odd)]
         shown = shown.scatter(odd.arg_true(), looks)
-    shown = shown.set(shown.str.to_lowercase().str.contains(UNKNOWN), None)
-    known = pl.DataFrame([distinct.alias("text"), shown.alias("shown")])
-    found = column.alias("text").to_frame().join(known, on="text", how="left", maintain_order="left")
-    return found["shown"].alias(column.name)
+    told = counted.with_columns(text=shown).filter(~shown.str.to_lowercase().str.contains(UNKNOWN))
+    summed = told.group_by("text", maintain_order=True).agg(pl.col("count").sum())
+    return CellTable.counted({column.name: (summed["text"], summed["count"])})
 
 
 def too_fine(shown: pl.Series, forms: tuple[Form, ...], policy: CheckPolicy) -> Form | None:
@@ -112,15 +122,6 @@ def too_fine(shown: pl.Series, forms: tuple[Form, ...], policy: CheckPolicy) -> 
         if not fine.all():
             return form
     return None
-
-
-def finest_level(hierarchy: Hierarchy, builder: Builder | None, form: Form, policy: CheckPolicy) -> int:
-    """The lowest level whose labels show no more than the policy allows for a form; the top if there is none."""
-    for level in range(hierarchy.top):
-        labels = pl.Series("labels", sorted(set(hierarchy.labels[level])), dtype=pl.String)
-        if bool(allowed(labels, builder, form, policy).all()):
-            return level
-    return hierarchy.top
 
 
 def allowed(shown: pl.Series, builder: Builder | None, form: Form, policy: CheckPolicy) -> pl.Series:
@@ -145,10 +146,14 @@ def allowed(shown: pl.Series, builder: Builder | None, form: Form, policy: Check
 
 
 def _hides_old_age(shown: pl.Series) -> pl.Series:
-    """Whether no year of birth among the texts reveals an age over 89; the same for all texts of a column."""
-    [suspicions] = suspects_in(CellTable.of([shown.alias("birth date")]), len(shown), least=0.0)
-    hides = Form.BIRTH not in [suspicion.form for suspicion in suspicions]
-    return pl.Series([hides]).new_from_index(0, len(shown))
+    """Whether a year of birth reveals no age over 89; texts that are no years are not looked at."""
+    hides = [re.match(YEARS, text) is not None and _is_young(text) for text in shown]
+    return pl.Series(hides, dtype=pl.Boolean)
+
+
+def _is_young(text: str) -> bool:
+    [suspicions] = suspects_in(CellTable.of([pl.Series("birth date", [text])]), 1, least=0.0)
+    return Form.BIRTH not in [suspicion.form for suspicion in suspicions]
 
 
 def _young(shown: pl.Series, oldest: int) -> pl.Series:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from math import prod
 from typing import Any
 
-from kohorte.errors import InputError
 from kohorte.exchange.holding import Holding
 from kohorte.exchange.request import Condition, Request
 from kohorte.exchange.statistics import Frequency, Gap, Statistics
@@ -31,24 +30,10 @@ class GlobalLook:
     today: date
     selected: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     used: set[str] = field(default_factory=set, repr=False, compare=False)
-    """The titles of the tables that gave a figure so far."""
+    """The names of the tables that gave a figure so far."""
 
     def __post_init__(self) -> None:
-        needed = self._kinds
-        for kind in sorted(needed):
-            if kind not in self.statistics.kinds:
-                raise InputError(
-                    f"there are no statistics of the kind {kind}, which the request needs; import a table",
-                    code="exchange-statistics-missing",
-                )
-        years = self.holding.policy.statistics_years
-        for table in self.statistics.tables:
-            if table.origin.kind in needed and table.origin.age_in_years(self.today) > years:
-                raise InputError(
-                    f"the statistics {table.origin.name} are of {table.origin.date}, older than the {years:g} years of "
-                    "the policy; import newer ones",
-                    code="exchange-statistics-stale",
-                )
+        self.statistics.refuse_unfit(self._kinds, self.holding.policy.statistics_years, self.today)
 
     @property
     def _kinds(self) -> set[str]:
@@ -58,8 +43,8 @@ class GlobalLook:
 
     @property
     def rough(self) -> list[str]:
-        """The tables that gave a figure and that are orders of magnitude only."""
-        tables = [table for table in self.statistics.tables if table.title in self.used]
+        """The tables that gave a figure and that are only the small set that comes with Kohorte."""
+        tables = [table for table in self.statistics.tables if table.origin.name in self.used]
         return sorted(table.origin.name for table in tables if table.origin.is_rough)
 
     def frequency(self, name: str, value: str) -> Frequency | Gap | None:
@@ -67,9 +52,11 @@ class GlobalLook:
         kind = self.holding.statistics.get(name)
         if kind is None:
             return None
-        found = self.statistics.frequency(kind, value, self.holding.known_by)
+        return self._noted(self.statistics.frequency(kind, value, self.holding.known_by))
+
+    def _noted(self, found: Frequency | Gap) -> Frequency | Gap:
         if isinstance(found, Frequency):
-            self.used.add(found.table)
+            self.used.add(found.name)
         return found
 
     def judges_fit(self, name: str) -> bool:
@@ -89,7 +76,7 @@ class GlobalLook:
         limit = self.holding.policy.conspicuous
         found = typicality(self.statistics, kind, value, {**self.holding.known_by, **by}, conspicuous=limit)
         if found is not None:
-            self.used.add(found.table)
+            self.used.add(found.name)
         return found
 
     @cached_property
@@ -181,7 +168,7 @@ class GlobalLook:
             span = f"{max(bound, 0)}-{OLDEST}" if one.operator == "at_least" else f"0-{min(max(bound, 0), OLDEST)}"
             return self._known(one.attribute, span)
         if one.operator == "starts_with":
-            return self._known(one.attribute, one.values[0])
+            return self._noted(self.statistics.beginning(kind, str(one.values[0]), self.holding.known_by))
         return Gap("the statistics do not order these values")
 
     def _known(self, name: str, value: object) -> Frequency | Gap:
@@ -212,4 +199,4 @@ def _together(found: Sequence[Frequency | Gap]) -> Frequency | Gap:
         return gaps[0]
     known = [one for one in found if isinstance(one, Frequency)]
     first = min(known, key=lambda one: one.date)
-    return Frequency(min(1.0, sum(one.share for one in known)), first.table, first.date, first.by, first.rarest_of)
+    return replace(first, share=min(1.0, sum(one.share for one in known)))

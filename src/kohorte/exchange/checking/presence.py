@@ -1,7 +1,8 @@
 """How certain it is that a patient of the house is in an answer: the share of those who look alike who are in it.
 
 If all farmers of 40 to 59 who are patients are in the answer about drug X, then everybody who knows one of them knows
-that he gets X, without finding his row.
+that he gets X, without finding his row. What the condition says about known attributes counts like a label: if it asks
+for people of 60 and more who get X, only patients of 60 and more hide each other.
 
 Source
     Nergiz, Atzori and Clifton, Hiding the Presence of Individuals from Shared Databases, SIGMOD 2007 (delta-presence).
@@ -21,11 +22,13 @@ from kohorte.kernels.arrays import Floats
 from kohorte.plans.hierarchies import VALUE_OR_STAR
 from kohorte.release import Candidate
 
+CELL = "\0cell"
+
 
 def presence(labels: pl.DataFrame, rows: Rows, found: Candidate, levels: Mapping[str, int]) -> Floats:
-    """For each row of the base set the share of the people of the table with its labels who are in the base set.
+    """For each row of the base set: of the people of the table with its labels, the share who are in the base set.
 
-    `labels` are those of the rows at the levels of the candidate.
+    `labels` are those of the rows at the levels of the candidate. Only people of the same cell of the condition count.
     """
     shown = {name: found.levels[name] for name in levels}
     hierarchies = {}
@@ -33,7 +36,8 @@ def presence(labels: pl.DataFrame, rows: Rows, found: Candidate, levels: Mapping
         values = as_text(rows.whole[name]).drop_nulls().unique().sort().to_list()
         hierarchies[name] = (found.plan.attributes[name].hierarchy or VALUE_OR_STAR).build(values, attribute=name)
     everybody = labels_of(rows.whole, hierarchies, shown)
-    classes = numbered_classes(pl.concat([labels, everybody]))
+    own_cells, all_cells = (pl.Series(CELL, cells).cast(pl.String) for cells in (rows.cells, rows.whole_cells))
+    classes = numbered_classes(pl.concat([labels.with_columns(own_cells), everybody.with_columns(all_cells)]))
     own, all_rows = classes[: labels.height], classes[labels.height :]
     inside = people_per_value(own, rows.people)
     outside = people_per_value(all_rows, rows.table)

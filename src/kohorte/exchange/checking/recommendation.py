@@ -7,16 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import polars as pl
-
-from kohorte.data import Role, as_text
 from kohorte.exchange.checking.drafting import Draft, NoDraft
-from kohorte.exchange.checking.forms import LIMITED, forms_of
 from kohorte.exchange.checking.global_look import GlobalLook
-from kohorte.exchange.checking.known_values import KnownValues
 from kohorte.exchange.checking.local_look import LocalLook
 from kohorte.exchange.checking.verdicts import Treatment, Verdict
-from kohorte.identifiers import Form
 from kohorte.in_words import count, number, percent
 
 
@@ -47,42 +41,14 @@ def recommend(
     draft: Draft | NoDraft,
     blocked: Sequence[str] = (),
 ) -> Recommendation:
-    """Recommend what to do; `blocked` are identifying columns that the condition looks at."""
-    reasons = [_base_set(look, local), *_selected(look), *_rough(look)]
-    if blocked:
-        reasons.append(f"the condition asks for people by {', '.join(blocked)}, which identifies them, or may do so")
+    """Recommend what to do; `blocked` says why the condition is never answered, if it is not."""
+    reasons = [_base_set(look, local), *_selected(look), *_rough(look), *blocked]
     reasons += [f"compared with earlier answers: {finding.in_words}" for finding in draft.findings]
     if isinstance(draft, NoDraft):
-        return Recommendation(Advice.DO_NOT, (*reasons, draft.reason))
-    reasons += _changes(local, verdicts, draft)
+        return Recommendation(Advice.DO_NOT, (*reasons, *_verdicts(verdicts), draft.reason))
+    reasons += [*_verdicts(verdicts), *_changes(local, draft)]
     same = all(one.treatment is Treatment.PASS for one in verdicts) and draft.rows.count == local.people
     return Recommendation(Advice.RELEASE if same else Advice.WITH_CHANGES, tuple(reasons))
-
-
-def identifying_conditions(table: pl.DataFrame, look: GlobalLook) -> list[str]:
-    """The columns by which a condition selects people and that identify them: by role, by name or by content.
-
-    The contents are those of the whole table, so that a refusal does not depend on who satisfies the condition.
-    """
-    return [name for name in look.request.condition.attributes if _identifies(table[name], look)]
-
-
-def _identifies(column: pl.Series, look: GlobalLook) -> bool:
-    if look.holding.plan.attributes[column.name].role is Role.IDENTIFYING:
-        return True
-    found = forms_of(as_text(column), len(column))
-    return found.first(look.holding.policy.dropped) is not None or _is_unknown(column, look, found.forms)
-
-
-def _is_unknown(column: pl.Series, look: GlobalLook, forms: tuple[Form, ...]) -> bool:
-    """Whether nothing tells of too many rows that their values name nobody.
-
-    Of values with statistics the rules about gaps decide, and of dates, ages and ZIP codes those about small cells.
-    """
-    if column.name in look.holding.statistics or any(form in LIMITED for form in forms):
-        return False
-    unknown = KnownValues(column.name, look, forms).unknown_rows(as_text(column))
-    return int(unknown.sum()) > look.holding.policy.most_removed * len(column)
 
 
 def _base_set(look: GlobalLook, local: LocalLook) -> str:
@@ -106,8 +72,8 @@ def _rough(look: GlobalLook) -> list[str]:
     if not look.rough:
         return []
     return [
-        f"the figures of {', '.join(look.rough)} are orders of magnitude without a source, not for decisions; import "
-        "figures of your country, then check again"
+        f"the figures of {', '.join(look.rough)} are the small set that comes with Kohorte, rounded, of several "
+        "countries and partly estimates, not for decisions; import figures of your country, then check again"
     ]
 
 
@@ -117,8 +83,12 @@ def _rarity(share: float) -> str:
     return f"about 1 in {number(1 / share, 2)} people of the world satisfies the condition"
 
 
-def _changes(local: LocalLook, verdicts: Sequence[Verdict], draft: Draft) -> list[str]:
-    reasons = [f"{one.attribute}: {one.treatment}; {'; '.join(one.reasons)}" for one in verdicts if one.reasons]
+def _verdicts(verdicts: Sequence[Verdict]) -> list[str]:
+    return [f"{one.attribute}: {one.treatment}; {'; '.join(one.reasons)}" for one in verdicts if one.reasons]
+
+
+def _changes(local: LocalLook, draft: Draft) -> list[str]:
+    reasons = []
     if lost := local.people - draft.rows.count:
         reasons.append(f"{count(lost, 'person is', 'people are')} left out, so that nobody stands out")
     if draft.fewest_expected is not None:

@@ -18,18 +18,25 @@ class Rows:
 
     `people` are the indices of the ledger, for each row; `whole` is the whole table with the same columns, and `table`
     the indices of its people, row by row. `condition` has the columns that the condition looks at, if they are others.
+    `cells` and `whole_cells` number the cells into which the condition divides the rows by what others may know.
     """
 
     frame: pl.DataFrame = field(repr=False)
     people: Integers = field(repr=False)
     whole: pl.DataFrame = field(repr=False)
     table: Integers = field(repr=False)
+    cells: Integers = field(repr=False)
+    whole_cells: Integers = field(repr=False)
     condition: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
 
     def only(self, kept: Bools) -> Rows:
         """Some of the rows."""
         return replace(
-            self, frame=self.frame.filter(pl.Series(kept)), people=self.people[kept], condition=pl.DataFrame()
+            self,
+            frame=self.frame.filter(pl.Series(kept)),
+            people=self.people[kept],
+            cells=self.cells[kept],
+            condition=pl.DataFrame(),
         )
 
     def with_condition(self) -> pl.DataFrame:
@@ -47,7 +54,13 @@ class Rows:
 
 
 def selected(
-    frame: pl.DataFrame, kept: Bools, names: tuple[str, ...], ledger_people: Integers, condition: tuple[str, ...] = ()
+    frame: pl.DataFrame,
+    kept: Bools,
+    names: tuple[str, ...],
+    ledger_people: Integers,
+    *,
+    cells: Integers,
+    condition: tuple[str, ...] = (),
 ) -> Rows:
     """The rows that satisfy a condition, with the columns that a draft needs."""
     missing = [name for name in names if name not in frame.columns]
@@ -55,4 +68,12 @@ def selected(
         raise InputError(f"the table lacks the column {missing[0]!r}", code="exchange-request-column")
     whole = frame.select(names)
     others = [frame[name].filter(pl.Series(kept)) for name in condition if name not in names]
-    return Rows(whole.filter(pl.Series(kept)), ledger_people[kept], whole, ledger_people, pl.DataFrame(others))
+    return Rows(
+        frame=whole.filter(pl.Series(kept)),
+        people=ledger_people[kept],
+        whole=whole,
+        table=ledger_people,
+        cells=cells[kept],
+        whole_cells=cells,
+        condition=pl.DataFrame(others),
+    )

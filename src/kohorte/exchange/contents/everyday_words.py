@@ -7,8 +7,7 @@ frequent family names (`cook`, `farmer`) count in small letters only.
 from __future__ import annotations
 
 import re
-import unicodedata
-from functools import cache, lru_cache
+from functools import cache
 
 ANSWERS = """
     yes no not none never ever always often sometimes rarely daily weekly monthly yearly once twice several many few
@@ -48,7 +47,7 @@ PEOPLE = """
     unfallversicherung sozialhilfe kasse
 """
 WORK = """
-    employed unemployed self emp inc retired pensioner student pupil apprentice trainee homemaker worker workers
+    employed unemployed self emp retired pensioner student pupil apprentice trainee homemaker worker workers
     employee employees civil servant servants official officials freelance time part full shift work worked working
     pay gov government federal local state sector industry trade trades services service serv education higher primary
     secondary tertiary vocational voc elementary school college university some degree bachelor bachelors master masters
@@ -171,77 +170,99 @@ PLACES = """
     |australia|australien|new zealand|neuseeland|european union|eu
 """
 """States, countries and larger parts of the world, as whole texts: `Baden-Württemberg` is a state, `Baden` a town."""
+PHRASES = ("self emp inc", "self emp not inc")
+"""Whole texts with a word that otherwise belongs to the name of a firm."""
+DIRECTIONS = "north south east west northern southern eastern western nord süd ost"
+HOUSES = """
+    house home shop warehouse office bank school kindergarten college university clinic hospital ward department hospice
+    unit site sites
+    heim pflegeheim klinik krankenhaus tagesklinik büro kasse volksschule hauptschule mittelschule gymnasium
+"""
+"""Words that with a number or a direction name one house: `ward II`, `Klinik Süd`."""
+TELLING = """
+    first second third fourth last erste zweite dritte vierte letzte old new alt neu red blue yellow white black bright
+    rot blau gelb
+"""
+"""Words that tell houses apart when they stand beside them: `second ward`, `old hospital`."""
+NUMBERED = DIRECTIONS + " region rural urban land " + HOUSES
+"""Words that with a number name one place or house: `region 12`."""
+PERSONS = """
+    women men woman man girl boy female male single partner spouse child mother father
+    frauen männer mädchen kind mutter vater säugling neugeborenes newborn infant family familie
+"""
+"""Words for a person, who with a letter beside them can be one person: `child B`."""
+JOBS = """
+    employee employees worker workers servant servants official officials student pupil apprentice trainee retired
+    prof professional assistant handlers cleaners teacher nurse physician pharmacist midwife technician engineer
+    scientist lawyer judge electrician mechanic bricklayer metalworker plumber hairdresser waiter cleaner clerk
+    accountant driver operator officer firefighter librarian journalist artist musician programmer developer
+    schüler schülerin student studentin lehrling arbeiter arbeiterin beamter beamtin lehrer lehrerin
+    krankenschwester krankenpfleger pflegekraft ärztin hebamme techniker technikerin ingenieur ingenieurin verkäufer
+    verkäuferin elektriker mechaniker rentner rentnerin pensionist pensionistin
+"""
+"""Words for a person, after which a letter or a name can follow: `nurse B`, `nurse Stark`."""
+ALSO_NAMES = """
+    herz kind zahn leber krebs stark gut schlecht leicht schwer mittel alt neu hoch voll wild darm mund hals ohr auge
+    haut bein blut links gering gleich rot black white law day house major head hand light strong west east self ward
+    low large small best fair good poor tall bright hale marks lung foot major minor early beard page senior old back
+    dunkel hell früh spät handel magen knie
+"""
+"""Words that are also family names, in capital letters."""
+LINKS = "of and the von und der die das dem den des"
+"""Words that can be between a name and what tells that it is one: `child of Stark`."""
+TERMS = frozenset(
+    re.split(
+        r"\s*\|\s*",
+        "high school|some high school|law school|day school|day hospital|day clinic|house officer|ward nurse|head nurse"
+        "|small large|low high|high low|good fair|fair good|fair poor|poor fair|good poor"
+        "|leicht mittel|mittel leicht|mittel schwer|schwer mittel|gering mittel|mittel hoch|hoch mittel|gering hoch"
+        "|gut mittel|mittel schlecht|alt und neu|head back|hals und mund|mund und hals|auge und ohr|ohr und auge"
+        "|leber und magen|magen und darm|magen darm|hand and foot|foot and hand|head and back|hand foot"
+        "|minor head|major head|early lung|small hospital|large hospital|old man|old woman|low back|retired early"
+        "|black white|white black",
+    )
+)
+"""Words beside each other that are known terms, although one of them is also a name."""
+RANKED = """
+    grade stage class type level group category phase cycle degree
+    grad stadium klasse typ stufe gruppe kategorie zyklus
+"""
+"""Words of which there are a few, told apart by small numbers: `grade 3`."""
+SCORED = "score"
+"""Words after which any short number can stand."""
+COUNTED = """
+    years year months month weeks week days day hours hour minutes minute seconds times
+    jahre jahr monate monat wochen woche tage tag stunden stunde minuten percent prozent points punkte euro eur usd
+    dollar mmhg mmol mol child children kind kinder cigarettes zigaretten drugs medikamente
+"""
+"""What is counted or measured: `12 days`."""
+UNITS = "kg g mg µg mcg l ml dl cm mm m k iu ie u mmhg mmol mol"
+"""Units: beside anything but a number they could be initials."""
+BOUNDS = "least most up over under above below between about than to bis über unter ab"
+"""Words before a number of something that is counted: `over 60`."""
 AMOUNTS = """
     years year months month weeks week days day hours hour minutes minute seconds jahre jahr monate monat wochen woche
-    tage tag stunden stunde minuten kg g mg µg mcg l ml dl cm mm m k mmhg mmol mol iu ie u percent prozent points punkte
+    tage tag stunden stunde minuten times percent prozent points punkte
     euro eur usd dollar least most up over under above below between about north south east west northern southern
     eastern western nord süd ost region rural urban ländlich städtisch abroad ausland inland domestic foreign
 """
 ROMAN = "i ii iii iv v vi vii viii ix x xi xii"
-ORDINAL = r"[0-9]{1,2}(?:st|nd|rd|th)"
-GRADE = r"[a-e]|(?:i{1,3}|iv)[abc]"
-"""One of a few: a letter or a stage."""
-SHORT = r"[0-9]{1,2}|[0-9]{1,2}k|p?[tnm][0-4][abc]?|g[1-4]|her2|covid19|l[1-5]|th[0-9]{1,2}"
-"""Parts of a text with digits: short numbers, stages of a tumour, vertebrae."""
-WHOLE = (
-    r"[A-Za-zÄÖÜäöü0-9]|[+-]{1,4}|(?:A|B|AB|O|0) ?(?:[+-]|(?:Rh )?(?:pos|neg)\.?)|(?:A|B|AB|O)"
-    r"|(?:[<>]=?|[≤≥]) ?[0-9]{1,2}(?:0{0,4}|[.,][0-9])[kK]?"
-)
-"""Whole texts: one sign, a blood group, or a bound such as `>50K`."""
-CLOCK = r"[0-9](?: ?: ?| )[0-9]"
-"""Two numbers with a colon or only a blank between them: a time of the day, or digits that belong together."""
-MOST_WORDS, MOST_NUMBERS = 8, 2
-PART = re.compile(r"[^\W_]+")
 
 
 @cache
-def _small() -> frozenset[str]:
-    return frozenset(LOWER_ONLY.casefold().split())
+def set_of(text: str) -> frozenset[str]:
+    """The words of a list, in small letters."""
+    return frozenset(text.casefold().split())
 
 
 @cache
-def _words() -> frozenset[str]:
+def words() -> frozenset[str]:
+    """All words that are written in small or capital letters."""
     texts = (ANSWERS, PEOPLE, WORK, COLOURS, MEDICINE, AMOUNTS)
-    return frozenset(word for text in texts for word in text.casefold().replace("-", " ").split()) - _small()
+    return frozenset(word for text in texts for word in text.casefold().replace("-", " ").split()) - set_of(LOWER_ONLY)
 
 
 @cache
 def states() -> frozenset[str]:
     """Names of states, countries and larger parts of the world."""
     return frozenset(re.sub(r"\s*\n\s*", "", PLACES).split("|"))
-
-
-def is_state(text: str) -> bool:
-    """Whether a text names a state, a country, or a larger part of the world."""
-    return " ".join(PART.findall(unicodedata.normalize("NFKC", text).casefold())) in states()
-
-
-@lru_cache(maxsize=1 << 16)
-def is_everyday(text: str) -> bool:
-    """Whether a text consists of everyday words, with at most two short numbers, or names a state or a country."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).split())
-    if re.fullmatch(WHOLE, plain) or is_state(plain):
-        return True
-    parts = PART.findall(plain)
-    words = [part for part in parts if _is_word(part)]
-    ordinals = [part for part in parts if re.fullmatch(ORDINAL, part.casefold())]
-    grades = [part for part in parts if part not in words and _is_grade(part)]
-    numbers = [part for part in parts if part not in grades and re.fullmatch(SHORT, part.casefold())]
-    counted = len(ordinals) + len(grades) + len(numbers)
-    if len(words) + counted != len(parts) or len(parts) > MOST_WORDS or re.search(CLOCK, plain):
-        return False
-    if sum(len(part) == 1 and part.isalpha() for part in parts) > 1:
-        return False  # initials, even if each letter is a unit
-    return counted <= MOST_NUMBERS and (bool(words or ordinals) or len(grades) == len(parts) == 1)
-
-
-def _is_word(part: str) -> bool:
-    small = part.casefold()
-    if small in _small():
-        return part == part.lower()
-    return small in _words()
-
-
-def _is_grade(part: str) -> bool:
-    """Whether a part tells one of a few: alone it can be a grade, several beside each other can be initials."""
-    return part.casefold() in ROMAN.split() or re.fullmatch(GRADE, part.casefold()) is not None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kohorte.exchange.contents.code_systems import SYSTEMS
-from kohorte.exchange.contents.everyday_words import is_everyday, is_state
+from kohorte.exchange.contents.everyday_texts import is_everyday, is_state
 from kohorte.exchange.contents.measures import UNITS, fits_unit, unit_by_name
 from kohorte.identifiers import Form
 

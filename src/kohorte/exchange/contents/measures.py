@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import lru_cache
 
 from kohorte.identifiers.names import words_of
@@ -42,7 +43,7 @@ def fits_unit(text: str, unit: str) -> bool:
 def _fits(text: str, unit: str) -> bool:
     if (span := _SPAN.fullmatch(text) or _BETWEEN.fullmatch(text)) is not None:
         numbers, named = [_number(span[1]), _number(span[2])], span[3]
-        exact = numbers[0] <= numbers[1]
+        exact = numbers[0] <= numbers[1] and all(map(ends_a_span, (span[1], span[2])))
     elif (one := _ONE.fullmatch(text)) is not None:
         numbers, named = [_number(one[1])], one[2]
         exact = _significant(one[1]) <= DIGITS
@@ -58,6 +59,18 @@ def unit_by_name(column: str) -> str | None:
     known = {unit.casefold(): unit for unit in UNITS if len(unit) > 1} | _BY_NAME
     ends = ("".join(words[-number:]) for number in (1, 2) if len(words) > number)
     return next((known[end] for end in ends if end in known), None)
+
+
+def exact_digits(text: str) -> bool:
+    """Whether a number has no more significant digits than a measurement; infinity has none."""
+    return _significant(text) <= DIGITS
+
+
+def ends_a_span(text: str) -> bool:
+    """Whether a span of measurements can end with a number: one of few digits, or the last one below it (`1499`)."""
+    digits = text.lstrip("+-−").replace(",", ".")
+    places = len(digits.partition(".")[2])
+    return exact_digits(text) or exact_digits(f"{(Decimal(digits) + Decimal(1).scaleb(-places)).normalize():f}")
 
 
 def _number(text: str) -> float:

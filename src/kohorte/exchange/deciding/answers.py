@@ -17,6 +17,7 @@ from kohorte.exchange.deciding.decisions import State, decisions, policy_of
 from kohorte.exchange.deciding.folder import ANSWERED, BEGUN, RequestFolder
 from kohorte.exchange.deciding.left_identifiers import refuse_identifiers
 from kohorte.exchange.request import Request
+from kohorte.exchange.statistics import StatisticsFolder
 from kohorte.release import certificate_paths
 from kohorte.trust.log import account
 
@@ -86,7 +87,11 @@ def _release(
         raise InputError(
             "the draft was changed since the check; check the request again", code="exchange-check-changed"
         )
-    refuse_identifiers(read_table(draft).frame, policy, record["verdicts"]["verdicts"])
+    verdicts = record["verdicts"]["verdicts"]
+    statistics = StatisticsFolder(folder.trust.path / "statistics").statistics()
+    kinds = {one["content"]["statistics"] for one in verdicts} - {None}
+    statistics.refuse_unfit(kinds, policy.statistics_years, today)
+    refuse_identifiers(read_table(draft).frame, policy, verdicts, statistics)
     certificates = {path.name.replace("draft", "table"): path.read_bytes() for path in certificate_paths(draft)}
     certificate = next(iter(certificates.values()))
     disclosure = folder.disclosure(number)

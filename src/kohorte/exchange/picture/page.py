@@ -10,12 +10,15 @@ from typing import Any
 
 from kohorte.exchange.checking.steps import CheckRecord
 from kohorte.exchange.checking.verdicts import NO_STATISTICS, Treatment
+from kohorte.exchange.contents import WORDS
 from kohorte.exchange.request.conditions import condition_from
 from kohorte.in_words import count, number, percent
 from kohorte.languages import ENGLISH, Kept, Language
 from kohorte.pages import Bar, Drawing, Heading, Scale, horizontal_bars, page
 
 STANDING = {"release": "good", "release with changes": "fair", "do not release": "bad"}
+FORMS = {"birth": "dates of birth", "date": "dates", "zip": "ZIP codes", "age": "ages"}
+"""What the forms of attributes that a policy limits are called."""
 NOT_KNOWN = "not known"
 PROVEN = "yes: the institution, by its certificate; it answers for the person whom it names"
 ACCOUNTS = (
@@ -38,7 +41,7 @@ def to_html(
 
     `proven` says whether the request came over the network, with the certificate of the institution, and `people_known`
     whether accounts that one person could use do not count twice. A recommendation is never green if they may, if
-    figures are orders of magnitude only, or if attributes have no statistics.
+    figures are only the small set that comes with Kohorte, or if attributes have no statistics.
     """
     standing = standing_of(record)
     asked = record["request"]["request"]
@@ -80,7 +83,11 @@ RULES = """\
 .sign .line{border-bottom:1px solid @edge;height:34px}
 .open{border-left:4px solid @fair;padding-left:10px}
 @media (max-width:600px){.told th,.told td{padding:6px 4px;font-size:13px}
-.told thead th{font-size:11px}}
+.told thead th{font-size:11px}
+.why tr{display:grid;grid-template-columns:1.2fr 1.1fr 1fr 1.2fr;border-bottom:1px solid @edge}
+.why th,.why td{border:0;overflow-wrap:anywhere;min-width:0}
+.why tr>:last-child{grid-column:1/-1}
+.why td:last-child:empty{display:none}}
 .hash{overflow-wrap:anywhere;font-family:monospace;font-size:12px}
 """
 
@@ -98,7 +105,7 @@ def standing_of(record: CheckRecord) -> str:
 
 
 def _is_known(record: CheckRecord) -> bool:
-    """Whether every attribute that would be sent has statistics, and none of them are orders of magnitude only."""
+    """Whether every attribute that would be sent has statistics, and none are the small set of Kohorte only."""
     sent = [one for one in record["verdicts"]["verdicts"] if one["treatment"] != Treatment.DROP]
     gaps = any(NO_STATISTICS in one["reasons"] for one in sent)
     return not gaps and not record["global look-up"].get("rough")
@@ -170,18 +177,20 @@ def _verdicts(
     ]
 
 
-def contained(verdict: Mapping[str, Any]) -> str:
-    """What the house says that an attribute contains: a kind of statistics, a system of codes, a unit, or words."""
-    content = verdict.get("content") or {}
-    return content.get("statistics") or content.get("contents") or ""
-
-
 def _contained_in(verdict: Mapping[str, Any], language: Language) -> str:
-    """The same, with the kinds of statistics in a language; words of the house stay as they are."""
-    found = contained(verdict)
-    if language == ENGLISH or not (verdict.get("content") or {}).get("statistics"):
-        return found
-    return language.gettext(found.replace("-", " "))
+    """What the house says that an attribute contains: a kind of statistics, a system of codes or a unit.
+
+    If it says nothing, what the program has recognised: dates, ZIP codes or ages; otherwise words. Codes and units stay
+    as they are in every language.
+    """
+    content = verdict.get("content") or {}
+    stated = content.get("contents") or ""
+    if content.get("statistics"):
+        return language.gettext(content["statistics"].replace("-", " "))
+    if stated not in ("", WORDS):
+        return str(stated)
+    forms = [FORMS[form] for form in verdict.get("forms") or () if form in FORMS]
+    return language.gettext(forms[0] if forms else stated)
 
 
 def _shown(verdict: Mapping[str, Any], meanings: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from kohorte.exchange.statistics.entries import Entry, StatisticsTable
 from kohorte.exchange.statistics.lookup import Frequency, Gap, Statistics
-from kohorte.exchange.statistics.official import LAYOUTS, read_official
+from kohorte.exchange.statistics.official import LAYOUTS, kind_of_layout, read_official
 from kohorte.exchange.statistics.origin import KINDS, Origin
 from kohorte.exchange.statistics.reading import read_statistics
 from kohorte.exchange.statistics.shipped import shipped_statistics
@@ -19,6 +19,7 @@ __all__ = [
     "StatisticsFolder",
     "StatisticsTable",
     "Version",
+    "kind_of_layout",
     "read_official",
     "read_statistics",
     "shipped_statistics",

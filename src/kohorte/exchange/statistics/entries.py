@@ -27,13 +27,17 @@ Ages = tuple[int, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """The share of people who have a value, among people of these ages, this sex and this country; None: of any."""
+    """The share of people who have a value, among people of these ages, this sex and this country; None: of any.
+
+    `source` is the publication of this one figure, if the table is made from several.
+    """
 
     value: str
     share: float
     ages: Ages | None = None
     sex: str | None = None
     country: str | None = None
+    source: str | None = None
 
     @property
     def narrowness(self) -> int:
@@ -52,7 +56,14 @@ class StatisticsTable:
     @property
     def title(self) -> str:
         """The table in words, for reasons and pages."""
-        return f"{self.origin.name} version {self.version} ({self.origin.source}, {self.origin.date})"
+        return self._titled(self.origin.source)
+
+    def title_of(self, entry: Entry) -> str:
+        """The table in words, with the publication of one of its figures."""
+        return self._titled(entry.source or self.origin.source)
+
+    def _titled(self, cited_title: str) -> str:
+        return f"{self.origin.name} version {self.version} ({cited_title}, {self.origin.date})"
 
 
 def comparable(value: str) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 
+import polars as pl
+
 from kohorte.errors import InputError
-from kohorte.exchange.statistics.entries import Ages, Entry, StatisticsTable, ages_of, comparable, one_sex
+from kohorte.exchange.statistics.entries import OLDEST, Ages, Entry, StatisticsTable, ages_of, comparable, one_sex
 from kohorte.exchange.statistics.origin import KINDS
+from kohorte.identifiers import identify_alone
 
 BY = ("age", "sex", "country")
 ICD_LENGTH = 3
@@ -21,7 +24,8 @@ class Frequency:
     """The share of people who have a value, and the table that says so.
 
     `by` names which of age, sex and country the figure is about. `rarest_of` is the number of groups of people among
-    which the lowest share was taken, because the table has no figure for all of them together; otherwise 1.
+    which the lowest share was taken, because the table has no figure for all of them together; otherwise 1. `table` is
+    the table in words, `name` its name.
     """
 
     share: float
@@ -29,6 +33,7 @@ class Frequency:
     date: str
     by: tuple[str, ...] = ()
     rarest_of: int = 1
+    name: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """The frequency as plain data."""
@@ -70,6 +75,31 @@ class Statistics:
                 index[table.origin.kind, entry.value].append((entry, table))
         return index
 
+    def is_identifier(self, value: str) -> bool:
+        """Whether a value of a table identifies somebody by itself: a table could be a list of people."""
+        return comparable(value) in self._identifying
+
+    @cached_property
+    def _identifying(self) -> frozenset[str]:
+        values = pl.Series(sorted({value for _, value in self._index}), dtype=pl.String)
+        return frozenset(values.filter(identify_alone(values)))
+
+    def refuse_unfit(self, kinds: Collection[str], years: float, today: date) -> None:
+        """Refuse to go on if a kind of values that is needed has no table, or one that is older than so many years."""
+        for kind in sorted(kinds):
+            if kind not in self.kinds:
+                raise InputError(
+                    f"there are no statistics of the kind {kind}, which the request needs; import a table",
+                    code="exchange-statistics-missing",
+                )
+        for table in self.tables:
+            if table.origin.kind in kinds and table.origin.age_in_years(today) > years:
+                raise InputError(
+                    f"the statistics {table.origin.name} are of {table.origin.date}, older than the {years:g} years of "
+                    "the policy; import newer ones",
+                    code="exchange-statistics-stale",
+                )
+
     def frequency(self, kind: str, value: str, by: Mapping[str, str | int] | None = None) -> Frequency | Gap:
         """How frequent a value is among people of this age, sex and country, as far as these are known."""
         if kind not in KINDS:
@@ -86,6 +116,16 @@ class Statistics:
         if found:
             return _chosen(found, known)
         return self._gap(kind, key, known)
+
+    def beginning(self, kind: str, text: str, by: Mapping[str, str | int] | None = None) -> Frequency | Gap:
+        """How frequent values are that begin with a text: at least as frequent as the most frequent one of them."""
+        key = comparable(text)
+        values = [value for of, value in self._index if of == kind and value.startswith(key) and key]
+        found = [self.frequency(kind, value, by) for value in values]
+        known = [one for one in found if isinstance(one, Frequency)]
+        if known:
+            return max(known, key=lambda one: one.share)
+        return self.frequency(kind, text, by)
 
     def by_table(
         self, kind: str, key: str, known: Mapping[str, object]
@@ -140,7 +180,8 @@ class Statistics:
         if not pyramids:
             return Gap("there are no statistics of this age")
         sums = [_summed(parts, wanted) for parts in pyramids.values()]
-        return _chosen(sums, known)
+        told = [one for one in sums if one[0].share > 0]
+        return _chosen(told, known) if told else Gap("there are no statistics of this age")
 
 
 def known_people(by: Mapping[str, str | int]) -> dict[str, object]:
@@ -189,7 +230,7 @@ def _chosen(found: Sequence[Found], known: Mapping[str, object]) -> Frequency:
     entry, table = min(left, key=lambda one: one[0].share)
     parts = (("age", entry.ages), ("sex", entry.sex), ("country", entry.country))
     by = tuple(name for name, part in parts if part is not None)
-    return Frequency(entry.share, table.title, table.origin.date, by, len(left))
+    return Frequency(entry.share, table.title_of(entry), table.origin.date, by, len(left), table.origin.name)
 
 
 def _overlap(one: Ages, other: Ages) -> bool:
@@ -197,10 +238,16 @@ def _overlap(one: Ages, other: Ages) -> bool:
 
 
 def _summed(parts: Sequence[tuple[Entry, StatisticsTable, Ages]], wanted: Ages) -> Found:
-    """One entry for a span of ages: each span of the table gives the part of it that is wanted."""
+    """One entry for a span of ages: each span of the table gives the part of it that is wanted.
+
+    Most people of an open span are at its beginning. So a part from its beginning has at least its years' share; how
+    many are in a later part (90+ of 80+) is not known, and counts as nobody.
+    """
     share = 0.0
     for entry, _, ages in parts:
+        if ages[1] == OLDEST and wanted[0] > ages[0]:
+            continue
         years = min(ages[1], wanted[1]) - max(ages[0], wanted[0]) + 1
         share += entry.share * years / (ages[1] - ages[0] + 1)
     first, table, _ = parts[0]
-    return Entry(first.value, min(share, 1.0), None, first.sex, first.country), table
+    return Entry(first.value, min(share, 1.0), None, first.sex, first.country, first.source), table

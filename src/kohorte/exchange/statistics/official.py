@@ -23,7 +23,7 @@ from kohorte.data import as_text, read_table
 from kohorte.errors import InputError, nearest
 from kohorte.exchange.statistics.entries import OLDEST, StatisticsTable
 from kohorte.exchange.statistics.origin import Origin
-from kohorte.exchange.statistics.reading import entries_of
+from kohorte.exchange.statistics.reading import entries_of, refuse_identifiers
 
 ICD = r"^[A-Za-z][0-9][0-9]"
 TOTALS = ("TOTAL", "T")
@@ -39,20 +39,26 @@ OBSERVED = ("geo", "sex", "age", "TIME_PERIOD", "OBS_VALUE")
 
 def read_official(path: str | Path, layout: str, origin: Origin) -> StatisticsTable:
     """Read a downloaded table of a known layout; its latest year is taken, and `date` of the origin stays as given."""
-    if layout not in LAYOUTS:
-        raise InputError(
-            f"unknown layout {layout!r}{nearest(layout, LAYOUTS)}; known are {', '.join(LAYOUTS)}",
-            code="exchange-statistics-layout",
-        )
-    kind, build = LAYOUTS[layout]
+    kind, build = kind_of_layout(layout), LAYOUTS[layout][1]
     source = Path(path).name
     frame = read_table(path).frame
     frame = pl.DataFrame([as_text(column) for column in frame.get_columns()])
     made = build(frame, source)
     if not made.height:
         raise InputError(f"{source}: no row has the layout {layout}", code="exchange-statistics-layout")
+    refuse_identifiers(made["value"], source)
     origin = replace(origin, kind=kind)
     return StatisticsTable(origin, tuple(entries_of(made, origin, source=source)))
+
+
+def kind_of_layout(layout: str) -> str:
+    """The kind of values that a table of a layout is about."""
+    if layout not in LAYOUTS:
+        raise InputError(
+            f"unknown layout {layout!r}{nearest(layout, LAYOUTS)}; known are {', '.join(LAYOUTS)}",
+            code="exchange-statistics-layout",
+        )
+    return LAYOUTS[layout][0]
 
 
 def _icd10(frame: pl.DataFrame, source: str) -> pl.DataFrame:

@@ -25,8 +25,9 @@ KINDS = (
 """What the values of a table are."""
 
 LONGEST_LINE = 500
-ROUGH = ("order of magnitude", "rounded by the authors")
-"""How the source of figures begins that show how a check works, and are no basis for a decision."""
+LINE = f"is one line of text with at most {LONGEST_LINE} characters"
+ROUGH = "small set"
+"""How the precision of figures begins that show how a check works, and are no basis for a decision."""
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
 
@@ -36,6 +37,7 @@ class Origin:
 
     `date` is the day to which the figures refer, not the day of the import. `reference` describes the reference
     population, `population` is its size; a table of counts needs it, unless it states the whole in each row.
+    `precision` says how the figures are rounded, and what of them is an estimate.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Origin:
     date: str
     reference: str
     population: int | None = None
+    precision: str | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -52,9 +55,10 @@ class Origin:
         if self.kind not in KINDS:
             raise _wrong("kind", f"is one of {', '.join(KINDS)}{nearest(self.kind, KINDS)}")
         for field in ("source", "licence", "reference"):
-            text = getattr(self, field)
-            if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_LINE or not text.isprintable():
-                raise _wrong(field, f"is one line of text with at most {LONGEST_LINE} characters")
+            if not is_line(getattr(self, field)):
+                raise _wrong(field, LINE)
+        if self.precision is not None and not is_line(self.precision):
+            raise _wrong("precision", LINE)
         try:
             dt.date.fromisoformat(self.date)
         except (TypeError, ValueError):
@@ -64,8 +68,8 @@ class Origin:
 
     @property
     def is_rough(self) -> bool:
-        """Whether the figures are orders of magnitude that nobody should decide by."""
-        return self.source.startswith(ROUGH)
+        """Whether the figures are a small set, partly of other countries or estimates, not to decide by."""
+        return self.precision is not None and self.precision.startswith(ROUGH)
 
     def age_in_years(self, today: dt.date) -> float:
         """How old the figures are."""
@@ -79,6 +83,11 @@ class Origin:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read an origin from plain data."""
         return cls(**{name: data.get(name) for name in cls.__dataclass_fields__})  # type: ignore[arg-type]
+
+
+def is_line(text: object) -> bool:
+    """Whether something is one line of text that is not too long."""
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST_LINE and text.isprintable()
 
 
 def _wrong(field: str, rule: str) -> InputError:

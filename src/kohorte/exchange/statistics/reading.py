@@ -11,9 +11,10 @@ import polars as pl
 from kohorte.data import as_text, read_table
 from kohorte.errors import InputError, refuse_unknown_keys
 from kohorte.exchange.statistics.entries import Entry, StatisticsTable, ages_of, comparable, one_sex
-from kohorte.exchange.statistics.origin import Origin
+from kohorte.exchange.statistics.origin import LINE, Origin, is_line
+from kohorte.identifiers import identify_alone
 
-COLUMNS = ("value", "share", "per_100000", "count", "of", "age", "sex", "country")
+COLUMNS = ("value", "share", "per_100000", "count", "of", "age", "sex", "country", "source")
 AMOUNTS = ("share", "per_100000", "count")
 _NUMBER = re.compile(r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,2})?")
 _COUNTRY = re.compile(r"[A-Z]{2}")
@@ -24,9 +25,23 @@ def read_statistics(path: str | Path, origin: Origin) -> StatisticsTable:
 
     `age` is such as 40-49 or 90+, `country` has two letters. `of` is the number of people whom a count is taken from;
     by default it is the size of the reference population. An empty cell of `age`, `sex` or `country` means all.
+    `source` names the publication of a row, if the table is made from several.
     """
-    frame = read_table(path).frame
-    return StatisticsTable(origin, tuple(entries_of(frame, origin, source=Path(path).name)))
+    frame, source = read_table(path).frame, Path(path).name
+    entries = entries_of(frame, origin, source=source)
+    refuse_identifiers(as_text(frame["value"]), source)
+    return StatisticsTable(origin, tuple(entries))
+
+
+def refuse_identifiers(values: pl.Series, source: str) -> None:
+    """Refuse a table with a value that is an identifier, which an answer would then show as known."""
+    found = identify_alone(values.fill_null("")).arg_true()
+    if len(found):
+        raise InputError(
+            f"{source}, row {found[0] + 1}: column 'value' is a name, a number or an address that identifies somebody; "
+            "statistics are about many people",
+            code="exchange-statistics-cell",
+        )
 
 
 def entries_of(frame: pl.DataFrame, origin: Origin, *, source: str) -> list[Entry]:
@@ -51,7 +66,7 @@ def entries_of(frame: pl.DataFrame, origin: Origin, *, source: str) -> list[Entr
 def _entries(frame: pl.DataFrame, origin: Origin, source: str) -> Iterator[Entry]:
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         cell = _Cells(row, f"{source}, row {number}", origin)
-        yield Entry(cell.value(), cell.share(), cell.ages(), cell.sex(), cell.country())
+        yield Entry(cell.value(), cell.share(), cell.ages(), cell.sex(), cell.country(), cell.source())
 
 
 class _Cells:
@@ -100,6 +115,12 @@ class _Cells:
         if text is not None and not _COUNTRY.fullmatch(text.strip()):
             raise self._wrong("country", "has two capital letters, such as AT")
         return None if text is None else text.strip()
+
+    def source(self) -> str | None:
+        text = self._text("source")
+        if text is not None and not is_line(text):
+            raise self._wrong("source", LINE)
+        return text
 
     def _whole(self) -> float:
         whole = float(self._origin.population or 0) if self._row.get("of") is None else self._number("of")

@@ -1,4 +1,4 @@
-"""The small set of statistics that comes with Kohorte: orders of magnitude from general knowledge, without a source."""
+"""The small set of statistics that comes with Kohorte: published figures, rounded down, and estimates that say so."""
 
 from __future__ import annotations
 

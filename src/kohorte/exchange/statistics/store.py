@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from kohorte.exchange.statistics.lookup import Statistics
 from kohorte.exchange.statistics.origin import KINDS, Origin
 from kohorte.exchange.statistics.reading import entries_of
 
-HEADER = "value,share,age,sex,country"
+HEADER = "value,share,age,sex,country,source"
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,16 @@ class StatisticsFolder:
                 f"statistics: {table.origin.name!r} has the kind {earlier[-1].origin.kind}; take another name",
                 code="exchange-statistics-origin",
             )
+        now = datetime.now(UTC)
+        if date.fromisoformat(table.origin.date) > now.date() + timedelta(days=1):
+            raise InputError(
+                "statistics: date is the day to which the figures refer, and lies in the future",
+                code="exchange-statistics-origin",
+            )
         number = earlier[-1].version + 1 if earlier else 1
         content = _as_csv(table.entries).encode()
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        made = Version(table.origin, number, len(table.entries), sha256_of(content), now)
+        imported = now.isoformat(timespec="seconds")
+        made = Version(table.origin, number, len(table.entries), sha256_of(content), imported)
         with atomic_write(self._file(made, "csv"), force=False) as temporary:
             temporary.write_bytes(content)
         with atomic_write(self._file(made, "json"), force=False) as temporary:
@@ -122,6 +128,6 @@ def _as_csv(entries: Iterable[Entry]) -> str:
     lines = [HEADER]
     for entry in entries:
         ages = "" if entry.ages is None else f"{entry.ages[0]}-{entry.ages[1]}"
-        value = entry.value.replace('"', '""')
-        lines.append(f'"{value}",{entry.share!r},{ages},"{entry.sex or ""}",{entry.country or ""}')
+        value, source = (text.replace('"', '""') for text in (entry.value, entry.source or ""))
+        lines.append(f'"{value}",{entry.share!r},{ages},"{entry.sex or ""}",{entry.country or ""},"{source}"')
     return "\n".join(lines) + "\n"

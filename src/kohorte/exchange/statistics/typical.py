@@ -35,6 +35,7 @@ class Typicality:
     highest: float
     table: str
     date: str
+    name: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """The figures as plain data."""
@@ -58,20 +59,21 @@ def typicality(
     judged = [one for one in found if one is not None]
     if not judged:
         return None
-    share, highest, table = max(judged, key=lambda one: (one[2].origin.date, -one[0] / one[1]))
+    share, best, table = max(judged, key=lambda one: (one[2].origin.date, -one[0] / one[1].share))
+    highest = best.share
     relative = share / highest
     fit = Fit.CONSPICUOUS if relative < conspicuous else Fit.TYPICAL if relative >= TYPICAL_FROM else Fit.UNUSUAL
-    return Typicality(fit, share, highest, table.title, table.origin.date)
+    return Typicality(fit, share, highest, table.title_of(best), table.origin.date, table.origin.name)
 
 
 def _compared(
     table: StatisticsTable, entries: Sequence[Entry], known: Mapping[str, object]
-) -> tuple[float, float, StatisticsTable] | None:
-    """The share among these people and the highest one of a table; None if it does not tell them from others.
+) -> tuple[float, Entry, StatisticsTable] | None:
+    """The share among these people and the highest entry of a table; None if it does not tell them from others.
 
     Figures by the same of age and sex are compared with each other.
     """
-    best: tuple[float, float, StatisticsTable] | None = None
+    best: tuple[float, Entry, StatisticsTable] | None = None
     for parts in ({"age", "sex"}, {"age"}, {"sex"}):
         if not parts <= set(known):
             continue
@@ -79,8 +81,8 @@ def _compared(
         if not alike:
             continue
         own = [entry.share for entry in alike if fits(entry, known) and covers(entry, known)]
-        compared = (min(own, default=0.0), max(entry.share for entry in alike), table)
-        if best is None or compared[0] * best[1] < best[0] * compared[1]:
+        compared = (min(own, default=0.0), max(alike, key=lambda entry: entry.share), table)
+        if best is None or compared[0] * best[1].share < best[0] * compared[1].share:
             best = compared
     return best
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from kohorte.exchange.checking.forms import allowed, finest_level
+from kohorte.exchange.checking.forms import allowed
 from kohorte.exchange.policies import CheckPolicy
-from kohorte.hierarchies import Dates, Redaction, SafeHarbor
+from kohorte.hierarchies import Dates, Hierarchy, Redaction, SafeHarbor
+from kohorte.hierarchies.builder import Builder
 from kohorte.identifiers import Form
 
 DEFAULT, HIPAA = CheckPolicy.named("default"), CheckPolicy.named("hipaa-safe-harbor")
@@ -47,6 +48,13 @@ DEFAULT, HIPAA = CheckPolicy.named("default"), CheckPolicy.named("hipaa-safe-har
 )
 def test_a_label_is_allowed_or_not(policy: CheckPolicy, form: Form, label: str, expected: bool) -> None:
     assert allowed(pl.Series("x", [label]), None, form, policy).to_list() == [expected]
+
+
+def finest_level(hierarchy: Hierarchy, builder: Builder | None, form: Form, policy: CheckPolicy) -> int:
+    """The lowest level of which all labels are allowed; the top if there is none."""
+    levels = [pl.Series("x", sorted(set(labels)), dtype=pl.String) for labels in hierarchy.labels[: hierarchy.top]]
+    fits = [bool(allowed(labels, builder, form, policy).all()) for labels in levels]
+    return [*fits, True].index(True)
 
 
 def test_the_finest_level_is_the_lowest_whose_labels_are_all_allowed() -> None:

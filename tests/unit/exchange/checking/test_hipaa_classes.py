@@ -51,30 +51,38 @@ CONTENTS: dict[int, Sequence[Sequence[str]]] = {
         ["Zwettlinger", "Ödenkirchner", "Prohaska-Wlk"], ["Featherstonehaugh", "Cholmondeley", "Ponsonby"],
         ["zwettlinger anna", "ödenkirchner jo"], ["A.B.", "C.D.", "E.F."], ["Klein", "Schwarz", "Groß"],
         ["Farmer", "Cook", "Potter"], ["moderate Zwettlinger", "severe Prohaska"],
+        ["nurse Stark", "physician Herz"], ["MM", "KG"], ["Herz-Stark", "Wild-Gut"], ["Stark, nurse", "Herz (nurse)"],
+        ["Stark B.", "Wild C."],
     ),
     2: (
         ["Gries am Brenner", "Kaunerberg", "Unterach"], ["Little Snoring", "Ugley", "Nether Wallop"],
         ["Baden", "Gmünd", "Hall"], ["2344", "6156", "8713"], ["A-6156", "A-2344"], ["47.0402", "47.0731"],
         ["47°02'", "46°58'"], ["am Anger 3", "im Winkel 7"], ["Stiege 2", "Stiege 5"], ["u2edk", "u2e7z"],
+        ["Klinik Süd", "Krankenhaus Nord"], ["Klinik Gut", "Klinik Hoch"], ["first ward", "second ward"],
     ),
     3: (
         ["14:35", "07:10", "22:50"], ["14.35 Uhr", "7.10 Uhr"], ["2:35 pm", "7:10 am"], ["Mo", "Di", "Mi"],
-        ["14.3.", "1.4."], ["March 14", "April 1"], ["93", "95", "97"], ["93 Jahre", "95 Jahre"],
+        ["14.3.", "1.4."], ["March 14", "April 1"],
+        ["am 14.3.", "am 1.4."], ["on 3/14", "on 4/1"],
+        ["over 93", "over 95"], ["93", "95", "97"], ["93 Jahre", "95 Jahre"],
         ["20250314", "20250401"],
         ["2025-W12", "2025-W14"], ["45730", "45731"],
     ),
-    4: (["0664 1234567", "0316 445566"], ["44 55 66", "44 55 77"], ["555-0142", "555-0199"], ["Kl. 412", "Kl. 413"]),
+    4: (["0664 1234567", "0316 445566"], ["44 55 66", "44 55 77"], ["555-0142", "555-0199"], ["Kl. 412", "Kl. 413"],
+        ["private 44-55", "work 44-56"]),
     5: (["F 0316/445566", "F 0316/445577"], ["445566-15", "445577-15"], ["Telefax 4455", "Telefax 4466"]),
     6: (["anna@home", "ben@home"], ["anna(at)home.at", "ben(at)home.at"],
         ["anna AT home DOT at", "ben AT home DOT at"]),
     7: (["078 05 1120", "219 09 9999"], ["1237010180", "1237020280"], ["756 9217 0769 85", "756 1234 5678 97"]),
     8: (["MR-00412", "MR-00413"], ["A-4711/26", "A-4712/26"], ["4711", "4712"], ["Fall 4711", "Fall 4712"]),
-    9: (["T555558879", "A123456780"], ["80756000012345678901", "80756000012345678902"], ["H-12-77", "H-12-78"]),
+    9: (["T555558879", "A123456780"], ["80756000012345678901", "80756000012345678902"], ["H-12-77", "H-12-78"],
+        ["health insurance 12-34", "health insurance 47-11"]),
     10: (["AT61 1904 3002 3457 3201", "unknown"], ["19043 00234573", "19043 00234574"], ["K4711", "K4712"]),
     11: (["P1234567", "P7654321"], ["C01X00T47", "C01X00T48"], ["U 1234567", "U 7654321"], ["12345678", "12345679"]),
     12: (["W12345A", "GU123AB", "L471XY"], ["MXY1234", "BAB471"], ["W 123", "G 471"], ["1HGCM82633A004352", "none"]),
     13: (["4711", "0815", "4712"], ["SN-471", "SN-472"], ["471", "472", "473"], ["12-471", "12-472"]),
     14: (["example.org/x", "example.org/y"], ["home.at", "praxis.at"], ["t.me/anna", "t.me/ben"],
+        ["klinik.at", "gesundheit.at"],
         ["//praxis/x", "//praxis/y"]),
     15: (
         ["192,168,0,1", "192,168,0,2"], ["10 0 0 7", "10 0 0 8"], ["fe80::", "2001:db8::"],
@@ -85,6 +93,7 @@ CONTENTS: dict[int, Sequence[Sequence[str]]] = {
     17: (["IMG_0412", "IMG_0413"], ["DSC00412", "DSC00413"], ["portrait_anna.jpeg", "portrait_ben.jpeg"],
         ["Bild 412"] * 2),
     18: (["x7f3q", "k2m9z"], ["K00412", "K00413"], ["Proband 17", "Proband 18"], ["patient 17", "patient 18"],
+        ["employee 12", "employee 47"], ["No. 47-11", "No. 47-12"],
         ["171", "182"]),
 }  # fmt: skip
 HARMLESS: Mapping[str, tuple[Sequence[str], str]] = {
@@ -144,6 +153,16 @@ def shown(found: Check, names: Sequence[str]) -> set[str]:
     return {name for name in names if name in table.columns and set(table[name].drop_nulls()) != {"*"}}
 
 
+def shown_in_parts(check: Checked, columns: Mapping[str, Sequence[str]], role: str, **contents: str) -> set[str]:
+    """Those of many columns of which one of several drafts shows something."""
+    found: set[str] = set()
+    for start in range(0, len(columns), 60):
+        names = list(columns)[start : start + 60]
+        part, stated = {name: columns[name] for name in names}, {name: contents[name] for name in names if contents}
+        found |= shown(checked(check, part, role, **stated), names)
+    return found
+
+
 def test_each_class_has_an_example_by_name_and_by_content() -> None:
     assert set(NAMES) == set(CONTENTS) == set(CLASSES)
 
@@ -159,9 +178,10 @@ def test_no_class_is_in_an_answer_under_its_name(check: Checked, role: str) -> N
 @pytest.mark.parametrize("role", ["sensitive", "quasi-identifying"])
 def test_no_class_is_in_an_answer_by_its_content(check: Checked, role: str) -> None:
     columns = {f"field_{number}_{at}": one for number, of in CONTENTS.items() for at, one in enumerate(of)}
-    assert shown(checked(check, columns, role), list(columns)) == set()
+    assert shown_in_parts(check, columns, role) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", ["kg", "%", "days", "icd-10", "atc", "year", "words"])
 def test_no_class_is_in_an_answer_if_the_house_states_a_wrong_content(check: Checked, stated: str) -> None:
     """Short numbers and spans that fit the unit are numbers, whatever they were: nobody can tell them from others."""
@@ -172,8 +192,7 @@ def test_no_class_is_in_an_answer_if_the_house_states_a_wrong_content(check: Che
         for at, one in enumerate(of)
         if tuple(one) not in numbers
     }
-    found = checked(check, columns, "sensitive", **dict.fromkeys(columns, stated))
-    assert shown(found, list(columns)) == set()
+    assert shown_in_parts(check, columns, "sensitive", **dict.fromkeys(columns, stated)) == set()
 
 
 @pytest.mark.parametrize("role", ["sensitive", "quasi-identifying"])
@@ -232,6 +251,69 @@ def test_a_condition_on_values_that_are_not_known_is_never_answered(check: Check
     assert any("identifies them, or may do so" in reason for reason in found.record["recommendation"]["reasons"])
 
 
+ZWETTLINGER = ["mild", "moderate", "severe"] * 3 + ["Zwettlinger"]
+VILLAGES = ["Kaunerberg", "Ugley"]
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "kind", "values", "comparison"),
+    [
+        ("field_7", "sensitive", None, ZWETTLINGER, {"is": " ZWETTLINGER"}),
+        ("field_7", "sensitive", None, ZWETTLINGER, {"in": ["Zwettlinger", "mild", "severe", "moderate"]}),
+        ("field_7", "sensitive", None, ZWETTLINGER, {"in": ["mild", "moderate", "Huber-Prohaska"]}),
+        ("field_7", "sensitive", None, ZWETTLINGER, {"starts_with": "zwett"}),
+        ("field_7", "sensitive", "occupation", ["Zwettlinger", "Prohaska-Wlk"], {"is": "Zwettlinger"}),
+        ("field_7", "quasi-identifying", "occupation", ["Zwettlinger", "Prohaska-Wlk"], {"is": "Zwettlinger"}),
+        ("field_7", "sensitive", "region", VILLAGES, {"is": "Kaunerberg"}),
+        ("field_7", "sensitive", "occupation", ["4711", "4712"], {"at_least": 4711}),
+        ("plz", "sensitive", None, VILLAGES, {"is": "Kaunerberg"}),
+        ("plz", "quasi-identifying", None, VILLAGES, {"starts_with": "Kau"}),
+    ],
+)
+@pytest.mark.parametrize("negated", [False, True])
+def test_a_condition_names_no_value_that_is_not_known(
+    check: Checked,
+    name: str,
+    role: str,
+    kind: str | None,
+    values: list[str],
+    comparison: dict[str, Any],
+    *,
+    negated: bool,
+) -> None:
+    """Neither in a column of known values, nor with statistics, nor in a column that is called a ZIP code."""
+    attributes = {**PLAN["attributes"], name: {"role": role}}
+    house = holding(gaps="ignore")
+    statistics = house.statistics | ({name: kind} if kind else {})
+    house = replace(house, plan=Plan.from_dict({**PLAN, "attributes": attributes}), statistics=statistics)
+    table = TABLE.with_columns(pl.Series(name, values * 700).head(TABLE.height))
+    condition = {"attribute": name, **comparison}
+    found = check(request({"not": condition} if negated else condition, ("age", "sex")), table, house)
+    reasons = found.record["recommendation"]["reasons"]
+    assert found.draft is None
+    assert any("identifies them, or may do so" in one or "in more detail than" in one for one in reasons)
+
+
+@pytest.mark.parametrize("comparison", [{"is": "Huber"}, {"starts_with": "Huber"}, {"starts_with": "anna@home.at"}])
+@pytest.mark.parametrize("column", [["mild", "severe"], ["mild", "severe"] * 300 + ["Huber"]])
+def test_whether_anybody_has_a_value_that_is_not_known_changes_nothing(
+    check: Checked, comparison: dict[str, Any], column: list[str]
+) -> None:
+    attributes = {**PLAN["attributes"], "field_7": {"role": "sensitive"}}
+    house = replace(holding(), plan=Plan.from_dict({**PLAN, "attributes": attributes}))
+    table = TABLE.with_columns(pl.Series("field_7", (column * 700)[: TABLE.height]))
+    either = {"any": [IBUPROFEN, {"attribute": "field_7", **comparison}]}
+    assert check(request(either, ("age", "sex")), table, house).draft is None
+
+
+def test_a_condition_on_known_values_is_answered_beside_values_that_are_not(check: Checked) -> None:
+    attributes = {**PLAN["attributes"], "field_7": {"role": "sensitive"}}
+    house = replace(holding(), plan=Plan.from_dict({**PLAN, "attributes": attributes}))
+    table = TABLE.with_columns(pl.Series("field_7", ZWETTLINGER * 70))
+    known = {"attribute": "field_7", "in": ["mild", "Moderate", "SEVERE"]}
+    assert check(request(known, ("age", "sex")), table, house).draft is not None
+
+
 def test_a_region_smaller_than_a_state_is_not_shown_although_there_are_figures_about_it(check: Checked) -> None:
     from kohorte.exchange.checking.known_values import KnownValues
 
@@ -285,6 +367,17 @@ def test_a_certificate_tells_no_values_that_the_answer_does_not_show(check: Chec
     assert verify(
         pl.read_csv(tmp_path / "draft.csv", infer_schema=False), Plan.from_dict(certificate["plan"])
     ).satisfied
+
+
+def test_a_certificate_does_not_repeat_the_purpose_in_which_a_requester_can_name_somebody(
+    check: Checked, tmp_path: Path
+) -> None:
+    asked = replace(request(IBUPROFEN), purpose="Is Anna Zwettlinger, anna@home.at, treated?")
+    found = check(asked, TABLE)
+    assert found.draft is not None
+    write_release(found.draft.found, tmp_path / "draft.csv")
+    for path in tmp_path.glob("draft*"):
+        assert "Anna" not in path.read_text(encoding="utf-8"), path.name
 
 
 @pytest.mark.parametrize("role", ["sensitive", "quasi-identifying"])

@@ -9,7 +9,7 @@ import pytest
 
 from kohorte.cohorts import cohort
 from kohorte.exchange.checking.forms import LIMITED, forms_of
-from kohorte.exchange.contents import CONTENTS, Content, content_of, limited_shape
+from kohorte.exchange.contents import CONTENTS, Content, content_of, is_made_of_known, limited_shape
 from kohorte.identifiers import Form
 from testbed import tables
 
@@ -45,6 +45,76 @@ from testbed import tables
         ("farmer", "words", True),
         ("Farmer", "words", False),
         ("severe, says Zwettlinger", "words", False),
+        ("north", "words", True),
+        ("north region 12", "words", False),
+        ("ward II", "words", False),
+        ("site 12", "words", False),
+        ("Self-emp-not-inc", "words", True),
+        ("Trade Services inc", "words", False),
+        ("Klinik Süd", "words", False),
+        ("employee 47", "words", False),
+        ("No. 47-11", "words", False),
+        ("health insurance 47-11", "words", False),
+        ("private: 44-55", "words", False),
+        ("child 7", "words", False),
+        ("12 children", "words", True),
+        ("nurse B", "words", False),
+        ("nurse Stark", "words", False),
+        ("child of Stark", "words", False),
+        ("Herz-Stark", "words", False),
+        ("Alt-Neu", "words", False),
+        ("mild Herz Stark", "words", False),
+        ("Herz und Stark", "words", False),
+        ("stark-herz", "words", False),
+        ("ｓｔａｒｋ－ｈｅｒｚ", "words", False),
+        ("Stark B.", "words", False),
+        ("E. Stark", "words", False),
+        ("Stark, nurse", "words", False),
+        ("Stark Clinic", "words", False),
+        ("Klinik Gut", "words", False),
+        ("Ward Herz", "words", False),
+        ("nurse stark", "words", False),
+        ("Familie wild", "words", False),
+        ("second ward", "words", False),
+        ("old hospital", "words", False),
+        ("score 47 score 11", "words", False),
+        ("covid 47", "words", False),
+        ("COVID 19 positive", "words", True),
+        ("Mittel-Schwer", "words", True),
+        ("Low/High", "words", True),
+        ("Head and Neck", "words", True),
+        ("Some High School", "words", True),
+        ("Head Nurse", "words", True),
+        ("poor family", "words", True),
+        ("Minor Head Injury", "words", True),
+        ("Female White", "words", True),
+        ("MM", "words", False),
+        ("ML-KG", "words", False),
+        ("mg/dl", "words", True),
+        ("1.5 mg", "words", True),
+        ("am 14.3.", "words", False),
+        ("on 3/14", "words", False),
+        ("on the 14th", "words", False),
+        ("over 60", "words", True),
+        ("over 95", "words", False),
+        ("95 years or more", "words", False),
+        ("between 5 and 10 days", "words", True),
+        ("10-5 days", "words", False),
+        ("type 2 diabetes", "words", True),
+        ("type 47", "words", False),
+        ("COVID-19", "words", True),
+        ("klinik.at", "words", False),
+        ("mild, if treated.", "words", False),
+        ("mild, treated.", "words", True),
+        ("Herz***", "words", False),
+        ("M*****", "words", False),
+        ("none 🅷🆄🅱🅴🆁", "words", False),
+        ("Wien 🅷🆄🅱🅴🆁", "words", False),
+        ("none ⠓⠥⠃⠑⠗", "words", False),
+        ("mild\u200b\u200c", "words", False),
+        ("1000-1499", "g", True),
+        ("18.5-24.99", "kg/m²", True),
+        ("4711-4712", "mg", False),
         ("80.5", "kg", True),
         ("80,5 kg", "kg", True),
         ("805.5 cm", "kg", False),
@@ -137,3 +207,45 @@ def test_the_columns_of_public_tables_are_known(table: str, contents: dict[str, 
 def test_every_content_is_documented() -> None:
     text = (tables.ROOT / "docs" / "exchange.md").read_text(encoding="utf-8")
     assert [one for one in CONTENTS if f"`{one}`" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("[40, 60[", True),
+        (">= 90", True),
+        ("[471123, 471124[", False),
+        ("1500-1999", True),
+        ("{mild, severe}", True),
+        ('{"mild, severe", mild}', True),
+        ("{mild, Kranewitter}", False),
+        ("mild – severe", True),
+        ("mild – Kranewitter", False),
+        ("E1*", True),
+        ("nev**", True),
+        ("Zwett******", False),
+        ("4711*", False),
+        ("Kranewitter", False),
+    ],
+)
+def test_a_label_that_the_program_made_is_known_by_its_parts(label: str, expected: bool) -> None:
+    assert is_made_of_known(label, Content().is_known) is expected
+
+
+@pytest.mark.parametrize(
+    ("values", "are_names"),
+    [
+        (["Virginia", "Georgia", "Montana", "Anna"], True),
+        (["Herz", "Kind", "Zahn"], True),
+        (["Herz-Stark", "'Kind'", "(Zahn)"], True),
+        (["Stark", "Mittel", "Schwach"], False),
+        (["Virginia", "Georgia", "Texas"], False),
+        (["herz", "kind", "zahn"], False),
+        (["Herz", "Lunge", "Leber"], False),
+    ],
+)
+def test_a_column_of_nothing_but_names_is_one_of_names_even_if_each_is_also_a_word(
+    values: list[str], are_names: bool
+) -> None:
+    found = forms_of(pl.Series("field_7", values * 10), len(values) * 10)
+    assert (Form.DIRECT in found.forms) is are_names

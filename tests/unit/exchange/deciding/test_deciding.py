@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from kohorte.exchange.deciding.folder import RequestFolder
 from kohorte.exchange.deciding.left_identifiers import refuse_identifiers
 from kohorte.exchange.policies import CheckPolicy
 from kohorte.exchange.request import Request
-from kohorte.exchange.statistics import shipped_statistics
+from kohorte.exchange.statistics import Statistics, StatisticsFolder, shipped_statistics
 from kohorte.trust.log import Log
 from testbed.hospital import holding, patients, request
 
@@ -41,6 +43,9 @@ class House:
         self.path = path
         self.folder = RequestFolder.opened(path / "house", create=True)
         self.ledger = Ledger.open(self.folder.trust, create=True)
+        self.statistics = StatisticsFolder(self.folder.trust.path / "statistics")
+        for table in shipped_statistics().tables:
+            self.statistics.add(table)
 
     def checked(self, asked: Request = ASKED, table: pl.DataFrame = TABLE) -> int:
         number = self.folder.receive(asked)
@@ -228,8 +233,11 @@ def test_what_was_answered_since_the_check_counts(house: House) -> None:
 def test_an_answer_with_an_identifier_is_refused_whatever_people_decided(name: str, values: list[str]) -> None:
     frame = pl.DataFrame({"age": ["20-39"] * 30, name: values})
     policy, verdicts = CheckPolicy.named("default"), [let_through("age"), let_through(name)]
-    refused("exchange-identifiers", lambda: refuse_identifiers(frame, policy, verdicts), PrivacyViolation)
-    refuse_identifiers(frame.select("age"), policy, verdicts)
+    refused("exchange-identifiers", lambda: refuse_identifiers(frame, policy, verdicts, NOTHING), PrivacyViolation)
+    refuse_identifiers(frame.select("age"), policy, verdicts, NOTHING)
+
+
+NOTHING = Statistics(())
 
 
 def let_through(name: str, **content: str | None) -> dict[str, Any]:
@@ -241,14 +249,47 @@ def test_a_value_that_nothing_tells_to_be_harmless_is_refused_although_a_verdict
     policy = CheckPolicy.named("default")
     villages = pl.DataFrame({"field_7": ["Gries am Brenner", "Kaunerberg"] * 15, "field_8": ["moderate", "n/a"] * 15})
     both = [let_through("field_7"), let_through("field_8")]
-    refused("exchange-identifiers", lambda: refuse_identifiers(villages, policy, both), PrivacyViolation)
-    refuse_identifiers(villages.select("field_8"), policy, both)
+    refused("exchange-identifiers", lambda: refuse_identifiers(villages, policy, both, NOTHING), PrivacyViolation)
+    refuse_identifiers(villages.select("field_8"), policy, both, NOTHING)
     refused(
-        "exchange-identifiers", lambda: refuse_identifiers(villages.select("field_8"), policy, []), PrivacyViolation
+        "exchange-identifiers",
+        lambda: refuse_identifiers(villages.select("field_8"), policy, [], NOTHING),
+        PrivacyViolation,
     )
     weights = pl.DataFrame({"field_7": ["71", "80"] * 15})
-    refused("exchange-identifiers", lambda: refuse_identifiers(weights, policy, both), PrivacyViolation)
-    refuse_identifiers(weights, policy, [let_through("field_7", contents="kg")])
+    refused("exchange-identifiers", lambda: refuse_identifiers(weights, policy, both, NOTHING), PrivacyViolation)
+    refuse_identifiers(weights, policy, [let_through("field_7", contents="kg")], NOTHING)
+
+
+def test_labels_above_the_values_and_columns_with_statistics_are_looked_at_cell_by_cell() -> None:
+    policy, known = CheckPolicy.named("default"), shipped_statistics()
+    levels = pl.DataFrame({"field_7": ["{mild, severe}"] * 29 + ["Kranewitter"], "field_8": ["[40, 60["] * 30})
+    both = [{**let_through(name), "level": 1} for name in levels.columns]
+    refused("exchange-identifiers", lambda: refuse_identifiers(levels, policy, both, known), PrivacyViolation)
+    refuse_identifiers(levels.head(29), policy, both, known)
+    jobs = pl.DataFrame({"job": ["bus driver"] * 29 + ["Kranewitter"]})
+    said = [let_through("job", statistics="occupation")]
+    refused("exchange-identifiers", lambda: refuse_identifiers(jobs, policy, said, known), PrivacyViolation)
+    refuse_identifiers(jobs.head(29), policy, said, known)
+
+
+def test_a_date_that_the_check_recognised_is_limited_although_its_label_is_only_a_number() -> None:
+    policy, frame = CheckPolicy.named("default"), pl.DataFrame({"field_7": ["2024", "2025"] * 15})
+    verdict = {**let_through("field_7"), "level": 2}
+    refused("exchange-identifiers", lambda: refuse_identifiers(frame, policy, [verdict], NOTHING), PrivacyViolation)
+    refuse_identifiers(frame, policy, [{**verdict, "forms": ["date"]}], NOTHING)
+
+
+def test_nothing_is_sent_if_the_statistics_are_gone_or_too_old_by_then(house: House) -> None:
+    number = house.checked(ASKED)
+    house.decide(number, Choice.RELEASE, "Ben", "Cleo")
+    [ages] = [one for one in shipped_statistics().tables if one.origin.name == "ages"]
+    house.statistics.add(replace(ages, origin=replace(ages.origin, date="2010-12-31")))
+    refused("exchange-statistics-stale", lambda: house.answer(number))
+    shutil.rmtree(house.statistics.path)
+    refused("exchange-statistics-missing", lambda: house.answer(number))
+    assert not (house.path / "answer").exists()
+    assert not house.ledger.releases()
 
 
 def test_an_identifier_that_got_into_a_draft_is_found_before_it_leaves(
@@ -263,7 +304,6 @@ def test_an_identifier_that_got_into_a_draft_is_found_before_it_leaves(
     table = TABLE.with_columns(telephone=pl.lit("+43 660 1234567"))
     house_holding = holding()
     plan = house_holding.plan
-    from dataclasses import replace
 
     from kohorte.plans.parts import Attribute
 

@@ -11,7 +11,7 @@ from kohorte.disclosures.ledger import Ledger
 from kohorte.exchange.checking.check import check_request
 from kohorte.exchange.deciding.decisions import Choice, Decider, decide
 from kohorte.exchange.peers.sending import request_to
-from kohorte.exchange.statistics import shipped_statistics
+from kohorte.exchange.statistics import StatisticsFolder, shipped_statistics
 from support.institutions import Institution, acquainted
 from support.killing import left_by
 from testbed.hospital import holding, patients, request
@@ -26,6 +26,8 @@ def test_after_a_kill_at_any_moment_an_answer_is_recorded_once_and_sent_once(tmp
     acquainted(a, b)
     b.takes(request_to(a.folder, request(), "Hospital B", today=TODAY), shown=a.own.fingerprint)
     ledger = Ledger.open(b.folder, create=True)
+    for table in shipped_statistics().tables:
+        StatisticsFolder(b.folder.path / "statistics").add(table)
     check = check_request(request(), TABLE, holding(), shipped_statistics(), ledger, today=TODAY)
     b.requests.keep(1, check)
     ledger.close()

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
+import polars as pl
 import pytest
 
 from kohorte.disclosures.ledger import Ledger
 from kohorte.exchange.checking.check import Check, check_request
-from kohorte.exchange.picture.page import to_html
+from kohorte.exchange.picture.page import _contained_in, to_html
 from kohorte.exchange.statistics import Statistics, shipped_statistics
-from testbed.hospital import holding, patients, request
+from kohorte.languages import ENGLISH, language
+from kohorte.plans import Plan
+from testbed.hospital import PLAN, holding, patients, request
 
 Checked = Callable[..., Check]
 TODAY = date(2026, 11, 17)
@@ -33,7 +36,7 @@ def test_the_page_shows_every_part_and_two_fields_to_sign(check: Checked, ledger
     assert all(f">{title}<" in text for title in (*SECTIONS, "Risk before and after"))
     assert text.count("name, date, signature") == 2
     assert "Check of request 3" in text
-    assert "1 in 1,429" in text
+    assert "1 in 3,333" in text
     assert first.record.sha256 in text
     assert text.count("Institute A") >= 2
 
@@ -69,11 +72,13 @@ def test_the_page_says_whether_the_requester_is_proven(check: Checked) -> None:
     assert "came as a file" not in proven
 
 
-def test_a_check_by_orders_of_magnitude_is_never_green_and_says_why(ledger: Ledger) -> None:
-    reason = "orders of magnitude without a source, not for decisions"
+def test_a_check_by_the_small_set_is_never_green_and_says_why(ledger: Ledger) -> None:
+    reason = (
+        "the small set that comes with Kohorte, rounded, of several countries and partly estimates, not for decisions"
+    )
     asked, house = request({"attribute": "drug", "is": "ibuprofen"}, ("sex",)), holding()
     known = Statistics(
-        tuple(replace(table, origin=replace(table.origin, source="Eurostat")) for table in shipped_statistics().tables)
+        tuple(replace(table, origin=replace(table.origin, precision=None)) for table in shipped_statistics().tables)
     )
     rough, good = (
         check_request(asked, TABLE, house, one, ledger, today=TODAY) for one in (shipped_statistics(), known)
@@ -98,14 +103,14 @@ def test_the_page_leaves_open_that_two_accounts_are_two_people(check: Checked) -
 
 
 def test_a_page_is_not_green_where_one_person_may_have_two_accounts(ledger: Ledger) -> None:
-    sourced = [replace(table, origin=replace(table.origin, source="Eurostat")) for table in shipped_statistics().tables]
+    sourced = [replace(table, origin=replace(table.origin, precision=None)) for table in shipped_statistics().tables]
     asked = request({"attribute": "drug", "is": "ibuprofen"}, ("sex",))
     found = check_request(asked, TABLE, holding(), Statistics(tuple(sourced)), ledger, today=TODAY)
     assert (standing(found), standing(found, people_known=False)) == ("good", "fair")
 
 
 def test_a_check_of_an_attribute_without_statistics_says_so_and_is_not_green(ledger: Ledger) -> None:
-    sourced = [replace(table, origin=replace(table.origin, source="Eurostat")) for table in shipped_statistics().tables]
+    sourced = [replace(table, origin=replace(table.origin, precision=None)) for table in shipped_statistics().tables]
     known, house = Statistics(tuple(sourced)), holding()
     unknown = replace(house, statistics={name: kind for name, kind in house.statistics.items() if name != "sex"})
     asked = request({"attribute": "drug", "is": "ibuprofen"}, ("sex",))
@@ -119,10 +124,52 @@ def test_a_check_of_an_attribute_without_statistics_says_so_and_is_not_green(led
 
 def test_only_rough_tables_that_gave_a_figure_are_named(ledger: Ledger) -> None:
     own = [
-        replace(one, origin=replace(one.origin, name=f"own-{one.origin.name}", source="office", date="2025-12-31"))
+        replace(one, origin=replace(one.origin, name=f"own-{one.origin.name}", precision=None, date="2025-12-31"))
         for one in shipped_statistics().tables
     ]
     both = Statistics((*shipped_statistics().tables, *own))
     asked = request({"attribute": "drug", "is": "ibuprofen"}, ("sex",))
     found = check_request(asked, TABLE, holding(), both, ledger, today=TODAY)
     assert found.record["global look-up"]["rough"] == []
+
+
+def test_a_column_of_dates_is_called_dates_and_not_words(check: Checked) -> None:
+    table = TABLE.with_columns(day=pl.format("2026-0{}-15", pl.int_range(pl.len()) % 6 + 1))
+    own = holding()
+    dates = {"role": "quasi-identifying", "hierarchy": {"dates": {"format": "%Y-%m-%d", "levels": ["month", "year"]}}}
+    plan = Plan.from_dict({**PLAN, "attributes": {**PLAN["attributes"], "day": dates}})
+    asked = request({"attribute": "drug", "is": "ibuprofen"}, ("sex", "zip", "day", "diagnosis"))
+    record = check(asked, table, replace(own, plan=plan)).record
+    rows = re.findall(r'<tr><th scope="row">(\w+)</th><td>([^<]*)</td>', to_html(record, number_of_request=1))
+    assert {("sex", "sex"), ("zip", "ZIP codes"), ("day", "dates"), ("diagnosis", "disease")} <= set(rows)
+    german = language("de")
+    assert german is not None
+    rows = re.findall(
+        r'<tr><th scope="row">(\w+)</th><td>([^<]*)</td>', to_html(record, number_of_request=1, language=german)
+    )
+    assert {("zip", "Postleitzahlen (ZIP)"), ("day", "Datumsangaben"), ("diagnosis", "Krankheit")} <= set(rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "forms", "word"),
+    [
+        ({"statistics": None, "contents": "words"}, ["birth"], "dates of birth"),
+        ({"statistics": None, "contents": "words"}, ["age"], "ages"),
+        ({"statistics": None, "contents": "words"}, [], "words"),
+        ({"statistics": None, "contents": "kg"}, [], "kg"),
+        ({"statistics": None, "contents": "year"}, ["date"], "year"),
+        ({"statistics": "blood-group", "contents": "words"}, [], "blood group"),
+        ({}, [], ""),
+    ],
+)
+def test_what_a_column_contains_is_said_by_the_house_or_recognised(
+    content: dict[str, object], forms: list[str], word: str
+) -> None:
+    assert _contained_in({"content": content, "forms": forms}, ENGLISH) == word
+
+
+def test_a_figure_on_the_page_names_its_publication(check: Checked) -> None:
+    found = check(request({"attribute": "diagnosis", "is": "J45"}, ("sex", "age")), TABLE)
+    assert "Robert Koch-Institut, Gesundheit in Deutschland aktuell, GEDA 2019/2020-EHIS" in to_html(
+        found.record, number_of_request=1
+    )

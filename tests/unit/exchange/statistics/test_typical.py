@@ -41,7 +41,7 @@ def fit(kind: str, value: str, **by: str | int) -> Fit | None:
         ("medication", "methylphenidate", {"age": 12}, Fit.TYPICAL),
         ("occupation", "midwife", {"sex": "male"}, Fit.CONSPICUOUS),
         ("occupation", "nurse", {"sex": "male"}, Fit.UNUSUAL),
-        ("disease", "I10", {"age": 30, "sex": "female"}, None),  # no figures by age or sex are shipped
+        ("disease", "F32", {"age": 30, "sex": "female"}, None),  # no figures by age or sex are shipped
         ("disease", "C61", {}, None),
     ],
 )

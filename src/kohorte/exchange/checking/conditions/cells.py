@@ -21,25 +21,35 @@ from kohorte.data import Role, as_text
 from kohorte.exchange.checking.global_look import GlobalLook
 from kohorte.exchange.checking.shown_labels import numbered_classes, people_per_value
 from kohorte.exchange.request import Condition, selected_rows
+from kohorte.exchange.request.selection import DATE
 from kohorte.exchange.statistics import Frequency
 from kohorte.exchange.statistics.entries import OLDEST, comparable
 from kohorte.kernels.arrays import Integers
 
 
-def cell_problem(table: pl.DataFrame, people: Integers, look: GlobalLook) -> str | None:
+def cells_of(table: pl.DataFrame, look: GlobalLook) -> Integers:
+    """A number for each row of the table: the cell into which the comparisons of known attributes divide it."""
+    return _numbered(_known(look), table)
+
+
+def _numbered(comparisons: list[Condition], table: pl.DataFrame) -> Integers:
+    flags = [selected_rows(table, one).cast(pl.String).alias(str(at)) for at, one in enumerate(comparisons)]
+    return numbered_classes(pl.DataFrame(flags)) if flags else np.zeros(table.height, dtype=np.int64)
+
+
+def cell_problem(table: pl.DataFrame, cells: Integers, people: Integers, look: GlobalLook) -> str | None:
     """Why the condition describes too few people; None if it does not."""
-    known = [one for one in look.request.condition.comparisons() if _is_known(one, look)]
+    known = _known(look)
     if not known:
         return None
     policy = look.holding.policy
-    expected = _smallest_share(known, look, table) * look.holding.population
+    expected = _smallest_share(known, look, table, people) * look.holding.population
     if expected < policy.rare_combination:
         return (
             f"what the condition says about known attributes can fit fewer than {policy.rare_combination} people of "
             "the area, or the statistics do not know how many"
         )
-    flags = pl.DataFrame([selected_rows(table, one).cast(pl.String).alias(str(at)) for at, one in enumerate(known)])
-    if int(people_per_value(numbered_classes(flags), people).min(initial=policy.k)) < policy.k:
+    if int(people_per_value(cells, people).min(initial=policy.k)) < policy.k:
         return (
             f"what the condition says about known attributes divides the patients into groups of which one has fewer "
             f"than {policy.k} people"
@@ -52,18 +62,38 @@ def looks_at_sensitive(look: GlobalLook) -> bool:
     return any(not _is_known(one, look) for one in look.request.condition.comparisons())
 
 
+def _known(look: GlobalLook) -> list[Condition]:
+    return [one for one in look.request.condition.comparisons() if _is_known(one, look)]
+
+
 def _is_known(one: Condition, look: GlobalLook) -> bool:
     """Whether others may know the attribute of a comparison."""
     return look.holding.plan.attributes[one.attribute].role is not Role.SENSITIVE
 
 
-def _smallest_share(known: list[Condition], look: GlobalLook, table: pl.DataFrame) -> float:
-    """The share of the world in the smallest cell: attributes are taken for independent."""
+def _smallest_share(known: list[Condition], look: GlobalLook, table: pl.DataFrame, people: Integers) -> float:
+    """The share of the world in the smallest cell: attributes are taken for independent.
+
+    No statistics know how many people were admitted or born in some months. There, the patients of the table count.
+    """
     share = 1.0
     for name in dict.fromkeys(one.attribute for one in known):
         own = [one for one in known if one.attribute == name]
-        share *= min(_cells(own, look, table[name]), default=1.0)
+        if name not in look.holding.statistics and _are_dates(table[name]):
+            share *= min(1.0, _fewest(own, table, people) / look.holding.population)
+        else:
+            share *= min(_cells(own, look, table[name]), default=1.0)
     return share
+
+
+def _are_dates(column: pl.Series) -> bool:
+    present = as_text(column).drop_nulls()
+    return bool(len(present)) and bool(present.str.contains(DATE).all())
+
+
+def _fewest(own: list[Condition], table: pl.DataFrame, people: Integers) -> int:
+    """The number of people in the smallest cell into which some comparisons divide the table."""
+    return int(people_per_value(_numbered(own, table), people).min(initial=len(people)))
 
 
 def _cells(own: list[Condition], look: GlobalLook, column: pl.Series) -> Iterator[float]:
