@@ -22,6 +22,7 @@ from math import log2
 
 from kohorte.patients.linkage.comparison import Agreement, Level, compare
 from kohorte.patients.linkage.frequencies import Frequencies
+from kohorte.patients.linkage.given_names import COMMON
 from kohorte.patients.linkage.record import Record
 
 SAME = 9.0
@@ -148,11 +149,14 @@ class Weighing:
         return Verdict.DIFFERENT
 
     def _two_names(self, agreement: Agreement) -> bool:
-        """Whether the first names differ by a letter because they are two names, as of twins called Lena and Lina."""
+        """Whether the first names differ by a letter because they are two names, as of twins called Lena and Lina.
+
+        A short list has not seen many names, so that the common ones are known everywhere.
+        """
         if agreement.first is not Level.TYPING or agreement.number is Level.EQUAL:
             return False
-        known = self.frequencies.counts["first"]
-        return all(known[name] >= KNOWN_NAME for name in agreement.first_names)
+        seen = self.frequencies.counts["first"]
+        return all(name in COMMON or seen[name] >= KNOWN_NAME for name in agreement.first_names)
 
 
 def _supported(agreement: Agreement) -> bool:

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Row, delete, func, select
 from kohorte.errors import InputError
 from kohorte.patients.identity import Identity
 from kohorte.patients.list.case_rows import add_cases, between, cases_where, change_cases
-from kohorte.patients.list.database import Numbers, found, new_pids, now, pids_of, write, write_event
+from kohorte.patients.list.database import Numbers, found, new_pids, now, pids_of, write
+from kohorte.patients.list.event_rows import note_event
 from kohorte.patients.list.placements import pids_with, place_pids, place_records, records_of
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import CASES, DIFFERENT, OPEN, PEOPLE, RECORDS, SAME
@@ -102,8 +103,8 @@ def decide(
     if same:
         return join(connection, secrets, row.other, row.person, actor=actor, version=version)
     _close(connection, secrets, row.person, row.other, DIFFERENT, actor)
-    for person, other in ((row.person, row.other), (row.other, row.person)):
-        write_event(connection, person, actor, "decided to be different", other=other, weight=row.weight)
+    what = dict.fromkeys((row.person, row.other), "decided to be different")
+    note_event(connection, secrets, actor, what, weight=row.weight)
     return row.person, row.other
 
 
@@ -120,8 +121,7 @@ def join(
     _close(connection, secrets, kept, gone, SAME, actor)
     for column in (CASES.c.person, CASES.c.other):
         change_cases(connection, secrets, (column == gone) & (CASES.c.state == OPEN), {column.name: kept})
-    write_event(connection, kept, actor, "joined with another PID", other=gone)
-    write_event(connection, gone, actor, "joined to another PID", other=kept)
+    note_event(connection, secrets, actor, {kept: "joined with another PID", gone: "joined to another PID"})
     return kept, gone
 
 
@@ -151,8 +151,7 @@ def split(
     numbers = Numbers(connection)
     add_cases(connection, secrets, numbers, [apart | {"opened": now(), "decided": now(), "actor": actor}])
     numbers.store()
-    write_event(connection, person, actor, "records split off", other=target)
-    write_event(connection, target, actor, "split off from another PID", other=person)
+    note_event(connection, secrets, actor, {person: "records split off", target: "split off from another PID"})
     return target
 
 
@@ -176,8 +175,8 @@ def _new_person(connection: Connection, secrets: Secrets, version: int) -> int:
     numbers = Numbers(connection)
     person = numbers.next("people")
     numbers.store()
-    (pid,) = new_pids(connection, secrets, 1)
-    row = {"id": person, "pid_index": secrets.pid_index(pid), "pid": secrets.seal_pid(pid, person, None, version)}
+    ((index, pid),) = new_pids(connection, secrets, 1).items()
+    row = {"id": person, "pid_index": index, "pid": secrets.seal_pid(pid, person, None, version)}
     write(connection, PEOPLE, [row | {"placed": version}])
     return person
 

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, Table, insert, select, update
 
 from kohorte.errors import InputError
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, COUNTERS, EVENTS, FORGOTTEN, PEOPLE, RECORDS
+from kohorte.patients.list.tables import BLOCKS, COUNTERS, FORGOTTEN, PEOPLE, RECORDS
 from kohorte.trust.pid import number_of, pid_of, random_pid
 
 AT_ONCE = 500
@@ -68,7 +68,7 @@ def write(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]
 
 
 class Numbers:
-    """Gives numbers to people, records and cases; holds the lock that makes writers wait for each other."""
+    """Gives numbers to people, records, cases and entries of the history; its lock makes writers wait."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -130,8 +130,8 @@ def standing_of(connection: Connection, secrets: Secrets, people: Iterable[int])
     return {row.id: row.joined or row.id for row in rows}
 
 
-def new_pids(connection: Connection, secrets: Secrets, count: int) -> list[str]:
-    """Draw PIDs that nobody has and nobody had."""
+def new_pids(connection: Connection, secrets: Secrets, count: int) -> dict[bytes, str]:
+    """Draw PIDs that nobody has and nobody had, each by its blind index."""
     drawn: dict[bytes, str] = {}
     while len(drawn) < count:
         more = {secrets.pid_index(pid): pid for pid in (random_pid() for _ in range(count - len(drawn)))}
@@ -141,7 +141,7 @@ def new_pids(connection: Connection, secrets: Secrets, count: int) -> list[str]:
             for row in found(connection, table.c.pid_index, more, table.c.pid_index)
         }
         drawn |= {index: pid for index, pid in more.items() if index not in taken}
-    return list(drawn.values())
+    return drawn
 
 
 def holders_of(connection: Connection, secrets: Secrets, pids: Iterable[str]) -> dict[str, tuple[int, int]]:
@@ -172,21 +172,3 @@ def person_of(connection: Connection, secrets: Secrets, pid: str) -> int:
     if forgotten is not None:
         raise InputError(f"this PID was forgotten on {forgotten}; nothing is left of it", code="patients-pid-forgotten")
     raise InputError("no person of the list has this PID", code="patients-pid-unknown")
-
-
-def event(person: int, actor: str, what: str, **more: object) -> dict[str, Any]:
-    """An entry of the history of a person."""
-    return {
-        "person": person,
-        "at": now(),
-        "actor": actor,
-        "what": what,
-        "record": None,
-        "other": None,
-        "weight": None,
-    } | more
-
-
-def write_event(connection: Connection, person: int, actor: str, what: str, **more: object) -> None:
-    """Add an entry to the history of a person."""
-    write(connection, EVENTS, [event(person, actor, what, **more)])

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.database import now, pids_of
+from kohorte.patients.list.event_rows import events_of, leave_events
 from kohorte.patients.list.placements import pids_with, place_pids, place_records, records_of
 from kohorte.patients.list.secrets import Secrets
 from kohorte.patients.list.tables import (
@@ -54,9 +55,7 @@ def history_of(connection: Connection, secrets: Secrets, person: int) -> History
     """The history of a person."""
     joined = [row[0] for row in connection.execute(select(PEOPLE.c.id).where(PEOPLE.c.joined == person))]
     records = records_of(connection, secrets, person)
-    events = connection.execute(
-        select(EVENTS).where(EVENTS.c.person.in_([person, *joined])).order_by(EVENTS.c.id)
-    ).all()
+    events = events_of(connection, secrets, [person, *joined])
     people = {person, *joined, *(row.other for row in events if row.other), *(row.person for row in events)}
     pids = pids_of(connection, secrets, people)
     number = {row.id: place for place, row in enumerate(records, start=1)}
@@ -90,13 +89,13 @@ def forget(connection: Connection, secrets: Secrets, person: int) -> int:
     indexes = [{"pid_index": row.pid_index, "at": now()} for row in connection.execute(gone)]
     connection.execute(insert(FORGOTTEN), indexes)
     _leave_exports(connection, secrets, people)
+    leave_events(connection, secrets, people)
     for statement in (
         delete(BLOCKS).where(BLOCKS.c.record.in_(records)),
         delete(ROWS).where(ROWS.c.record.in_(records)),
         delete(RECORDS).where(RECORDS.c.id.in_(records)),
         delete(CASES).where(or_(CASES.c.person.in_(people), CASES.c.other.in_(people))),
         delete(EVENTS).where(EVENTS.c.person.in_(people)),
-        update(EVENTS).where(EVENTS.c.other.in_(people)).values(other=None),
         delete(TEMP_IDS).where(TEMP_IDS.c.person.in_(people)),
         delete(CONSENTS).where(CONSENTS.c.person.in_(people)),
         delete(PEOPLE).where(PEOPLE.c.id.in_(people)),

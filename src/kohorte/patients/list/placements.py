@@ -21,7 +21,7 @@ from kohorte.errors import EngineError
 from kohorte.patients.identity import Identity
 from kohorte.patients.list.database import AT_ONCE, found, update_many
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, CASES, PEOPLE, RECORDS, ROWS
+from kohorte.patients.list.tables import BLOCKS, CASES, EVENTS, PEOPLE, RECORDS, ROWS
 
 
 class Reader(Protocol):
@@ -77,9 +77,12 @@ def place_pids(
 
 
 def check_all(connection: Connection, secrets: Secrets) -> None:
-    """Refuse a list in which any row is not where it was sealed, a record belongs to nobody, or a case was forged."""
+    """Refuse a list in which any row is not where it was sealed, a record belongs to nobody, or a case or
+    an entry of the history was forged."""
     for row in connection.execute(select(CASES)):
         secrets.refuse_forged(row)
+    for row in connection.execute(select(EVENTS)):
+        secrets.refuse_forged_event(row)
     for row in connection.execute(select(PEOPLE)):
         secrets.pid(row)
     people = set()

@@ -24,11 +24,12 @@ from kohorte.patients.list.database import (
     places_of,
     write_many,
 )
+from kohorte.patients.list.event_rows import add_events
 from kohorte.patients.list.judging import Judgement, Match, Outcome, judge
 from kohorte.patients.list.placements import refuse_of_nobody
 from kohorte.patients.list.rows import Row
 from kohorte.patients.list.secrets import Secrets
-from kohorte.patients.list.tables import BLOCKS, EVENTS, OPEN, PEOPLE, RECORDS, ROWS
+from kohorte.patients.list.tables import BLOCKS, OPEN, PEOPLE, RECORDS, ROWS
 from kohorte.trust.sealing import exchanged
 
 MOST_IN_BLOCK = 200
@@ -104,7 +105,7 @@ class _Changes:
     records: dict[int, tuple[int, Row]] = field(default_factory=dict)
     blocks: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     cases: list[dict[str, Any]] = field(default_factory=list)
-    events: list[tuple[int, str, int, float | None]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     rows: list[tuple[bytes, int, int, str]] = field(default_factory=list)
 
 
@@ -237,7 +238,8 @@ class _Batch:
         for key in self._keys[row.number]:
             self._changes.blocks[key].append(record)
         weight = None if best is None else best.comparison.weight
-        self._changes.events.append((person, f"registered as {judgement.outcome}", record, weight))
+        what = {"what": f"registered as {judgement.outcome}", "at": self._at, "actor": self._actor}
+        self._changes.events.append(what | {"person": person, "record": record, "weight": weight})
         for match in judgement.doubtful:
             if best is None or not self._was_asked(person, match.person):
                 self._changes.cases.append(self._case(record, person, match))
@@ -272,19 +274,18 @@ class _Batch:
         at, version = self._at, self._version
         pids = new_pids(connection, secrets, len(changes.people))
         people = [
-            (person, secrets.pid_index(pid), secrets.seal_pid(pid, person, None, version), version)
-            for person, pid in zip(changes.people, pids, strict=True)
+            (person, index, secrets.seal_pid(pid, person, None, version), version)
+            for person, (index, pid) in zip(changes.people, pids.items(), strict=True)
         ]
         records = [
             (record, person, person, secrets.seal_identity(row.identity, record, person, person, version), at, version)
             for record, (person, row) in changes.records.items()
         ]
         blocks = [(key, record) for key in sorted(changes.blocks) for record in changes.blocks[key]]
-        events = [(person, at, self._actor, what, record, weight) for person, what, record, weight in changes.events]
         write_many(connection, PEOPLE, people, "id", "pid_index", "pid", "placed")
         write_many(connection, RECORDS, records, "id", "person", "home", "identity", "added", "placed")
         write_many(connection, BLOCKS, blocks, "key", "record")
-        write_many(connection, EVENTS, events, "person", "at", "actor", "what", "record", "weight")
         write_many(connection, ROWS, changes.rows, "source", "row", "record", "outcome")
         add_cases(connection, secrets, self._numbers, changes.cases)
+        add_events(connection, secrets, self._numbers, changes.events)
         self._numbers.store()

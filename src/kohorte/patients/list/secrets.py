@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kohorte.errors import EngineError
@@ -20,7 +20,8 @@ CASE = (
     *("id", "record", "person", "other", "other_record", "weight", "levels"),
     *("state", "opened", "decided", "actor"),
 )
-"""The columns of a case that its mark covers."""
+EVENT = ("id", "person", "at", "actor", "what", "record", "other", "weight")
+"""The columns of a case, and of an entry of the history, that its mark covers."""
 
 
 class Secrets:
@@ -48,6 +49,7 @@ class Secrets:
         self._pid_index = BlindIndex(first, "patients pid")
         self._block_index = BlindIndex(key, "patients blocks")
         self._cases = BlindIndex(key, "patients cases")
+        self._events = BlindIndex(key, "patients events")
         self._source_index = BlindIndex(first, "patients sources")
         self._exchange_index = BlindIndex(first, "patients exchange")
 
@@ -93,15 +95,32 @@ class Secrets:
 
     def mark_case(self, case: Mapping[str, Any]) -> str:
         """The mark of a case: a keyed hash of everything that its row says."""
-        return self._cases.of(json.dumps([case[name] for name in CASE])).hex()
+        return _mark(self._cases, case, CASE)
 
     def refuse_forged(self, row: Any) -> None:
         """Refuse a case that somebody wrote into the database, or changed there."""
-        if not hmac.compare_digest(str(row.mark).encode(), self.mark_case(case_of(row)).encode()):
+        if not _equal(row.mark, self.mark_case(case_of(row))):
             raise EngineError(
                 f"case {row.id} was changed in the database, or written there without the key; restore the newest copy "
                 "of the database, or see 'kohorte folder confirm'",
                 code="patients-case-forged",
+            )
+
+    def mark_event(self, event: Mapping[str, Any]) -> str:
+        """The mark of an entry of the history: a keyed hash of everything that its row says."""
+        return _mark(self._events, event, EVENT)
+
+    def has_marked_event(self, row: Any) -> bool:
+        """Whether the mark of an entry of the history is right."""
+        return _equal(row.mark, self.mark_event(event_of(row)))
+
+    def refuse_forged_event(self, row: Any) -> None:
+        """Refuse an entry of the history that somebody wrote into the database, or changed there."""
+        if not self.has_marked_event(row):
+            raise EngineError(
+                f"entry {row.id} of the history was changed in the database, or written there without the key; restore "
+                "the newest copy of the database, or see 'kohorte folder confirm'",
+                code="patients-history-forged",
             )
 
     def seal_setting(self, value: bytes, name: str) -> bytes:
@@ -164,6 +183,19 @@ class Unplaced:
 def case_of(row: Any) -> dict[str, Any]:
     """What a row of cases says."""
     return {name: getattr(row, name) for name in CASE}
+
+
+def event_of(row: Any) -> dict[str, Any]:
+    """What an entry of the history says."""
+    return {name: getattr(row, name) for name in EVENT}
+
+
+def _mark(index: BlindIndex, row: Mapping[str, Any], columns: Sequence[str]) -> str:
+    return index.of(json.dumps([row[name] for name in columns])).hex()
+
+
+def _equal(mark: str | None, right: str) -> bool:
+    return hmac.compare_digest(str(mark).encode(), right.encode())
 
 
 def _place(number: int, person: int, home: int, placed: int) -> bytes:

@@ -18,6 +18,7 @@ from kohorte.patients.list import cases
 from kohorte.patients.list import secrets as sealed
 from kohorte.patients.list.case_rows import decided_in_short, digest_of_open, mark_again
 from kohorte.patients.list.database import pids_of, update_many, write_many
+from kohorte.patients.list.event_rows import mark_events_again
 from kohorte.patients.list.history import FREQUENCIES, forget_only
 from kohorte.patients.list.placements import Reader, place_all, remove_of_nobody
 from kohorte.patients.list.secrets import Secrets, Unplaced
@@ -37,7 +38,7 @@ from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Key, Keys
 from kohorte.trust.log import Detail, account
 from kohorte.trust.private_files import locked
-from kohorte.trust.records.facts import CASES_MARKED, PLACEMENTS_SEALED, ROTATED, Begun
+from kohorte.trust.records.facts import CASES_MARKED, HISTORY_MARKED, PLACEMENTS_SEALED, ROTATED, Begun
 from kohorte.trust.ties import Tie
 
 SEALED_WITH = "sealed with"
@@ -47,7 +48,7 @@ The last word says that places are sealed, from the beginning or later; lists of
 """
 PLACED, PLACED_LATER = "placed", "placed-later"
 OWNER = "the patient list"
-NUMBERED = ("people", "records", "cases")
+NUMBERED = ("people", "records", "cases", "events")
 LOCK = select(COUNTERS.c.name).with_for_update()
 
 
@@ -88,6 +89,7 @@ class Storage:
         if not unchecked:
             self._tie.check(self._store, self._forget_again)
             self._mark_cases()
+            self._mark_history()
             self._note_rotation()
 
     def close(self) -> None:
@@ -157,6 +159,7 @@ class Storage:
             remove_of_nobody(connection)
             place_all(connection, self._plain(), self.secrets, self.version)
             mark_again(connection, self.secrets)
+            self._mark_events(connection)
         return found
 
     def _seal_places(self, reader: Reader, *, sealed: bool, unchecked: bool) -> None:
@@ -189,6 +192,19 @@ class Storage:
         with self.writing() as connection:
             mark_again(connection, self.secrets)
         self._log.append(CASES_MARKED, OWNER, actor=account(), **self.noted)
+
+    def _mark_history(self) -> None:
+        """Mark the entries of the history of an earlier version of the program, once."""
+        with self._store.reading() as connection:
+            if self._tie.marked(connection):
+                return
+        with self.writing() as connection:
+            self._mark_events(connection)
+        self._log.append(HISTORY_MARKED, OWNER, actor=account(), **self.noted)
+
+    def _mark_events(self, connection: Connection) -> None:
+        mark_events_again(connection, self.secrets)
+        self._tie.set_marked(connection)
 
     def _note_rotation(self) -> None:
         """Tell the log of a rotation whose process was killed after the database had it, with the database's version.
@@ -297,6 +313,7 @@ def _seal_again(connection: Connection, old: Secrets, new: Secrets, version: int
     write_many(connection, BLOCKS, sorted(blocks), "key", "record")
     place_all(connection, old, new, version)
     mark_again(connection, new, known=old)
+    mark_events_again(connection, new, known=old)
     _seal_details_again(connection, old, new)
 
 

@@ -15,7 +15,7 @@ COUNTERS = Table(
     Column("name", String(20), primary_key=True),
     Column("value", Integer, nullable=False),
 )
-"""The last numbers given to people, records and cases; a writer locks them first, so that writers wait."""
+"""The last numbers given to people, records, cases and entries of the history; a writer locks them first."""
 
 SETTINGS = Table(
     "patients_settings",
@@ -87,7 +87,7 @@ OPEN, SAME, DIFFERENT = "open", "same", "different"
 EVENTS = Table(
     "patients_events",
     METADATA,
-    Column("id", Integer, primary_key=True),
+    Column("id", Integer, primary_key=True, autoincrement=False),
     Column("person", Integer, nullable=False, index=True),
     Column("at", String(32), nullable=False),
     Column("actor", String(200), nullable=False),
@@ -95,8 +95,9 @@ EVENTS = Table(
     Column("record", Integer),
     Column("other", Integer),
     Column("weight", Float),
+    Column("mark", String(32)),
 )
-"""What happened to a PID."""
+"""What happened to a PID; `mark` as above (`list.event_rows`)."""
 
 ROWS = Table(
     "patients_rows",
@@ -156,8 +157,16 @@ EXPORTED = Table(
 """Which PIDs were in which export."""
 
 _PLACED = tuple(f"ALTER TABLE {table.name} ADD COLUMN placed INTEGER NOT NULL DEFAULT 0" for table in (PEOPLE, RECORDS))
-_MARKED = (
-    f"ALTER TABLE {CASES.name} ADD COLUMN mark VARCHAR(32)",
-    f"INSERT INTO {COUNTERS.name} (name, value) SELECT 'cases', COALESCE(MAX(id), 0) FROM {CASES.name}",  # noqa: S608
-)
-ROOM = Room(NAME, 4, METADATA, upgrades={1: _PLACED + _MARKED, 2: _PLACED + _MARKED, 3: _MARKED})
+
+
+def _marked(table: Table, counter: str) -> tuple[str, str]:
+    return (
+        f"ALTER TABLE {table.name} ADD COLUMN mark VARCHAR(32)",
+        f"INSERT INTO {COUNTERS.name} (name, value) SELECT '{counter}', COALESCE(MAX(id), 0) FROM {table.name}",  # noqa: S608
+    )
+
+
+_FROM_4 = _marked(EVENTS, "events")
+_FROM_3 = _marked(CASES, "cases") + _FROM_4
+_FROM_2 = _PLACED + _FROM_3
+ROOM = Room(NAME, 5, METADATA, upgrades={1: _FROM_2, 2: _FROM_2, 3: _FROM_3, 4: _FROM_4})

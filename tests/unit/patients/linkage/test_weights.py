@@ -9,6 +9,8 @@ import pytest
 from kohorte.patients.identity import Identity
 from kohorte.patients.linkage.blocking import keys_of
 from kohorte.patients.linkage.frequencies import Frequencies
+from kohorte.patients.linkage.given_names import COMMON
+from kohorte.patients.linkage.names import first_names
 from kohorte.patients.linkage.record import Record
 from kohorte.patients.linkage.weights import FEWEST_PEOPLE, Verdict, Weighing
 
@@ -104,6 +106,20 @@ def test_first_names_that_differ_by_a_letter_are_two_names_if_both_are_common() 
     assert compared.compare(one, other).verdict is Verdict.SAME
     compared.frequencies.counts["first"].update({"verena": 50, "verina": 20})
     assert compared.compare(one, other).verdict is Verdict.GREY
+
+
+def test_twins_with_names_that_many_have_are_not_joined_by_a_list_that_knows_no_names_yet() -> None:
+    for one, other in (("Lena", "Lina"), ("Julia", "Julian"), ("Anna", "Hanna"), ("Timo", "Tino"), ("Selma", "Sema")):
+        mine, theirs = (record(first_names=name, sex="", **NO_NUMBER) for name in (one, other))
+        assert weighing().compare(mine, theirs).verdict is Verdict.GREY
+    mistyped = record(first_names="Lenna", **NO_NUMBER)
+    assert weighing().compare(record(first_names="Lena", **NO_NUMBER), mistyped).verdict is Verdict.SAME
+    lena, lina = record(first_names="Lena"), record(first_names="Lina")
+    assert weighing().compare(lena, lina).verdict is Verdict.SAME  # one insurance number
+
+
+def test_common_names_are_written_as_names_are_compared() -> None:
+    assert [name for name in COMMON if first_names(name).joined != name] == []
 
 
 def test_frequencies_are_kept_as_text() -> None:

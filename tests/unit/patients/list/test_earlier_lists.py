@@ -11,10 +11,10 @@ from sqlalchemy import Connection, delete, insert, select, text, update
 from kohorte.errors import EngineError
 from kohorte.patients.list import storage
 from kohorte.patients.list.storage import SEALED_WITH
-from kohorte.patients.list.tables import CASES, COUNTERS, PEOPLE, RECORDS, SETTINGS
+from kohorte.patients.list.tables import CASES, COUNTERS, EVENTS, PEOPLE, RECORDS, SETTINGS
 from kohorte.patients.patient_list import PatientList
 from kohorte.trust.log import Log
-from kohorte.trust.records.facts import CASES_MARKED, PLACEMENTS_SEALED
+from kohorte.trust.records.facts import CASES_MARKED, HISTORY_MARKED, PLACEMENTS_SEALED
 from kohorte.trust.sealing import Sealer
 from kohorte.trust.store import ties
 from support.identities import ANNA, MARRIED, OTTO, pids, register
@@ -47,14 +47,18 @@ def made_earlier(listed: PatientList) -> tuple[str, str, str]:
 
 
 def without_marks(listed: PatientList, connection: Connection, *, version: int) -> None:
-    """Let cases be as a version before the marks wrote them."""
-    connection.execute(delete(COUNTERS).where(COUNTERS.c.name == "cases"))
-    connection.execute(text("ALTER TABLE patients_cases DROP COLUMN mark"))
+    """Let cases and history, or from version 4 on the history alone, be as a version before the marks wrote them."""
+    for name, since in (("cases", 4), ("events", 5)):
+        if version < since:
+            connection.execute(delete(COUNTERS).where(COUNTERS.c.name == name))
+            connection.execute(text(f"ALTER TABLE patients_{name} DROP COLUMN mark"))
     connection.execute(text(f"UPDATE trust_versions SET version = {version} WHERE room = 'patients'"))
     sealer = listed.folder.sealer("ties")
     sealed = connection.execute(select(ties.c.sealed).where(ties.c.name == "patients")).scalar_one()
     state = json.loads(sealer.unseal(sealed, row=b"patients"))
-    del state["decided"]
+    del state["marked"]
+    if version < 4:
+        del state["decided"]
     again = sealer.seal(json.dumps(state).encode(), row=b"patients")
     connection.execute(update(ties).where(ties.c.name == "patients").values(sealed=again))
 
@@ -179,11 +183,35 @@ def test_cases_of_an_earlier_version_are_marked_once(anywhere: PatientList) -> N
     patients.close()
 
 
-def test_an_earlier_database_is_not_marked_again(listed: PatientList) -> None:
+def test_the_history_of_an_earlier_version_is_marked_once(anywhere: PatientList) -> None:
+    anna, married = (str(pid) for pid in pids(register(anywhere, ANNA, MARRIED)))
+    before = anywhere.history(anna).events
+    with anywhere.storage._store.writing() as connection:
+        without_marks(anywhere, connection, version=4)
+    anywhere.close()
+    for _ in range(2):
+        patients = opened(anywhere)
+        patients.verify()
+        assert patients.history(anna).events == before
+        patients.close()
+    assert (sealings(anywhere, HISTORY_MARKED), sealings(anywhere, CASES_MARKED)) == (1, 0)
+    patients = opened(anywhere)
+    patients.merge(anna, married)
+    assert len(patients.history(anna).events) == 4
+    with patients.storage._store.writing() as connection:
+        connection.execute(update(EVENTS).values(mark=None))
+    patients.close()
+    with pytest.raises(EngineError) as caught:
+        opened(anywhere).history(anna)
+    assert caught.value.code == "patients-history-forged"
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_an_earlier_database_is_not_marked_again(listed: PatientList, version: int) -> None:
     """Otherwise an administrator would put it back, decide a case in it, and let the program mark the decision."""
     register(listed, ANNA, MARRIED)
     with listed.storage._store.writing() as connection:
-        without_marks(listed, connection, version=3)
+        without_marks(listed, connection, version=version)
     listed.close()
     database = listed.folder.path / "patients.db"
     before = database.read_bytes()

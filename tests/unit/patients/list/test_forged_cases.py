@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable
-
 import pytest
 
-from kohorte.errors import EngineError
 from kohorte.patients.consents.register import Consents
 from kohorte.patients.list.tables import CASES
 from kohorte.patients.patient_list import PatientList
 from kohorte.trust.folder import TrustFolder
+from support.administering import administer, opened, refused
 from support.identities import ANNA, MARRIED, OTTO, pids, register
 
 TWIN = OTTO | {"vorname": "Ottilie", "geschlecht": "w", "kvnr": ""}
 """Resembles Otto so far that a person is asked."""
 SAME_PAIR = "INSERT INTO patients_cases SELECT {columns} FROM patients_cases WHERE id = 1"
 COLUMNS = [column.name for column in CASES.columns]
-
-
-def administer(listed: PatientList, *statements: str) -> None:
-    """What a database administrator does while nobody uses the list."""
-    listed.close()
-    with sqlite3.connect(listed.folder.path / "patients.db") as connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
-
-
-def opened(listed: PatientList) -> PatientList:
-    return PatientList(TrustFolder.opened(listed.folder.path), actor="tester")
-
-
-def refused(code: str, use: Callable[[], object]) -> None:
-    with pytest.raises(EngineError) as caught:
-        use()
-    assert caught.value.code == code
 
 
 def copied(**changed: object) -> str:
