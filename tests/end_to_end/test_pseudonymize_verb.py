@@ -105,6 +105,7 @@ def test_json_has_counts_and_seconds_and_no_value(here: Path, run: Run) -> None:
         "new": 3,
         "dates_shifted": 4,
         "dates_removed": 1,
+        "placeholders_removed": 0,
         "notes": [],
         "output": "out.csv",
     }

@@ -16,9 +16,9 @@ from nacl.pwhash import argon2id
 from kohorte.trust import passwords
 from kohorte.trust.folder import ENVIRONMENT
 from kohorte.trust.store import ENVIRONMENT as DATABASE
+from support.houses import password_of
 
 Run = Callable[..., Any]
-PASSWORD = "three sparrows on a wire"
 ROLES = {"Ada": "requester", "Ben": "approver", "Cleo": "approver", "Dora": "data-protection-officer"}
 PATIENTS = ["canary1", "canary2", "canary3"]
 PURPOSE = "an incidental finding for the treating physician"
@@ -36,8 +36,10 @@ def act(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     for name in (ENVIRONMENT, DATABASE):
         monkeypatch.delenv(name, raising=False)
 
-    def acting(*words: object, password: str = PASSWORD) -> Any:
-        monkeypatch.setattr("sys.stdin", io.StringIO(password + "\n"))
+    def acting(*words: object, password: str | None = None) -> Any:
+        name = words[words.index("--as") + 1] if "--as" in words else words[1]
+        typed = password_of(str(name)) if password is None else password
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed + "\n"))
         return run("reidentify", *words, "--folder", "trust", "--password-stdin")
 
     return acting
@@ -55,7 +57,7 @@ def pseudonyms(folder: Path, run: Run, act: Run, request: pytest.FixtureRequest)
     return pl.read_csv(folder / "out.csv")["patient"].to_list()
 
 
-def ask(act: Run, *options: str, person: str = "Ada", days: int = 7, password: str = PASSWORD) -> Any:
+def ask(act: Run, *options: str, person: str = "Ada", days: int = 7, password: str | None = None) -> Any:
     until = f"{datetime.now(UTC) + timedelta(days=days):%Y-%m-%d}"
     wish = ("--domain", "study", "--purpose", PURPOSE, "--until", until, "--as", person)
     return act("request", *wish, *options, password=password)
@@ -88,7 +90,7 @@ def test_a_mistyped_pseudonym_is_named_by_its_row_and_not_shown(folder: Path, ac
 
 
 def test_pseudonyms_come_from_standard_input_after_the_password(act: Run, pseudonyms: list[str]) -> None:
-    asked = ask(act, "--pseudonym", "-", password="\n".join([PASSWORD, *pseudonyms[:2], ""]))
+    asked = ask(act, "--pseudonym", "-", password="\n".join([password_of("Ada"), *pseudonyms[:2], ""]))
     assert asked.code == 0
     for person in ("Ben", "Cleo"):
         act("approve", 1, "--as", person)
@@ -312,3 +314,25 @@ def test_a_result_for_one_key_is_handed_over_to_nobody_else(run: Run, act: Run, 
     told = act("notices", "--as", "Dora", "--json").json["notices"]
     assert [one["details"].get("reason") for one in told].count("way-back-recipient") == 3
     assert act("show", 1, "--as", "Ada", "--for", "other.pub", "--output", "y.sealed").code == 0
+
+
+def test_one_person_with_two_accounts_and_one_password_does_not_approve_twice(act: Run, pseudonyms: list[str]) -> None:
+    """Neither a second approval nor that of one's own request."""
+    for name, whose in (("Benno", "Ben"), ("Adam", "Ada")):
+        assert act("add-person", name, "--role", "approver", password=password_of(whose)).code == 0
+    assert ask(act, "--pseudonym", pseudonyms[0]).code == 0
+    assert act("approve", 1, "--as", "Ben").code == 0
+    for name, whose in (("Benno", "Ben"), ("Adam", "Ada")):
+        refused = act("approve", 1, "--as", name, password=password_of(whose))
+        assert (refused.code, "[way-back-dependent]" in refused.err) == (1, True)
+    reasons = [one["details"].get("reason") for one in act("notices", "--as", "Dora", "--json").json["notices"]]
+    assert reasons.count("way-back-dependent") == 2
+    assert act("show", 1, "--as", "Ada").code == 1
+    assert act("approve", 1, "--as", "Cleo").code == 0
+    assert act("show", 1, "--as", "Ada", "--json").json["found"][0]["original"] == PATIENTS[0]
+
+
+def test_the_last_day_of_a_request_is_the_31st_from_today(act: Run, pseudonyms: list[str]) -> None:
+    assert ask(act, "--pseudonym", pseudonyms[0], days=31).code == 0
+    refused = ask(act, "--pseudonym", pseudonyms[0], days=32)
+    assert (refused.code, "[way-back-until]" in refused.err) == (2, True)

@@ -21,6 +21,13 @@ from kohorte.trust.folder import TrustFolder
 from kohorte.trust.people import People, Task
 
 PASSWORD = "three sparrows on a wire"
+
+
+def password_of(name: str) -> str:
+    """The password of a person; two people have two."""
+    return f"{PASSWORD} {sum(map(ord, name))}"
+
+
 Command = Callable[[Path, list[str], str], tuple[int, str]]
 
 
@@ -99,13 +106,13 @@ class Houses:
         passwords.PASSES, passwords.MEMORY = argon2id.OPSLIMIT_MIN, argon2id.MEMLIMIT_MIN
         people = People(TrustFolder.opened(self.at(house) / "trust", create=True))
         for name, task in (("Ada", Task.REQUESTER), ("Ben", Task.APPROVER), ("Cleo", Task.APPROVER)):
-            people.add(name, [task], PASSWORD, actor="tester")
+            people.add(name, [task], password_of(name), actor="tester")
         passwords.PASSES, passwords.MEMORY = before
 
     def sign(self, house: str, words: str, person: str, *, code: int = 0) -> str:
         """Run an action of the way back as a person."""
         options = f"--as {person} --password-stdin --folder trust"
-        return self.run(house, f"reidentify {words} {options}", code=code, entered=PASSWORD + "\n")
+        return self.run(house, f"reidentify {words} {options}", code=code, entered=password_of(person) + "\n")
 
     def disk(self, house: str) -> bytes:
         """Everything that a house has, and everything it has seen printed."""

@@ -22,7 +22,7 @@ from kohorte.identifiers import Form, suspects
 from kohorte.in_words import NOBODY, count
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.pseudonyms.coincidences import Coincidences
-from kohorte.pseudonyms.dates import MOST_DAYS, DateColumn, offsets
+from kohorte.pseudonyms.dates import MOST_DAYS, DateColumn, dates_in_words, offsets
 from kohorte.pseudonyms.domains import Domain
 from kohorte.pseudonyms.made import Made, TextError
 from kohorte.pseudonyms.texts import made, plain_texts
@@ -80,6 +80,7 @@ class Outcome:
     new: int = 0
     dates_shifted: int = 0
     dates_removed: int = 0
+    placeholders_removed: int = 0
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
 
@@ -180,6 +181,8 @@ class _Bulk:
             )
         self.outcome.dates_shifted = sum(column.shifted for column in self._dates)
         self.outcome.dates_removed = sum(column.removed for column in self._dates)
+        self.outcome.placeholders_removed = sum(column.placeholders for column in self._dates)
+        self.outcome.notes += [note for column in self._dates for note in column.notes]
 
     def _begin(self, batch: Batch) -> None:
         self.wish.check(batch.frame.columns)
@@ -189,11 +192,18 @@ class _Bulk:
         sample = batch.frame.head(LOOKED_AT)
         for column in sample.iter_columns():
             if column.name not in gone:
-                found = [one for one in suspects(column, sample.height) if one.form is Form.DIRECT]
+                every = suspects(column, sample.height)
+                found = [one for one in every if one.form is Form.DIRECT]
                 if found:
                     self.outcome.notes.append(
                         f"column {column.name!r} may identify people ({found[0].name.lower()}, {found[0].why}) and "
                         "stays in the output; drop it with --drop"
+                    )
+                stays = bool(self.wish.shift_dates) and column.name not in self.wish.shift_dates
+                if stays and any(one.form is Form.DATE for one in every):
+                    self.outcome.notes.append(
+                        f"column {column.name!r} has dates that are not shifted: beside the shifted ones they can tell "
+                        "by how many days these moved; name it in --shift-dates, too, or drop it"
                     )
 
     def _pseudonymized(self, whole: pl.DataFrame) -> pl.DataFrame:
@@ -211,7 +221,7 @@ class _Bulk:
         if self._dates:
             days = pl.Series(offsets(originals, found.versions, self.domain.keys, self.wish.within), dtype=pl.Int32)
             by_row = _looked_up(texts, different, days)
-            changed += [column.shift(frame[column.name], by_row) for column in self._dates]
+            changed += [column.shift(frame[column.name], by_row, self._row) for column in self._dates]
         self.outcome.rows += frame.height
         self.outcome.left_out += whole.height - frame.height
         self.outcome.missing += texts.null_count()
@@ -260,9 +270,7 @@ def summary(outcome: Outcome) -> list[str]:
         lines.append(f"{count(outcome.missing, 'row')} without a value in the column, and so without a pseudonym")
     if outcome.kind == "list":
         lines.append(f"{count(outcome.new, 'new entry', 'new entries')} in the list")
-    if outcome.dates_shifted or outcome.dates_removed:
-        removed = (
-            f"; {count(outcome.dates_removed)} removed, because their rows name nobody" if outcome.dates_removed else ""
-        )
-        lines.append(f"{count(outcome.dates_shifted, 'date')} shifted{removed}")
+    lines += dates_in_words(
+        outcome.dates_shifted, outcome.dates_removed, outcome.placeholders_removed, "their rows name nobody"
+    )
     return lines

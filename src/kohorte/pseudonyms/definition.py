@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
 from typing import Any, Self
 
 from kohorte.errors import InputError, refuse_unknown_keys
@@ -12,6 +13,15 @@ from kohorte.pseudonyms.shape import Check, Shape
 from kohorte.trust.domain_names import refuse_domain_name
 
 FORMAT = 1
+
+
+class KeyState(StrEnum):
+    """How the key of a domain is: `refused` is another key, one that was put back, or a file open to others."""
+
+    USABLE = "usable"
+    LOST = "lost"
+    REFUSED = "refused"
+    DESTROYED = "destroyed"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from kohorte.data import atomic_write
 from kohorte.data.files import read_text
 from kohorte.errors import InputError, member_named, nearest
 from kohorte.pseudonyms.alphabets import Alphabet
-from kohorte.pseudonyms.definition import Definition
+from kohorte.pseudonyms.definition import Definition, KeyState
 from kohorte.pseudonyms.kinds import KINDS, PseudonymKind, ReferenceList
 from kohorte.pseudonyms.shape import Check
 from kohorte.trust import pid
@@ -65,6 +65,11 @@ class Domains:
         files = self.folder.path.glob(f"{PREFIX}*.json")
         return sorted(path.name.removeprefix(PREFIX).removesuffix(".json") for path in files)
 
+    def lost(self) -> list[str]:
+        """The names of domains that were made, by the log, and whose definitions are missing."""
+        made = {about.removeprefix("domain ") for about in self.folder.log.checked().defined}
+        return sorted(made - set(self.names()))
+
     def definitions(self) -> list[Definition]:
         """The definitions of all domains."""
         return [self.definition(name) for name in self.names()]
@@ -73,6 +78,8 @@ class Domains:
         """Read the definition of a domain."""
         path = self._path(name)
         if name not in (names := self.names()):
+            if name in self.lost():
+                raise self.lost_error(name)
             known = f"; known are {', '.join(names)}" if names else "; the folder has none yet"
             raise InputError(
                 f"there is no domain {name!r}{nearest(name, names)}{known}", code="pseudonym-domain-unknown"
@@ -94,13 +101,36 @@ class Domains:
         definition = self.definition(name)
         if definition.destroyed and not definition.keys:
             raise _destroyed(name, "its key")
-        keys = self._key_file(name).read()
-        self._refuse_put_back(name, keys)
-        self._refuse_changed(definition, keys)
-        keys.check(definition.keys)
+        keys = self._checked_keys(definition)
         if keys.current.version not in definition.keys or self._unlogged(name, keys):
             definition = self._rotated(name, keys, actor=account())
         return self._domain(definition, keys)
+
+    def _checked_keys(self, definition: Definition) -> Keys:
+        keys = self._key_file(definition.name).read()
+        self._refuse_put_back(definition.name, keys)
+        self._refuse_changed(definition, keys)
+        keys.check(definition.keys)
+        return keys
+
+    def key_problem(self, definition: Definition) -> InputError | None:
+        """What is wrong with the key of a domain, such as that it is lost; nothing if it was destroyed."""
+        if definition.destroyed and not definition.keys:
+            return None
+        try:
+            self._checked_keys(definition)
+        except InputError as error:
+            return error
+        return None
+
+    def key_state(self, definition: Definition) -> KeyState:
+        """Whether the key of a domain can be used, in a word."""
+        if definition.destroyed and not definition.keys:
+            return KeyState.DESTROYED
+        problem = self.key_problem(definition)
+        if problem is None:
+            return KeyState.USABLE
+        return KeyState.LOST if problem.code == "trust-key-lost" else KeyState.REFUSED
 
     def verify(self, name: str) -> None:
         """Refuse a domain whose key, or whose list, is not what the log says; one that was destroyed is as it says."""
@@ -109,7 +139,7 @@ class Domains:
             return
         kind = self.open(name).kind
         if isinstance(kind, ReferenceList):
-            kind.entries.count()
+            kind.entries.verify()
 
     def create(self, definition: Definition, *, actor: str) -> Domain:
         """Make a domain with a new key. A key file that is there without a definition is used, never replaced."""
@@ -119,11 +149,39 @@ class Domains:
             if definition.name in self.names():
                 raise InputError(f"there is a domain {definition.name!r} already", code="pseudonym-domain-exists")
             file = self._key_file(definition.name)
+            self._refuse_made_before(definition, file)
             keys = file.read() if file.exists else file.create()
             self._refuse_put_back(definition.name, keys)
             made = self._written(definition, keys)
         self.folder.log.append(DEFINED, f"domain {made.name}", actor=actor, kind=made.kind, definition=self._mark(made))
         return self._domain(made, keys)
+
+    def _refuse_made_before(self, definition: Definition, file: KeyFile) -> None:
+        """Refuse to make a domain again whose key is lost, or differently: people would get other pseudonyms."""
+        made = self.folder.log.checked().defined.get(f"domain {definition.name}")
+        if made is not None and not file.exists:
+            raise self.lost_error(definition.name)
+        if made is not None and made != self._mark(definition):
+            raise InputError(
+                f"the domain {definition.name!r} was made before, and differently; restore "
+                f"{self._path(definition.name).name} from a copy, make it as it was, or take another name",
+                code="pseudonym-domain-damaged",
+            )
+
+    def lost_error(self, name: str) -> InputError:
+        """The error of a domain whose definition is missing; it says what is lost."""
+        file, path = self._key_file(name), self._path(name)
+        if file.exists:
+            return InputError(
+                f"the domain {name!r}: its definition {path.name} is missing; restore it from a copy, or make the "
+                "domain again as it was: its key is there",
+                code="pseudonym-domain-damaged",
+            )
+        return InputError(
+            f"{file.owner}: {path.name} and its key file {file.path.name} are missing; restore them from a copy, "
+            f"otherwise {file.lost}",
+            code="trust-key-lost",
+        )
 
     def rotate_key(self, name: str, *, actor: str) -> Domain:
         """Give a domain a new version of its key; what older versions made stays resolvable."""

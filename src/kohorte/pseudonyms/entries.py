@@ -20,12 +20,12 @@ from sqlalchemy import Column, Connection, Select, delete, func, insert, select,
 
 from kohorte.errors import AccessDenied, InputError
 from kohorte.pseudonyms.definition import Definition
-from kohorte.pseudonyms.lists.rows import ROOM, Entry, Version, entries, lists
+from kohorte.pseudonyms.lists.rows import ROOM, Entry, Version, changed, check_rows, entries, lists
 from kohorte.pseudonyms.made import Made
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.keys import Keys
 from kohorte.trust.log import account
-from kohorte.trust.records.facts import FORGET_BEGINS
+from kohorte.trust.records.facts import COUNTED, FORGET_BEGINS
 from kohorte.trust.sealing import exchanged
 from kohorte.trust.ties import MARKS_AT_ONCE, Tie, back
 
@@ -56,11 +56,23 @@ class Entries:
         )
         if not unchecked:
             self._tie.check(self._store, self._forget_again)
+            self._refuse_emptied()
 
     def count(self) -> int:
         """How many entries the list has."""
         with self._store.reading() as connection:
             return int(connection.execute(_of(self._list, func.count())).scalar_one())
+
+    def verify(self) -> None:
+        """Refuse a list that lacks entries that nobody forgot, or has others; it reads all, and so takes a while."""
+        taken, present = self._counts()
+        facts = self._log.checked()  # after the database: it knows all that is not there any more
+        gone = len(facts.forgotten[self._name]) + facts.lacking.get(self._name, 0)
+        if present + gone < taken:
+            raise changed(self._definition.name)
+        every = _of(self._list, *entries.c).execution_options(yield_per=ASKED_AT_ONCE)
+        with self._store.reading() as connection, connection.execute(every) as rows:
+            check_rows(rows, self._versions)
 
     def pseudonyms(self, originals: Sequence[str]) -> Made:
         """Look texts up, and add those that are missing, in transactions that let others in between."""
@@ -75,12 +87,12 @@ class Entries:
 
     def _part(self, originals: Sequence[str]) -> Made:
         with self._store.reading() as connection:
-            before = int(connection.execute(self._taken).scalar_one())
             known = self._by_original(connection, originals)
-        missing = [original for original in originals if original not in known]
+            missing = [original for original in originals if original not in known]
+            before = int(connection.execute(self._taken).scalar_one()) if missing else 0
         if missing:
             with self._store.writing() as connection:
-                taken = int(connection.execute(self._locked).scalar_one())
+                taken = self._locked_taken(connection)
                 if taken != before:  # another process has added some meanwhile
                     known |= self._by_original(connection, missing)
                     missing = [original for original in missing if original not in known]
@@ -102,7 +114,7 @@ class Entries:
             return
         version = 0
         with self._store.reading() if new else self._store.writing() as connection:
-            taken = int(connection.execute(self._taken if new else self._locked).scalar_one())
+            taken = 0 if new else self._locked_taken(connection)
             self._rows(others, self._drawn(connection, len(others)))
             if not new:
                 self._take(connection, taken)
@@ -133,8 +145,7 @@ class Entries:
     def share_taken(self) -> float:
         """How much of the list is taken, from 0 to 1."""
         with self._store.reading() as connection:
-            taken = int(connection.execute(self._taken).scalar_one())
-        return taken / most_entries(self._definition, self._shape.space)
+            return int(connection.execute(self._taken).scalar_one()) / most_entries(self._definition, self._shape.space)
 
     def known(self, originals: Sequence[str]) -> list[str | None]:
         """Look texts up; None for one that is not in the list."""
@@ -182,7 +193,40 @@ class Entries:
         """
         found = self._tie.complete(self._store, self._forget_again)
         self._store.purge(entries.name)
+        self._note_lacking()
         return found
+
+    def _note_lacking(self) -> None:
+        """Note how many entries an older database lacks that nobody forgot: those that were added after it was made."""
+        taken, present = self._counts()
+        facts = self._log.checked()
+        lacking = max(taken - present - len(facts.forgotten[self._name]), 0)
+        if lacking != facts.lacking.get(self._name, 0):
+            with self._store.reading() as connection:
+                version = self._tie.version(connection)
+            self._note(COUNTED, **self._tie.details(version), lacking=lacking)
+
+    def _counts(self) -> tuple[int, int]:
+        """How many entries were ever made, and how many are there, at one moment."""
+        present = _of(self._list, func.count()).scalar_subquery()
+        with self._store.reading() as connection:
+            row = connection.execute(select(lists.c.taken, present).where(lists.c.id == self._list)).one()
+        return int(row[0]), int(row[1])
+
+    def _locked_taken(self, connection: Connection) -> int:
+        """How many entries were ever made, while other processes may not write to this list."""
+        taken = int(connection.execute(self._locked).scalar_one())
+        if taken < self._log.checked().taken.get(self._name, 0):
+            raise changed(self._definition.name)
+        return taken
+
+    def _refuse_emptied(self) -> None:
+        """Refuse a list that had more entries once, by the log, than its row in the database says."""
+        logged = self._log.checked().taken.get(self._name, 0)  # before the database, which may change meanwhile
+        with self._store.reading() as connection:
+            taken = int(connection.execute(self._taken).scalar_one())
+        if taken < logged:
+            raise changed(self._definition.name)
 
     def _forget_again(self, connection: Connection, marks: Set[str]) -> int:
         marks = marks | self._tie.forgotten()
@@ -322,14 +366,19 @@ class Entries:
         return [self._shape.text(number) for number in range(taken + 1, taken + count + 1)]
 
     def _drawn(self, connection: Connection, count: int) -> list[str]:
-        """Random pseudonyms that differ from each other and from all in the list."""
+        """Random pseudonyms that differ from each other, from all in the list, and from all that were forgotten."""
         drawn: dict[str, None] = {}
+        forgotten = self._tie.forgotten()
         while len(drawn) < count:
             more = {self._shape.text(secrets.randbelow(self._shape.space)): None for _ in range(count - len(drawn))}
-            fresh = [one for one in more if one not in drawn]
+            fresh = [one for one in more if one not in drawn and not (forgotten and self._was_any(one, forgotten))]
             taken = self._by_pseudonym(connection, fresh)
             drawn |= {one: None for one in fresh if one not in taken}
         return list(drawn)
+
+    def _was_any(self, pseudonym: str, marks: Set[str]) -> bool:
+        """Whether one of these marks stands for a pseudonym, under any version of the key."""
+        return any(self._mark(version.pseudonym_index(pseudonym)) in marks for version in self._versions)
 
     def _refuse_full(self, wanted: int) -> None:
         most = most_entries(self._definition, self._shape.space)

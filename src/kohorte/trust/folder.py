@@ -72,7 +72,11 @@ class TrustFolder:
 
     @property
     def _own_key(self) -> KeyFile:
-        return KeyFile(self.path / OWN_KEY, "the folder", "its log cannot be verified or continued")
+        return KeyFile(
+            self.path / OWN_KEY,
+            "the folder",
+            "its log cannot be verified or continued, its lists cannot be opened, and nobody can be known again",
+        )
 
     def _make(self) -> None:
         try:
@@ -97,6 +101,8 @@ class TrustFolder:
             )
         refuse_open_to_others(self.path, what="folder", mode="700")
         remove_left_over(self.path)
+        if not self._own_key.exists and (self.path / LOG).exists():
+            self._own_key.read()  # says what is lost
         if not self._own_key.exists:
             raise InputError(
                 f"{self.path}: is not a folder of keys and lists ({OWN_KEY} is missing); choose an empty or new "

@@ -45,6 +45,8 @@ class State:
     """A digest of the rows that people must still decide about; empty if the list has none, or an earlier version."""
     decided: str = ""
     """Which rows were decided, in short; empty as above."""
+    marked: bool = False
+    """Whether all rows of the history have marks; those of earlier versions lack them until the list is opened."""
 
 
 class Moves(NamedTuple):
@@ -163,6 +165,15 @@ class Tie:
         state = self._read(connection)
         return not state.version or bool(state.decided)
 
+    def marked(self, connection: Connection) -> bool:
+        """Whether the rows of the history have marks, as it is sealed; those of a new list have them."""
+        state = self._read(connection)
+        return not state.version or state.marked
+
+    def set_marked(self, connection: Connection) -> None:
+        """Seal that the rows of the history have marks from now on."""
+        self._write(connection, self._read(connection).version, marked=True)
+
     def numbers(self) -> dict[str, int]:
         """The last numbers that were given, by what they are for."""
         return dict(self._log.checked().numbers[self.name])
@@ -189,9 +200,9 @@ class Tie:
             return State()
         return State(**json.loads(self._folder.sealer(TABLE).unseal(sealed, row=self.name.encode())))
 
-    def _write(self, connection: Connection, version: int) -> None:
-        head = self._log.checked().head
-        state = State(version, head.number, head.code, self._undecided(connection), self._decided(connection))
+    def _write(self, connection: Connection, version: int, *, marked: bool = False) -> None:
+        head, marked = self._log.checked().head, marked or self.marked(connection)
+        state = State(version, head.number, head.code, self._undecided(connection), self._decided(connection), marked)
         sealed = self._folder.sealer(TABLE).seal(json.dumps(asdict(state)).encode(), row=self.name.encode())
         connection.execute(delete(ties).where(ties.c.name == self.name))
         connection.execute(insert(ties), {"name": self.name, "sealed": sealed})

@@ -121,7 +121,8 @@ class WayBack:
                 "a purpose has no invisible or control characters: those who approve must read what is there",
                 code="way-back-purpose",
             )
-        if not now < until <= now + timedelta(days=MOST_DAYS):
+        end = (now + timedelta(days=MOST_DAYS + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        if not now < until < end:  # until the end of the last day: people name days, not moments
             raise InputError(
                 f"until: a request expires in the future, and within {MOST_DAYS} days", code="way-back-until"
             )

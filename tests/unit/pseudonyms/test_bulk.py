@@ -11,7 +11,7 @@ import pytest
 
 from kohorte import InputError
 from kohorte.data import read_table
-from kohorte.pseudonyms.bulk import Outcome, Wish, pseudonymize
+from kohorte.pseudonyms.bulk import Outcome, Wish, pseudonymize, summary
 from kohorte.pseudonyms.domains import Domains, definition_of
 from kohorte.pseudonyms.kinds import OneWay
 from kohorte.sources.batches import TableBatches
@@ -121,6 +121,18 @@ def test_dates_of_a_person_move_together(
     assert after["admission"].null_count() == 1
     assert after["discharge"].null_count() == 2
     assert (outcome.dates_shifted, outcome.dates_removed) == (9, 2)
+
+
+def test_placeholders_go_and_dates_that_stay_are_told(domains: Domains, tmp_path: Path) -> None:
+    table = tmp_path / "stays.csv"
+    table.write_text("patient,admission,discharge\n1,2020-02-01,9999-12-31\n2,2020-02-03,2020-02-09\n")
+    outcome = run(domains, table, tmp_path / "one.csv", Wish("patient", shift_dates=("discharge",)))
+    assert (outcome.dates_shifted, outcome.dates_removed, outcome.placeholders_removed) == (1, 0, 1)
+    assert "1 removed, because they stand for no date, such as 9999-12-31" in "".join(summary(outcome))
+    assert read_table(tmp_path / "one.csv").frame["discharge"][0] is None
+    assert [note for note in outcome.notes if "'admission' has dates that are not shifted" in note]
+    both = run(domains, table, tmp_path / "two.csv", Wish("patient", shift_dates=("admission", "discharge")))
+    assert both.notes == []
 
 
 def test_dates_of_a_list_stay_the_same_after_a_rotation(domains: Domains, table: Path, tmp_path: Path) -> None:
@@ -285,6 +297,22 @@ def test_only_chosen_rows_are_written_and_errors_name_the_row_of_the_whole_table
     domains.create(definition_of("child", "one-way", parent="list"), actor="anna")
     with pytest.raises(InputError, match="row 4"):
         run(domains, table, tmp_path / "child.csv", Wish("patient", only=chosen), "child", block=block)
+
+
+@pytest.mark.parametrize("block", [20, 1 << 20])
+def test_a_wrong_date_is_named_by_the_row_of_the_whole_table(domains: Domains, tmp_path: Path, block: int) -> None:
+    table = tmp_path / "visits.csv"
+    table.write_text(
+        "patient,day\n1,2020-01-05\n2,2020-01-06\n2,2020-01-07\n3,2020-01-08\n1,nonsense\n", encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="column 'day', row 5:"):
+        run(
+            domains,
+            table,
+            tmp_path / "out.csv",
+            Wish("patient", shift_dates=("day",), only=pl.Series(["1"])),
+            block=block,
+        )
 
 
 def test_nothing_chosen_gives_an_empty_table(domains: Domains, table: Path, tmp_path: Path) -> None:

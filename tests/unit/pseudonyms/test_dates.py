@@ -92,8 +92,10 @@ def test_the_row_of_a_wrong_cell_counts_from_the_beginning_of_the_table() -> Non
     column = DateColumn("date")
     days = pl.Series([1, 1], dtype=pl.Int32)
     column.shift(pl.Series("date", [None, "2020-02-27"]), days)
-    with pytest.raises(InputError, match="row 4"):
+    with pytest.raises(InputError, match="row 2"):
         column.shift(pl.Series("date", ["2020-02-27", "x"]), days)
+    with pytest.raises(InputError, match="row 40"):
+        column.shift(pl.Series("date", ["2020-02-27", "x"]), days, lambda place: 40 * place)
 
 
 def test_the_format_is_found_in_the_first_rows_that_have_dates() -> None:
@@ -116,3 +118,43 @@ def test_a_format_that_is_none_is_refused(format_: str) -> None:
     with pytest.raises(InputError) as caught:
         DateColumn("date", format_)
     assert caught.value.code == "pseudonym-date-format"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9999-12-31", "1900-01-01", "1901-01-01", "1911-11-11", "1899-12-30", "1111-11-11", "0001-01-01", "2999-12-31"],
+)
+def test_a_placeholder_is_removed_because_it_would_tell_the_offset(text: str) -> None:
+    """Everybody knows what 9999-12-31 was before it was shifted, and so would know all true dates of the person."""
+    column = DateColumn("date")
+    texts = pl.Series("date", ["2020-02-27", text, text, None])
+    moved = column.shift(texts, pl.Series([3, 3, None, 3], dtype=pl.Int32)).to_list()
+    assert moved == ["2020-03-01", None, None, None]
+    assert (column.shifted, column.removed, column.placeholders) == (1, 0, 2)
+
+
+@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("us"), pl.Datetime("ms", "Europe/Berlin")])
+def test_a_placeholder_of_the_right_type_is_removed(kind: pl.DataType) -> None:
+    column = DateColumn("date")
+    days = pl.Series([date(9999, 12, 31), date(2020, 2, 27)]).cast(pl.Datetime("ms")).cast(kind)
+    moved = column.shift(days, pl.Series([300, 3], dtype=pl.Int32))
+    assert moved.dtype == kind
+    assert moved.dt.to_string("%Y-%m-%d").to_list() == [None, "2020-03-01"]
+    assert (column.shifted, column.removed, column.placeholders) == (1, 0, 1)
+
+
+def test_true_dates_of_old_people_and_far_plans_stay() -> None:
+    assert shifted(["1800-01-01", "1899-06-01", "2199-12-31"], [1, 1, 1]) == ["1800-01-02", "1899-06-02", "2200-01-01"]
+
+
+def test_a_date_that_most_people_share_is_told() -> None:
+    """It may stand for an unknown date: 1970-01-01 is one of people, too, so that it cannot be removed."""
+    column = DateColumn("birth")
+    column.shift(pl.Series(["1970-01-01"] * 20 + ["1980-05-01"] * 5), pl.Series([1] * 25, dtype=pl.Int32))
+    assert len(column.notes) == 1
+    assert "20 of the first 25 dates" in column.notes[0]
+    assert "1970" not in column.notes[0]
+    other = DateColumn("birth")
+    different = pl.Series([f"19{year}-05-01" for year in range(40, 90)])
+    other.shift(different, pl.Series([1] * 50, dtype=pl.Int32))
+    assert other.notes == []

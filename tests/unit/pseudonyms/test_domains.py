@@ -229,3 +229,52 @@ def test_a_rotation_does_not_bring_back_what_was_destroyed_meanwhile(
     domains.rotate_key("study", actor="anna")
     assert domains.definition("study").destroyed == (1,)
     assert sorted(domains.open("study").definition.keys) == [2, 3]
+
+
+def test_a_lost_key_is_told_and_what_else_is_wrong_with_keys(domains: Domains) -> None:
+    for name in ("here", "lost", "older", "other", "destroyed"):
+        domains.create(definition_of(name, "one-way"), actor="anna")
+    before = domains.key_path("older").read_bytes()
+    domains.rotate_key("older", actor="anna")
+    domains.key_path("older").write_bytes(before)
+    domains.key_path("lost").unlink()
+    domains.key_path("other").write_bytes(domains.key_path("here").read_bytes())
+    domains.destroy_key("destroyed", actor="anna")
+    assert {one.name: str(domains.key_state(one)) for one in domains.definitions()} == {
+        "here": "usable",
+        "lost": "lost",
+        "older": "lost",
+        "other": "refused",
+        "destroyed": "destroyed",
+    }
+
+
+def test_a_domain_whose_files_are_lost_says_what_is_lost_and_is_not_made_again(domains: Domains) -> None:
+    """Otherwise everybody would silently get another pseudonym under the same name of the domain."""
+    domains.create(definition_of("study", "one-way"), actor="anna")
+    definition, key = domains.folder.path / "domain-study.json", domains.key_path("study")
+    kept = definition.read_bytes(), key.read_bytes()
+    definition.unlink()
+    assert domains.lost() == ["study"]
+    with pytest.raises(InputError, match="its key is there") as caught:
+        domains.open("study")
+    assert code_of(caught) == "pseudonym-domain-damaged"
+    with pytest.raises(InputError, match="differently") as caught:
+        domains.create(definition_of("study", "one-way", length=20), actor="anna")
+    assert code_of(caught) == "pseudonym-domain-damaged"
+    key.unlink()
+    for attempt in (
+        lambda: domains.open("study"),
+        lambda: domains.verify("study"),
+        lambda: domains.create(definition_of("study", "one-way"), actor="anna"),
+        lambda: domains.create(definition_of("export", "one-way", parent="study"), actor="anna"),
+    ):
+        with pytest.raises(InputError, match="no pseudonym of the domain 'study'") as caught:
+            attempt()
+        assert code_of(caught) == "trust-key-lost"
+    assert not key.exists()
+    definition.write_bytes(kept[0])
+    key.write_bytes(kept[1])
+    key.chmod(0o600)
+    assert domains.lost() == []
+    domains.open("study")

@@ -8,14 +8,14 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, select, update
+from sqlalchemy import Executable, delete, event, select, update
 
 from kohorte import InputError
 from kohorte.errors import AccessDenied, EngineError
 from kohorte.pseudonyms.domains import Domain, Domains, definition_of
 from kohorte.pseudonyms.entries import Entries
 from kohorte.pseudonyms.kinds import ReferenceList
-from kohorte.pseudonyms.lists.rows import entries
+from kohorte.pseudonyms.lists.rows import entries, lists
 from kohorte.trust.folder import TrustFolder
 from kohorte.trust.store import ENVIRONMENT
 
@@ -45,6 +45,16 @@ def test_entries_are_found_again_in_both_directions(domains: Domains) -> None:
     assert again.pseudonyms[:30] == first.pseudonyms[::-1]
     assert (again.new, found.count()) == (1, 31)
     assert found.originals([*first.pseudonyms, "0" * 14]) == [*NAMES, None]
+
+
+def test_a_known_text_takes_one_question_to_the_database(domains: Domains) -> None:
+    found = list_of(made(domains))
+    first = found.pseudonyms(NAMES).pseudonyms
+    asked: list[str] = []
+    with found._store.reading() as connection:
+        event.listen(connection.engine, "before_cursor_execute", lambda *parts: asked.append(parts[2]))
+    assert found.pseudonyms(NAMES[:1]).pseudonyms == first[:1]
+    assert len([one for one in asked if one.startswith("SELECT")]) == 1
 
 
 @pytest.mark.usefixtures("database")
@@ -203,3 +213,83 @@ def test_a_batch_that_fails_in_the_middle_leaves_nothing(domains: Domains, monke
     with pytest.raises(EngineError):
         found.pseudonyms(NAMES)
     assert found.count() == 5
+
+
+def administrator(found: Entries, *statements: Executable) -> None:
+    """Change the database past the program, as somebody can who has no key."""
+    with found._store.writing() as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("rotated", [False, True])
+def test_an_administrator_cannot_have_a_number_given_twice(domains: Domains, *, rotated: bool) -> None:
+    """With a new version of the key no index of the database would notice that two people have one number."""
+    found = list_of(made(domains, numbered=True))
+    found.pseudonyms(NAMES[:3])
+    if rotated:
+        domains.rotate_key("study", actor="anna")
+    open_before = list_of(domains.open("study"))
+    administrator(found, update(lists).values(taken=0))
+    for attempt in (lambda: open_before.pseudonyms(["new"]), lambda: list_of(domains.open("study"))):
+        with pytest.raises(EngineError, match="nobody forgot") as caught:
+            attempt()
+        assert caught.value.code == "trust-list-changed"
+
+
+@pytest.mark.usefixtures("database")
+def test_an_administrator_cannot_hide_a_list(domains: Domains) -> None:
+    """Everybody would get a second pseudonym from a list that seems to be new."""
+    found = list_of(made(domains))
+    found.pseudonyms(NAMES)
+    administrator(found, update(lists).values(name="another"))
+    with pytest.raises(EngineError) as caught:
+        list_of(domains.open("study"))
+    assert caught.value.code == "trust-list-changed"
+
+
+@pytest.mark.usefixtures("database")
+def test_entries_that_an_administrator_deletes_are_missed(domains: Domains) -> None:
+    found = list_of(made(domains))
+    given = found.pseudonyms(NAMES).pseudonyms
+    domains.forget("study", given[:2], actor="anna")
+    domains.verify("study")
+    kept = select(entries.c.id).order_by(entries.c.id).limit(1).scalar_subquery()
+    administrator(found, delete(entries).where(entries.c.id == kept))
+    with pytest.raises(EngineError) as caught:
+        domains.verify("study")
+    assert caught.value.code == "trust-list-changed"
+    domains.complete()  # the operator takes the database as it is
+    domains.verify("study")
+    list_of(domains.open("study")).pseudonyms([*NAMES, "one more"])
+    domains.verify("study")
+    administrator(found, delete(entries).where(entries.c.id == kept))
+    with pytest.raises(EngineError):
+        domains.verify("study")
+
+
+@pytest.mark.usefixtures("database")
+def test_rows_that_are_not_those_of_the_list_are_found_by_verify(domains: Domains) -> None:
+    """Deleted, and replaced by another row so that their number is the same; or exchanged."""
+    found = list_of(made(domains))
+    found.pseudonyms(NAMES)
+    domains.rotate_key("study", actor="anna")
+    list_of(domains.open("study")).pseudonyms(["one more"])
+    domains.verify("study")
+    with found._store.reading() as connection:
+        one, other = connection.execute(select(entries).limit(2)).all()
+    for values in (
+        {"original": b"o" * 16, "pseudonym": b"p" * 16, "sealed": b"s" * 88},
+        {"sealed": other.sealed},
+        {"pseudonym": b"p" * 16},
+        {"version": 7},
+    ):
+        with found._store.writing() as connection:
+            connection.execute(update(entries).where(entries.c.id == one.id).values(values))
+        with pytest.raises(EngineError) as caught:
+            domains.verify("study")
+        assert caught.value.code == "trust-damaged"
+        with found._store.writing() as connection:
+            connection.execute(update(entries).where(entries.c.id == one.id).values(one._asdict()))
+    domains.verify("study")

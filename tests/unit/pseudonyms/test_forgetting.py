@@ -59,6 +59,19 @@ def test_numbers_of_forgotten_entries_are_not_given_again(domains: Domains) -> N
     assert made(domains.open("numbers")) == ["00001", "00002", "00004"]
 
 
+def test_pseudonyms_of_forgotten_entries_are_not_drawn_again(domains: Domains) -> None:
+    """Two digits make 100 pseudonyms, so that 30 draws would meet one of the 20 that were forgotten."""
+    domain = domains.create(definition_of("short", "list", alphabet="digits", length=2, check="none"), actor="anna")
+    gone = made(domain, [f"gone {number}" for number in range(20)])
+    domains.forget("short", gone[:10], actor="dora")
+    domains.rotate_key("short", actor="anna")
+    domains.forget("short", gone[10:], actor="dora")
+    people = [f"new {number}" for number in range(30)]
+    drawn = made(domains.open("short"), people)
+    assert not {*drawn} & {*gone}
+    assert made(domains.open("short"), people) == drawn
+
+
 def test_a_mistyped_pseudonym_is_refused_with_its_place_and_nothing_is_forgotten(domains: Domains) -> None:
     domain = domains.create(definition_of("samples", "list"), actor="anna")
     first, *_ = made(domain)

@@ -66,6 +66,19 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_is(tmp_path: Path) 
         assert [entry.name for entry in path.iterdir()] == ["letter.txt"]
 
 
+def test_a_folder_whose_own_key_is_lost_says_what_is_lost(tmp_path: Path) -> None:
+    folder = TrustFolder.opened(tmp_path / "trust", create=True)
+    folder.log.append("create", "the folder", actor="anna")
+    (folder.path / "folder.key").unlink()
+    for create in (False, True):
+        with pytest.raises(
+            InputError, match=r"folder\.key is missing; restore it .* its lists cannot be opened"
+        ) as caught:
+            TrustFolder.opened(folder.path, create=create)
+        assert caught.value.code == "trust-key-lost"
+    assert not (folder.path / "folder.key").exists()
+
+
 def test_a_folder_that_others_can_enter_is_refused(tmp_path: Path) -> None:
     folder = TrustFolder.opened(tmp_path / "trust", create=True)
     folder.path.chmod(0o750)

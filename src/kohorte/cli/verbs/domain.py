@@ -111,10 +111,15 @@ def run_create(options: argparse.Namespace) -> int:
 
 
 def run_list(options: argparse.Namespace) -> int:
-    """Print all domains."""
-    found = opened_domains(options.folder).definitions()
+    """Print all domains, and what is wrong with their keys."""
+    domains = opened_domains(options.folder)
+    from kohorte.pseudonyms.definition import KeyState
+
+    found = domains.definitions()
+    states = {one.name: domains.key_state(one) for one in found}
     if options.json:
-        print_json({"domains": [definition.figures for definition in found]})
+        shown = [one.figures | {"key_state": states[one.name]} for one in found]
+        print_json({"domains": shown, "lost": domains.lost()})
         return 0
     header = ["domain", "kind", "parent", "alphabet", "length", "prefix", "check", "key"]
     rows = [
@@ -126,14 +131,17 @@ def run_list(options: argparse.Namespace) -> int:
             str(one.length) if one.kind != "reversible" else "",
             one.prefix,
             one.check,
-            f"version {max(one.keys)}" if one.keys else "destroyed",
+            f"version {max(one.keys)}" if states[one.name] is KeyState.USABLE else str(states[one.name]),
         )
         for one in found
     ]
     if rows:
         print_table(header, rows)
-    else:
+    elif not domains.lost():
         print("the folder has no domain yet")
+    for problem in [domains.key_problem(one) for one in found] + [domains.lost_error(name) for name in domains.lost()]:
+        if problem is not None:
+            print(f"note: {problem.message}")
     return 0
 
 

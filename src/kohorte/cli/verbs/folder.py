@@ -146,7 +146,7 @@ def _check_domains(folder: TrustFolder) -> Iterator[Callable[[], object]]:
     from kohorte.pseudonyms.domains import Domains
 
     domains = Domains(folder)
-    for name in domains.names():
+    for name in [*domains.names(), *domains.lost()]:
         yield lambda name=name: domains.verify(name)  # type: ignore[misc]
 
 

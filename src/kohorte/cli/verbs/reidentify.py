@@ -12,7 +12,7 @@ from kohorte.cli.given_pseudonyms import add_pseudonym_options, given_pseudonyms
 from kohorte.cli.output import print_json, print_table, trust_action
 from kohorte.cli.passwords import add_password_option, known_password, new_password
 from kohorte.cli.reidentify_results import ResultOptions, add_result_options, checked_source, purpose_of
-from kohorte.errors import InputError
+from kohorte.errors import AccessDenied, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,8 +110,21 @@ def run_request(options: argparse.Namespace) -> int:
 
 def run_approve(options: argparse.Namespace) -> int:
     """Approve a request."""
-    folder, person = _signed_in(options, "approver")
-    _tell(options, _way_back(folder).approve(options.number, actor=person.name))
+    folder = _folder(options)
+    from kohorte.trust.people import People, Task
+
+    password, people = known_password(options), People(folder)
+    person = people.signed_in(options.person, password, tasks=[Task.APPROVER])
+
+    def independent(request: Request) -> None:
+        others = [name for name in (request.asked_by, *request.approved_by) if name != person.name]
+        if people.same_password(password, others):
+            raise AccessDenied(
+                "an account with the same password has asked for it or approved it; three people need three passwords",
+                code="way-back-dependent",
+            )
+
+    _tell(options, _way_back(folder).approve(options.number, actor=person.name, check=independent))
     return 0
 
 

@@ -16,6 +16,7 @@ from kohorte.data.files import refuse_output, unreadable
 from kohorte.errors import InputError
 from kohorte.in_words import count
 from kohorte.progress import ProgressCallback, Stage, tell
+from kohorte.pseudonyms.dates import dates_in_words
 from kohorte.pseudonyms.domains import Domains
 from kohorte.pseudonyms.fhir.bundles import BUNDLE, bundle
 from kohorte.pseudonyms.fhir.json_text import parsed, written
@@ -56,9 +57,9 @@ class FhirOutcome:
         for name, figures in self.domains.items():
             new = f", {count(figures['new'], 'new entry', 'new entries')} in the list" if figures["new"] else ""
             lines.append(f"domain {name!r}: {count(figures['values'], 'value')} pseudonymized{new}")
-        if counts.dates_shifted or counts.dates_removed:
-            removed = f"; {count(counts.dates_removed)} removed, because they belong to nobody known"
-            lines.append(f"{count(counts.dates_shifted, 'date')} shifted{removed if counts.dates_removed else ''}")
+        lines += dates_in_words(
+            counts.dates_shifted, counts.dates_removed, counts.placeholders_removed, "they belong to nobody known"
+        )
         return [*lines, *self.kept.in_words]
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from kohorte.errors import InputError
 from kohorte.pseudonyms.coincidences import Coincidences
-from kohorte.pseudonyms.dates import offsets
+from kohorte.pseudonyms.dates import offsets, stands_for_none
 from kohorte.pseudonyms.domains import Domain
 from kohorte.pseudonyms.fhir.references import ID
 from kohorte.pseudonyms.made import Made, TextError
@@ -124,6 +124,15 @@ class Maker:
         except TextError as error:
             where = first[texts[error.place]]
             raise InputError(f"{where}: {error.message}", code=error.code) from None
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a date stands for none, such as 9999-12-31; one that cannot be read is refused when it is shifted."""
+    day = text[:DAY]
+    try:
+        return stands_for_none(date.fromisoformat(day + MIDDLE.get(len(day), "")))
+    except ValueError:
+        return False
 
 
 def _moved(value: PendingDate, days: int) -> str:

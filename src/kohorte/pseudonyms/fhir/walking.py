@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from kohorte.errors import InputError
 from kohorte.pseudonyms.fhir.kept import THINGS, Kept, Kind, identifying
-from kohorte.pseudonyms.fhir.pending import Batch, Maker, Pending, PendingDate
+from kohorte.pseudonyms.fhir.pending import Batch, Maker, Pending, PendingDate, is_placeholder
 from kohorte.pseudonyms.fhir.references import Target, target_of
 from kohorte.pseudonyms.fhir.rules import KEEP, REMOVE, Act, Action, Node, Rules, TypeRules
 from kohorte.pseudonyms.fhir.types import TYPES
@@ -43,6 +43,7 @@ class Counts:
     references: int = 0
     dates_shifted: int = 0
     dates_removed: int = 0
+    placeholders_removed: int = 0
 
 
 @dataclass
@@ -294,12 +295,19 @@ class Walker:
             if type(value) is not str:
                 raise _no_text(around)
             return self._pending(action, value, around.at())
+        return self._date(value, action, around)
+
+    def _date(self, value: Any, action: Action, around: Around) -> Any:
+        """A date that is shortened, or moves with the others of the person; GONE if it cannot, or stands for none."""
         if not isinstance(value, str) or not _DATE.fullmatch(value):
             raise InputError(f"{around.at()}: is not a date of FHIR", code="fhir-date")
         if action.act is not Act.SHIFT_DATES:
             return value[: _PRECISION[action.act]]
         if around.person is None:
             self.counts.dates_removed += 1
+            return GONE
+        if is_placeholder(value):
+            self.counts.placeholders_removed += 1
             return GONE
         self.counts.dates_shifted += 1
         return PendingDate(around.person, value, around.at())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, String, Table
 
+from kohorte.errors import EngineError
 from kohorte.pseudonyms.padding import padded, unpadded
 from kohorte.trust.keys import Key
-from kohorte.trust.sealing import BlindIndex, Sealer
+from kohorte.trust.sealing import BlindIndex, Sealer, exchanged
 from kohorte.trust.store import RAW, Room
 
 _METADATA = MetaData()
@@ -63,3 +66,24 @@ class Version:
         """Unseal a row."""
         pseudonym, _, text = self._sealer.unseal(sealed, row=row).partition(b"\0")
         return Entry(unpadded(text).decode(), pseudonym.decode(), self.number)
+
+
+def check_rows(rows: Iterable[Any], versions: Sequence[Version]) -> None:
+    """Refuse rows that are not as they were sealed, such as one that somebody put in the place of another."""
+    known = {version.number: version for version in versions}
+    for row in rows:
+        if (version := known.get(row.version)) is None:
+            raise exchanged()
+        entry = version.opened(row.sealed, bytes(row.original))
+        indexes = version.original_index(entry.original), version.pseudonym_index(entry.pseudonym)
+        if indexes != (bytes(row.original), bytes(row.pseudonym)):
+            raise exchanged()
+
+
+def changed(name: str) -> EngineError:
+    """The error of a list that lacks entries that nobody forgot."""
+    return EngineError(
+        f"the list {name!r}: entries were deleted or changed in the database, and nobody forgot them: people would get "
+        "a second pseudonym, or that of somebody else; put the newest copy back, or see 'kohorte folder confirm'",
+        code="trust-list-changed",
+    )

@@ -21,11 +21,12 @@ from typing import Any
 from kohorte.trust.records.heads import NONE, START, Head
 
 FORGET_BEGINS = "forget begins"
+COUNTED = "count entries"
 DESTROY_BEGINS = "destroy key begins"
 DESTROYED = "destroy key"
 ROTATED, DEFINED = "rotate key", "create domain"
 OF_PEOPLE = ("add person", "remove person")
-PLACEMENTS_SEALED, CASES_MARKED = "seal placements", "mark cases"
+PLACEMENTS_SEALED, CASES_MARKED, HISTORY_MARKED = "seal placements", "mark cases", "mark history"
 BEGINS = {"merge begins": "merge", "split begins": "split", "decide begins": "decide"}
 """Entries that begin a decision of a person, and those that end it."""
 USED_KEPT = timedelta(days=2)
@@ -62,6 +63,8 @@ class Facts:
     """The latest version of each list that the log knows."""
     taken: dict[str, int] = field(default_factory=dict)
     """How many entries each list has had; numbers up to there are not given again."""
+    lacking: dict[str, int] = field(default_factory=dict)
+    """How many entries each list lacks because an older database was confirmed."""
     destroyed: dict[str, dict[str, str]] = field(default_factory=dict)
     """For each domain the fingerprints of the keys that were destroyed, and when."""
     rotated: dict[str, int] = field(default_factory=dict)
@@ -107,6 +110,8 @@ class Facts:
         version = details["state"]
         self.versions[of] = max(self.versions.get(of, 0), version)
         self.taken[of] = max(self.taken.get(of, 0), details.get("taken", 0))
+        if action == COUNTED:
+            self.lacking[of] = details["lacking"]
         self._note_begun(of, entry, version)
         self._note_places(of, action, details, version)
         if action == FORGET_BEGINS:

@@ -159,6 +159,15 @@ def test_dates_that_belong_to_nobody_are_removed(apply: Apply) -> None:
     assert apply(RULES, [one, of_group]) == [{"resourceType": "Encounter", "status": "x"}] * 2
 
 
+@pytest.mark.parametrize("end", ["9999-12-31", "9999-12-31T23:59:59+01:00", "9999-12", "9999", "1900-01-01"])
+def test_a_placeholder_goes_because_it_would_tell_the_offset(apply: Apply, domains: Domains, end: str) -> None:
+    """A Period without an end goes on, which is what 9999-12-31 says."""
+    period = {"start": "2020-02-27", "end": end}
+    one = {"resourceType": "Encounter", "subject": {"reference": "Patient/canary-1"}, "period": period}
+    days = timedelta(days=days_by_hand(domains, "canary-1", 30))
+    assert apply(RULES, one)["period"] == {"start": f"{date(2020, 2, 27) + days}"}
+
+
 def test_contained_resources_follow_the_rules_of_their_type_and_get_new_local_ids(apply: Apply) -> None:
     resource = {
         "resourceType": "Observation",
