@@ -13,7 +13,8 @@ separately, as in the equation.
   need not know the sensitive values.
 - As in table 3.1: what reproduces table 3.1 of the same source, taken for this table. The sensitive attribute is not
   among the quasi-identifiers, also for 5-anonymity; the loss counts suppressed rows (equations 3.3 to 3.5). Vertically
-  the last party begins, and the others show only `*`; horizontally the losses of the parties are added, each measured
+  the party that has the sensitive attribute begins, because no other could tell whether classes are diverse, and the
+  others show only `*`; horizontally the losses of the parties are added, each measured
   in its own rows.
 """
 
@@ -156,7 +157,8 @@ class LikeTable31:
         if not vertical:
             parts = joint.divided_rows(self.frame, parties).values()
             return 100 * self.optimum / sum(ko.anonymize(part, self.plan).cost for part in parts)
-        begins = [name for name in joint.COLUMNS[self.table, parties][-1] if name in self.most]
+        has_sensitive = next(own for own in joint.COLUMNS[self.table, parties] if tables.SENSITIVE[self.table] in own)
+        begins = [name for name in has_sensitive if name in self.most]
         first = ko.anonymize(self.frame, self._plan(self.table, criterion, begins)).cost
         return 100 * self.optimum / (first + sum(lost for name, lost in self.most.items() if name not in begins))
 

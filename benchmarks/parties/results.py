@@ -13,7 +13,7 @@ from benchmarks.parties.baseline import Compared
 from benchmarks.parties.runs import Case, Measured
 from kohorte.release import versions
 
-PARTS = ("loss", "adult", "cup", "suppressing", "million")
+PARTS = ("loss", "adult", "cup", "suppressing", "models", "million")
 Tell = Callable[[str], None]
 
 
@@ -26,6 +26,7 @@ class Results:
     adult: tuple[Measured, ...] = ()
     cup: tuple[Measured, ...] = ()
     suppressing: tuple[Measured, ...] = ()
+    models: tuple[Measured, ...] = ()
     million: tuple[Measured, ...] = ()
 
     def to_json(self) -> str:
@@ -43,7 +44,7 @@ class Results:
         return cls(
             used=entry["used"],
             loss=tuple(Compared(**one) for one in entry["loss"]),
-            **{name: tuple(_measured(one) for one in entry[name]) for name in PARTS[1:]},
+            **{name: tuple(_measured(one) for one in entry.get(name, ())) for name in PARTS[1:]},
         )
 
 
@@ -62,6 +63,8 @@ class Computing:
         """One part, told line by line."""
         if name in runs.TABLES:
             return self._run(tuple(runs.cases(name)))
+        if name == "models":
+            return self._run(runs.MODELS)
         return {"loss": self._loss, "suppressing": self._suppressing, "million": self._million}[name]()
 
     def _loss(self) -> tuple[Compared, ...]:

@@ -23,6 +23,7 @@ from testbed import joint, tables
 PHASES = ("encrypt", "integrate", "anonymize", "decrypt")
 
 
+NAMES = {"distinct": "distinct 2-diversity", "recursive": "recursive (4,3)-diversity", "hierarchical": "0.2-closeness"}
 IMITATED = 0.25
 """The share of imitated dummy rows, as published."""
 
@@ -40,12 +41,14 @@ class Case:
     parties: int = 3
     limit: float = 0.0
     mirrored: bool = False
+    model: str = ""  # of the sensitive attribute, besides k-anonymity
 
     @property
     def title(self) -> str:
         """The case in words."""
         how = "vertical" if self.vertical else "horizontal"
-        return f"{self.table.upper()} {self.kind} {how}, {self.parties} parties, k=5, {self.limit:.0%}"
+        model = f", {NAMES[self.model]}" if self.model else ""
+        return f"{self.table.upper()} {self.kind} {how}, {self.parties} parties, k=5{model}, {self.limit:.0%}"
 
     @property
     def kind(self) -> str:
@@ -93,6 +96,13 @@ TARGETS_IMITATED = {replace(case, mirrored=False): seconds for case, seconds in 
 SUPPRESSING = tuple(Case("adult", "C", vertical, limit=0.05, mirrored=True) for vertical in (True, False))
 """What suppression costs if every node has to be asked for, beside the same runs without suppression."""
 
+MODELS = tuple(
+    Case(table, "C", vertical=True, limit=0.05, mirrored=True, model=model)
+    for table in ("adult", "cup")
+    for model in tables.SENSITIVE_MODELS
+)
+"""Protocol C with a model of the sensitive attribute: a counter for each class and value."""
+
 MILLION_SECONDS, MILLION_MEGABYTES = 30.0, 1000.0
 
 
@@ -128,7 +138,7 @@ def judged(found: Measured) -> Line:
 def measured(case: Case, rows: int | None = None) -> Measured:
     """Run a study about a public table, or its first rows; right is what the pooled rows give."""
     frame = ko.read_table(tables.DATA / f"{case.table}.csv").frame.head(rows or 10**9)
-    plan = tables.plan(case.table, k=5, limit=case.limit, metric="non_uniform_entropy")
+    plan = _plan(case)
     columns = joint.COLUMNS[case.table, case.parties]
     parts = joint.divided_columns(frame, columns) if case.vertical else joint.divided_rows(frame, case.parties)
     with tempfile.TemporaryDirectory() as folder:
@@ -142,8 +152,17 @@ def measured(case: Case, rows: int | None = None) -> Measured:
             dummies=case.dummies,
         )
         figures, released, memory = _rehearsed(study, parts, Path(folder))
-    right = _as_pooled(figures, released, frame, plan) and (rows is not None or _as_known(case, figures))
+    right = _as_pooled(figures, released, frame, plan) and (
+        rows is not None or bool(case.model) or _as_known(case, figures)
+    )
     return _measured(case, right, figures, memory)
+
+
+def _plan(case: Case) -> ko.Plan:
+    if case.model:
+        models = [tables.SENSITIVE_MODELS[case.model]]
+        return tables.sensitive_plan(case.table, limit=case.limit, models=models)
+    return tables.plan(case.table, k=5, limit=case.limit, metric="non_uniform_entropy")
 
 
 def _measured(case: Case, right: bool, figures: Mapping[str, Any], memory: Mapping[str, float]) -> Measured:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import signal
+import subprocess
+import sys
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import polars as pl
@@ -88,6 +93,16 @@ def test_a_party_may_have_a_table_without_rows(tmp_path: Path, capsys: pytest.Ca
     assert "clinic-b brings 0 rows" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "told"), [("clinic-a", "your table and the study"), ("helper", "then name the study")]
+)
+def test_a_new_member_is_told_what_to_write_into_its_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, told: str
+) -> None:
+    assert main(["party", "init", name, "--folder", str(tmp_path / name)]) == 0
+    assert told in capsys.readouterr().out
+
+
 def test_an_agreement_that_can_be_to_no_study_is_refused_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,7 +150,9 @@ def test_a_serving_party_brings_its_table_as_it_is_when_it_agrees(tmp_path: Path
         stage.wait_until_listening("clinic-b")
         ZIP_ROWS[:6].write_csv(tmp_path / "clinic-b" / "table.csv")  # two people have withdrawn their consent
         with Process.started(stage, "clinic-a") as starting:
-            assert [starting.ended().code, serving.ended().code] == [0, 0]
+            ended = [starting.ended(), serving.ended()]
+    assert [one.code for one in ended] == [0, 0]
+    assert ended[1].said.startswith("clinic-b waits at port ")
     released = pl.read_csv(stage.output("clinic-a"), infer_schema=False)
     assert sorted(released["diagnosis"]) == sorted([*ZIP_ROWS["diagnosis"], *ZIP_ROWS["diagnosis"][:6]])
 
@@ -201,3 +218,35 @@ def _with_pids(folder: Path, name: str) -> pl.DataFrame:
     assert main(["patients", "consent", "give", "--file", str(pids), "--purpose", "research", "--folder", house]) == 0
     assert main(["disclosures", "init", house]) == 0
     return ZIP_ROWS.with_columns(pl.read_csv(pids, infer_schema=False)["pid"])
+
+
+@pytest.mark.slow
+def test_a_party_that_waits_or_is_asked_ends_when_it_is_interrupted(tmp_path: Path) -> None:
+    """When Polars is imported, its handler lets a wait and a prompt go on, and Ctrl-C was not noticed."""
+    stage = Stage.built(
+        tmp_path,
+        ZIP_PLAN,
+        {"clinic-a": ZIP_ROWS[:4], "clinic-b": ZIP_ROWS[4:]},
+        protocol="A",
+        distribution="horizontal",
+    )
+    keyboard, terminal = pty.openpty()
+    command = [sys.executable, "-m", "kohorte.cli.main", "party", "serve", "--folder", str(tmp_path / "clinic-b")]
+    for asked in (False, True):
+        with (
+            subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as serving,
+            ExitStack() as stack,
+        ):
+            assert serving.stdout is not None
+            stage.wait_until_listening("clinic-b")
+            if asked:
+                stack.enter_context(Process.started(stage, "clinic-a"))
+                assert serving.stdout.read(9) == b"take part"
+            time.sleep(1)  # it has begun to wait
+            serving.send_signal(signal.SIGINT)
+            try:
+                assert serving.wait(30) == 130
+            finally:
+                serving.kill()
+    os.close(keyboard)
+    os.close(terminal)

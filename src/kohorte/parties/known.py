@@ -133,17 +133,19 @@ def study_facts(study: Study) -> dict[str, Any]:
     }
 
 
-def _shown(release: Mapping[str, Any], frame: pl.DataFrame, plan: Plan) -> list[tuple[str, object]]:
-    """The figures of the search, as those who have the release can count them.
+def _shown(figures: Mapping[str, Any], frame: pl.DataFrame, plan: Plan) -> dict[str, object]:
+    """The figures of a release, as those who have it can compare them.
 
-    If it shows nothing but `*`, rows that were suppressed because they lack a value look like all others.
+    If it shows nothing but `*`, suppressed rows look like all others: the search and those who count the release can
+    disagree about which rows are suppressed, but not about how many rows there are.
     """
-    shown = {name: release.get(name) for name in SHOWN}
+    shown = {name: figures.get(name) for name in SHOWN}
     numbers = [shown[name] or 0 for name in ("smallest_class", "suppressed")]
     whole = all((frame[name] == SUPPRESSED).all() for name in plan.quasi_identifiers)
     if whole and all(type(number) is int and number >= 0 for number in numbers):
-        shown |= {"smallest_class": sum(numbers), "suppressed": 0}
-    return list(shown.items())
+        one_at_most = shown["classes"] == int(bool(shown["smallest_class"]))
+        shown |= {"smallest_class": sum(numbers), "suppressed": 0, "classes": 1 if one_at_most else None}
+    return shown
 
 
 def refuse_other_release(
@@ -155,7 +157,8 @@ def refuse_other_release(
     counted, certified = verified.to_dict(), _part(facts, "verification")
     if other := [name for name in COUNTED if certified.get(name) != counted[name]]:
         raise _differs(f"the release that was received has other figures: {listed(other, 'and')}")
-    if other := [name for name, value in _shown(_part(facts, "release"), frame, plan) if value != counted[name]]:
+    stated, seen = (_shown(figures, frame, plan) for figures in (_part(facts, "release"), counted))
+    if other := [name for name in SHOWN if stated[name] != seen[name]]:
         raise _differs(f"the release that was received has other figures: {listed(other, 'and')}")
     for name, level in _part(facts["release"], "levels").items():
         if not _is_at(frame[name], level, plan.attributes[name].hierarchy, name):

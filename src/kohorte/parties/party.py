@@ -16,6 +16,7 @@ import polars as pl
 from kohorte.data import read_table
 from kohorte.data.files import refuse_output
 from kohorte.errors import InputError, KohorteError
+from kohorte.in_words import listed
 from kohorte.parties.joint import JointRelease
 from kohorte.parties.memory import Memory, remembering
 from kohorte.parties.message_limits import most_bytes, refuse_large
@@ -28,6 +29,7 @@ from kohorte.parties.taking_part import take_part
 from kohorte.parties.transport.channel import RunChannel
 from kohorte.parties.transport.folder import PartyFolder
 from kohorte.parties.transport.https import Contact, Invitation, Limits, PartyServer, RunTerms
+from kohorte.parties.transport.https.terms import endpoint, is_loopback
 from kohorte.parties.transport.messages import Message
 from kohorte.progress import ProgressCallback, Stage, tell
 from kohorte.release import certificate_paths
@@ -183,7 +185,7 @@ class Party:
         for study in studies.values():
             own_frame(self.folder, study, progress)  # what is wrong with a table is told before anybody invites
         offers = [terms_of(study, self.name, recorded.payloads) for study in studies.values()]
-        listen = self._listen(*studies.values())
+        listen, names = self._listen(*studies.values()), listed([study.name for study in studies.values()])
         agreed: list[tuple[Study, Path | None, pl.DataFrame | None]] = []
 
         def asked(invitation: Invitation) -> bool:
@@ -201,6 +203,7 @@ class Party:
 
         with PartyServer(self.folder, listen, tell=tell_person, interrupts=_is_main()) as server:
             while True:
+                tell_person(f"{self.name} waits at port {server.address.rpartition(':')[2]} for runs of {names}")
                 try:
                     with server.wait_for_run(offers, asked) as channel:
                         study, target, frame = agreed[-1]
@@ -246,7 +249,10 @@ class Party:
         return {study.fingerprint(): study for study in found}
 
     def _listen(self, *studies: Study) -> str:
-        """The address to wait at: that of party.yaml, or the port of the study file on all addresses."""
+        """The address to wait at: that of party.yaml, or the port of the study file on all addresses.
+
+        The machine may not know the address that others reach it by, except one that only this machine can reach.
+        """
         if self.folder.listen is not None:
             return self.folder.listen
         addresses = {str(study.members[self.name].address) for study in studies}
@@ -256,8 +262,7 @@ class Party:
                 code="party-address",
             )
         (address,) = addresses
-        host, _, port = address.rpartition(":")
-        return address if host in LOCAL else f":{port}"
+        return address if is_loopback(address) else f":{endpoint(address)[1]}"
 
     def _refuse_output(self, study: Study, output: Path | None, *, force: bool) -> None:
         if self.name in study.receivers and output is None:
@@ -272,9 +277,6 @@ class Party:
     def _target(self, study: Study) -> Path:
         """A file in the folder, named by study and time."""
         return self.folder.path / f"{study.name}-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.csv"
-
-
-LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
 def _is_main() -> bool:
@@ -308,7 +310,8 @@ def own_frame(party: PartyFolder, study: Study, progress: ProgressCallback | Non
     pinned = study.members[party.name].certificate
     if pinned is not None and pinned != party.fingerprint:
         raise InputError(
-            f"the study names another certificate for {party.name} than the one in {party.path}",
+            f"the study names another certificate for {party.name} than the one in {party.path}, whose fingerprint is "
+            f"{party.fingerprint}",
             code="study-certificate",
         )
     refuse_unsuited(study)

@@ -425,6 +425,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "distribution", "plan"), RUNS)
 def test_the_release_with_mirrored_rows_is_that_of_all_rows_in_one_table(
     protocol: str, distribution: str, plan: dict[str, Any], tmp_path: Path

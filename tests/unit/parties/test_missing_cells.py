@@ -69,3 +69,21 @@ def test_a_column_of_which_no_party_shows_anything_is_released_as_in_one_table(
     attributes = {"zip": CODES, "sex": {**SEX, "minimum_level": 1}}
     plan = {**PLAN, "attributes": attributes, "metric": {"metric": "precision"}, "missing": missing}
     assert_as_pooled(tmp_path, plan, protocol=protocol, dummies=dummies, pregeneralize=True)
+
+
+@pytest.mark.parametrize("tops", [False, True])
+@pytest.mark.parametrize(("protocol", "dummies"), [("A", None), ("B", None), ("C", "mirrored"), ("A", 0.5)])
+def test_a_release_of_stars_is_signed_if_every_row_may_be_suppressed(
+    protocol: str, dummies: float | str | None, tops: bool, tmp_path: Path
+) -> None:
+    """Rows can be suppressed or stand at the highest levels: those who count the release take them for suppressed."""
+    top = {"zip": {**CODES, "minimum_level": 3}, "sex": {**SEX, "minimum_level": 1}}
+    plan = {
+        **PLAN,
+        "attributes": top if tops else PLAN["attributes"],
+        "models": [{"model": "k-anonymity", "k": 6}],
+        "metric": {"metric": "height"},
+        "suppression_limit": 1,
+        "missing": "suppress" if tops else "category",
+    }
+    assert_as_pooled(tmp_path, plan, protocol=protocol, dummies=dummies)

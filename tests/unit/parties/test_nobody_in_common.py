@@ -63,6 +63,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "people", "first"), CASES)
 def test_a_group_without_people_in_common_adds_no_rows(protocol: str, people: str, first: str, tmp_path: Path) -> None:
     study = hybrid(tmp_path, protocol)

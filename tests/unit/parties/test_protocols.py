@@ -265,6 +265,7 @@ HYBRID = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["A", "B", "C"])
 def test_groups_of_parties_that_divide_their_columns_are_joined_and_then_appended(
     protocol: str, tmp_path: Path
@@ -432,6 +433,7 @@ def test_what_was_written_is_what_was_certified(tmp_path: Path) -> None:
     assert (tmp_path / "release.certificate.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distribution", ["horizontal", "vertical"])
 def test_protocol_a_with_dummy_rows_gives_the_same_release(distribution: str, tmp_path: Path) -> None:
     frame = patients(60, 8)

@@ -127,6 +127,7 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
 
 def run_init(options: argparse.Namespace) -> int:
     """Make the folder of a party."""
+    from kohorte.parties.study import HELPER
     from kohorte.parties.transport.folder import PartyFolder
 
     folder = PartyFolder.create(options.folder, options.name)
@@ -135,7 +136,8 @@ def run_init(options: argparse.Namespace) -> int:
         return 0
     print(f"{folder.name}: key pair and certificate are in {folder.path}; the key never leaves this folder")
     print(f"certificate: {folder.fingerprint}")
-    print("tell the others this fingerprint in person or by telephone, and name your table in party.yaml")
+    own = "the study" if folder.name == HELPER else "your table and the study"
+    print(f"tell the others this fingerprint in person or by telephone; then name {own} in party.yaml")
     return 0
 
 
@@ -170,39 +172,37 @@ def run_serve(options: argparse.Namespace) -> int:
     """Wait for runs and take part in them."""
     from kohorte.parties.party import Party
 
-    def decide(by: str, study: Study) -> bool:
-        _say(f"{by} invites to a run of study {study.name}, protocol {study.protocol}, hash {study.fingerprint()}")
-        if study.fingerprint() in options.agree:
-            return True
-        if not sys.stdin.isatty():
-            _say("not agreed: nobody is here to ask; give --agree and the hash")
-            return False
-        return input("take part? [y/N] ").strip().lower() in ("y", "yes", "j", "ja")
-
-    def ended(outcome: Outcome | KohorteError) -> None:
-        if isinstance(outcome, KohorteError):
-            print_error(outcome, as_json=options.json)
-        elif options.json:
-            print_json(outcome.to_dict())
-        else:
-            _print_outcome(outcome)
-
     with TerminalProgress.of(options) as progress, ExitStack() as closing:
+
+        def decide(by: str, study: Study) -> bool:
+            asked = f"study {study.name}, protocol {study.protocol}, hash {study.fingerprint()}"
+            progress.say(f"{by} invites to a run of {asked}")
+            if study.fingerprint() in options.agree:
+                return True
+            if not sys.stdin.isatty():
+                progress.say("not agreed: nobody is here to ask; give --agree and the hash")
+                return False
+            return input("take part? [y/N] ").strip().lower() in ("y", "yes", "j", "ja")
+
+        def ended(outcome: Outcome | KohorteError) -> None:
+            progress.done()
+            if isinstance(outcome, KohorteError):
+                print_error(outcome, as_json=options.json)
+            elif options.json:
+                print_json(outcome.to_dict())
+            else:
+                _print_outcome(outcome)
+
         Party.open(options.folder, _memory(options, closing)).serve(
             decide,
             ended,
             output=None if options.output is None else Path(options.output),
             once=options.once,
-            tell_person=_say,
+            tell_person=progress.say,
             progress=progress,
             recorded=_recorded(options),
         )
     return 0
-
-
-def _say(sentence: str) -> None:
-    """Tell the person at this machine something while a run goes on."""
-    print(sentence, file=sys.stderr)
 
 
 def _recorded(options: argparse.Namespace) -> Recorded:
@@ -237,7 +237,7 @@ def run_run(options: argparse.Namespace) -> int:
             options.study,
             None if options.output is None else Path(options.output),
             force=options.force,
-            tell_person=_say,
+            tell_person=progress.say,
             progress=progress,
             recorded=_recorded(options),
         )

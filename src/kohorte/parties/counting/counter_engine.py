@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, TypeGuard
 
 import numpy as np
@@ -27,6 +27,9 @@ class Counter(Protocol):
 
     def decrypt(self, counters: Cells) -> Counts:
         """Decrypt counters."""
+
+    def add(self, counters: Cells, group_of: Codes, groups: int) -> Cells:
+        """Add up the encrypted counters of each group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +146,36 @@ def _counted_again(
     return [*found[:-1], np.ones_like(found[-1])] if missing else found
 
 
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The counters of the cells of a node: a class with one combination of sensitive values each."""
+
+    node: Node
+    class_of: Codes = field(repr=False)
+    cells: Cells = field(repr=False)
+    rows: Counts = field(repr=False)  # of each class, dummy rows included
+    codes: Codes | None = field(repr=False)
+    values: tuple[Codes, ...] = field(repr=False)
+    sizes: Counts = field(repr=False)  # of each class, decrypted
+
+    @property
+    def real(self) -> Counts:
+        """The classes that have people."""
+        return np.flatnonzero(self.sizes)
+
+
 class CounterEngine:
-    """Counts the classes of nodes that another member knows."""
+    """Counts the classes of nodes that another member knows.
+
+    Decrypting a counter takes far longer than adding it. So the sizes of classes are decrypted first, and how people
+    are divided among sensitive values only for classes of at least `least` people: smaller ones are never released.
+    """
 
     name: ClassVar[str] = "counters"
 
-    def __init__(self, domain: TrueDomain, counter: Counter) -> None:
-        self._domain, self._counter = domain, counter
+    def __init__(self, domain: TrueDomain, counter: Counter, least: int = 1) -> None:
+        self._domain, self._counter, self._least = domain, counter, least
+        self._last: Answer | None = None
         self.kept_order: dict[Node, tuple[Counts, Counts]] = {}
         """For each node, the numbers of the classes that have people, and the rows of all classes."""
 
@@ -164,39 +190,79 @@ class CounterEngine:
         return self._domain.marginals.rows
 
     def groups(self, node: Node) -> Groups:
-        """Return the classes of a node that have people, in random order."""
+        """Return the classes of a node that have people, in random order.
+
+        A class that is too small to be released is said to have the most frequent value of each sensitive attribute.
+        """
+        answer = self._answer(node)
+        self.kept_order[node] = answer.real, answer.rows
+        return replace(self._without_values(answer), histograms=self._histograms(answer))
+
+    def sizes(self, node: Node) -> Groups | None:
+        """Return the classes of a node without their sensitive values, if there are any to be left out."""
+        return self._without_values(self._answer(node)) if self._domain.domains else None
+
+    def _without_values(self, answer: Answer) -> Groups:
+        real, codes = answer.real, answer.codes
+        return Groups(
+            node=answer.node,
+            sizes=answer.sizes[real],
+            codes=_hidden if codes is None else lambda which: codes[real[which]],
+            excluded=self._domain.excluded,
+            attributes=len(answer.node),
+        )
+
+    def _answer(self, node: Node) -> Answer:
+        """Ask for a node, unless it was the last one that was asked for."""
+        if self._last is None or self._last.node != node:
+            self._last = self._asked(node)
+        return self._last
+
+    def _asked(self, node: Node) -> Answer:
         facts, arrays = unpack(self._counter.ask(node, self._domain.exact))
         classes, class_of, cells = facts.get("classes"), arrays.get("class"), arrays.get("counters")
-        rows = arrays.get("rows")
+        rows, codes = arrays.get("rows"), arrays.get("codes")
         if type(classes) is not int or cells is None or not _are_codes(class_of, len(cells)):
             raise malformed("it does not count classes")
         if rows is None or rows.shape != (classes,) or rows.dtype.kind not in "ui":
             raise malformed("it does not count rows")
         highest = int(class_of.max()) if len(class_of) else -1
-        if not highest < classes <= len(cells):
+        if not highest < classes <= len(cells) or not np.bincount(class_of, minlength=classes).all():
             raise malformed("it counts a class that is not there")
-        counts = self._counter.decrypt(cells)
-        sizes = np.bincount(class_of, weights=counts, minlength=classes).astype(np.int64)
-        real = np.flatnonzero(sizes)
-        self.kept_order[node] = real, rows
-        place = np.zeros(classes, dtype=np.int64)
-        place[real] = np.arange(len(real))
-        codes = arrays.get("codes")
         if codes is not None and not self._are_labels(codes, classes, node):
             raise malformed("its codes do not fit its classes")
-        some = counts > 0
-        histograms = {
-            name: self._histogram(name, arrays.get(f"s{number}"), place[class_of][some], counts[some], some)
-            for number, name in enumerate(self._domain.domains)
-        }
-        return Groups(
-            node=node,
-            sizes=sizes[real],
-            codes=_hidden if codes is None else lambda which: codes[real[which]],
-            excluded=self._domain.excluded,
-            histograms=histograms,
-            attributes=len(node),
+        values = tuple(
+            self._values(arrays.get(f"s{number}"), len(cells), domain)
+            for number, domain in enumerate(self._domain.domains.values())
         )
+        of_classes = (
+            cells[np.argsort(class_of)] if classes == len(cells) else self._counter.add(cells, class_of, classes)
+        )
+        sizes = self._counter.decrypt(of_classes)
+        return Answer(node, class_of, cells, rows, codes, values, sizes)
+
+    @staticmethod
+    def _values(values: NDArray[Any] | None, cells: int, domain: Domain) -> Codes:
+        if not _are_codes(values, cells) or int(values.max(initial=0)) >= len(domain.overall):
+            raise malformed("its values do not fit its classes")
+        return values
+
+    def _histograms(self, answer: Answer) -> dict[str, Histogram]:
+        if not self._domain.domains:
+            return {}
+        real = answer.real
+        large = answer.sizes >= self._least
+        shown = np.flatnonzero(large[answer.class_of])
+        counts = self._counter.decrypt(answer.cells[shown])
+        small = real[~large[real]]
+        place = np.zeros(len(answer.sizes), dtype=np.int64)
+        place[real] = np.arange(len(real))
+        class_of = np.concatenate([place[answer.class_of[shown]], place[small]])
+        people = np.concatenate([counts, answer.sizes[small]])
+        return {
+            name: _histogram(domain, class_of, np.concatenate([values[shown], _most_frequent(domain, small)]), people)
+            for (name, domain), values in zip(self._domain.domains.items(), answer.values, strict=True)
+        }
 
     def _are_labels(self, codes: NDArray[Any], classes: int, node: Node) -> bool:
         """Whether each class has the code of a label of each column."""
@@ -204,24 +270,6 @@ class CounterEngine:
         labels = np.array([len(column.shares[level]) for column, level in columns])
         fits = codes.shape == (classes, len(node)) and codes.dtype == np.uint32
         return fits and bool((codes < labels).all())
-
-    def _histogram(
-        self, name: str, values: NDArray[Any] | None, class_of: Counts, counts: Counts, some: Bools
-    ) -> Histogram:
-        domain = self._domain.domains[name]
-        if not _are_codes(values, len(some)) or int(values.max(initial=0)) >= len(domain.overall):
-            raise malformed("its values do not fit its classes")
-        width = len(domain.overall)
-        keys, of = np.unique(class_of * width + values[some], return_inverse=True)
-        together = np.bincount(of, weights=counts, minlength=len(keys)).astype(np.int64)
-        classes = keys // width
-        starts = np.searchsorted(classes, np.arange(int(classes.max(initial=-1)) + 2))
-        return Histogram(starts, (keys % width).astype(np.uint32), together, domain)
-
-    def sizes(self, node: Node) -> Groups | None:
-        """Asking twice would cost more than it saves."""
-        del node
-        return None
 
     def use_threads(self, count: int) -> None:
         """Nothing to do: one node is asked for at a time."""
@@ -248,6 +296,21 @@ class CounterEngine:
         }
         rows = self._domain.marginals.rows
         return Groups(node, np.array([rows]), _hidden, histograms=histograms, attributes=len(node))
+
+
+def _most_frequent(domain: Domain, classes: Counts) -> Codes:
+    """A value that people have, for each of these classes; some values are only in dummy rows."""
+    return np.full(len(classes), np.argmax(domain.overall), dtype=np.uint32)
+
+
+def _histogram(domain: Domain, class_of: Counts, values: Codes, people: Counts) -> Histogram:
+    """How the people of each class are divided among the values of an attribute; a cell without people is left out."""
+    some, width = people > 0, len(domain.overall)
+    keys, of = np.unique(class_of[some] * width + values[some], return_inverse=True)
+    together = np.bincount(of, weights=people[some], minlength=len(keys)).astype(np.int64)
+    classes = keys // width
+    starts = np.searchsorted(classes, np.arange(int(classes.max(initial=-1)) + 2))
+    return Histogram(starts, (keys % width).astype(np.uint32), together, domain)
 
 
 def _are_codes(array: NDArray[Any] | None, length: int) -> TypeGuard[Codes]:

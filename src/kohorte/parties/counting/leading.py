@@ -11,8 +11,9 @@ import polars as pl
 from kohorte.errors import InputError, NoSolution
 from kohorte.groups import Groups
 from kohorte.hierarchies import SUPPRESSED
-from kohorte.kernels.arrays import Bools, Counts
+from kohorte.kernels.arrays import Bools, Codes, Counts
 from kohorte.lattice import Node
+from kohorte.parties.ciphers.counters import PublicCounters
 from kohorte.parties.counting.counter_engine import CounterEngine, TrueDomain
 from kohorte.parties.sealed import Cells, malformed, pack, unpack
 from kohorte.parties.transport.channel import Channel
@@ -104,6 +105,11 @@ class Lead:
     plan: Plan = field(repr=False)
     counting: str
     decrypt: Callable[[Cells], Counts] = field(repr=False)
+    public: PublicCounters = field(repr=False)
+
+    def add(self, counters: Cells, group_of: Codes, groups: int) -> Cells:
+        """Add up the encrypted counters of each group."""
+        return self.public.sum_groups(counters, group_of, groups)
 
     def ask(self, node: Node, exact: Sequence[str]) -> bytes:
         """Ask for the counters of a node."""
@@ -115,7 +121,7 @@ class Lead:
         plan = self.plan
         domain = TrueDomain.read(self.channel.receive(self.counting, "domain"), plan, self.decrypt)
         check_models(plan, domain.domains)
-        engine = CounterEngine(domain, self)
+        engine = CounterEngine(domain, self, max(1, plan.smallest_class))
         goal = Goal(
             models=plan.judging_models,
             metric=plan.metric,
@@ -198,5 +204,5 @@ def _searched(plan: Plan, problem: Problem) -> SearchResult:
     if (reason := algorithm.refuse(problem)) is not None:
         raise InputError(f"algorithm {algorithm.name} cannot solve this plan: {reason}", code="algorithm-unfit")
     if algorithm.lists_nodes:
-        problem.lattice.refuse_listing()  # no algorithm for counters can do without the list
+        problem.lattice.refuse_listing("take another algorithm (best_first can), ")
     return run_to_the_end(algorithm, problem)

@@ -22,7 +22,7 @@ from kohorte.parties.sealed import malformed
 
 STEPS = 16
 SOME = 4_000
-"""So many different rows are compared, drawn at random: each costs a few additions under encryption."""
+"""At most so many different rows are compared, drawn at random: each costs a few additions under encryption."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def steps_of(different: Codes, sizes: Counts) -> Steps:
     how many rows differ in one value only.
     """
     draw = generator()
-    chosen = draw.permutation(len(different))[:SOME]
+    chosen = _drawn(different, sizes, draw)
     rarity = Rarity(different, sizes, draw)
     ways = [*rarity.features(rarity.of_existing(different[chosen]), sizes[chosen]).T, sizes[chosen].astype(np.float64)]
     found = []
@@ -60,6 +60,22 @@ def steps_of(different: Codes, sizes: Counts) -> Steps:
     weights = np.tile(sizes[chosen], len(ways))
     rows = np.bincount(step_of.reshape(-1), weights=weights, minlength=STEPS * len(ways)).astype(np.int64)
     return Steps(chosen, step_of.astype(np.uint32), rows)
+
+
+def _drawn(different: Codes, sizes: Counts, draw: np.random.Generator) -> Counts:
+    """Some of the different rows, at random; those that occur as often, as do all their values, are drawn together.
+
+    A row and its mirror image do: both are drawn or neither, so that mirrored rows are told exactly by chance.
+    """
+    often = [sizes, *(np.bincount(column, weights=sizes)[column] for column in different.T)]
+    marks = draw.integers(2**63, size=len(often), dtype=np.uint64)
+    keys = (np.stack(often, axis=1).astype(np.uint64) * marks).sum(axis=1, dtype=np.uint64)
+    _, alike, members = np.unique(keys, return_inverse=True, return_counts=True)
+    order = draw.permutation(len(members))
+    drawn = order[np.cumsum(members[order]) <= SOME]
+    if not len(drawn):  # more rows are alike than are compared
+        return draw.permutation(len(different))[:SOME]
+    return np.flatnonzero(np.isin(alike, drawn))
 
 
 def told(rows: Counts, people: Counts) -> float:

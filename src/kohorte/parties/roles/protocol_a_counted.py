@@ -179,7 +179,7 @@ def _opened(
     timing: Timing,
     progress: ProgressCallback | None,
 ) -> OpenedRelease:
-    lead = Lead(channel, study.plan, opening.ring.master, Remembering(opening))
+    lead = Lead(channel, study.plan, opening.ring.master, Remembering(opening), opening.share.public)
     with timing("anonymize"):
         found = lead.search(progress)
     with timing("decrypt"):

@@ -96,7 +96,7 @@ def party(part: Part) -> Played:
         channel.phase = "decrypt"  # at the party that opens the release
         return Played(secrets, Known(rows=rows))
     decrypt = SharedDecryption(channel, study, private, most, part.keyring)
-    lead = Lead(channel, study.plan, HELPER, Remembering(decrypt))
+    lead = Lead(channel, study.plan, HELPER, Remembering(decrypt), private.public)
     with timing("anonymize"):
         found = lead.search(part.progress)
     with timing("decrypt"):

@@ -53,6 +53,7 @@ def test_the_public_key_has_the_modulus_and_a_power_that_is_minus_a_square():
     assert [pow(h, (prime - 1) // 2, prime) for prime in (P, Q)] == [P - 1, Q - 1]
 
 
+@pytest.mark.slow
 def test_the_textbook_decrypts_what_is_encrypted_summed_and_refreshed():
     encrypted = KEY.public.encrypt(counts(77, 2**32))
     assert decrypted(numbers(encrypted)[0]) == 77

@@ -19,6 +19,7 @@ from kohorte.parties.transport.channel import RunChannel
 from kohorte.parties.transport.folder import PartyFolder
 from kohorte.parties.transport.https import Contact, Invitation, Limits, PartyServer, Patience, RunTerms
 from kohorte.parties.transport.https.answers import Answer, State
+from kohorte.parties.transport.https.link import HttpsLink
 from kohorte.parties.transport.https.run import Run
 from support.party_network import NAMES, QUICK, STUDY, Network, folder_of, network, together, until
 
@@ -306,6 +307,25 @@ def test_an_interrupt_at_the_question_ends_the_start_at_once(parties: Network) -
     )
 
 
+def test_who_asks_again_before_it_is_told_of_an_interrupt_learns_it_as_well(
+    parties: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was told that the party refuses to take part."""
+
+    def interrupt(_: Invitation) -> bool:
+        raise KeyboardInterrupt
+
+    def wait() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            parties.servers["helper"].wait_for_run([parties.terms("helper")], interrupt)
+
+    monkeypatch.setattr(HttpsLink, "tell_stop", lambda *_: None)
+    parties.wait_in_background("clinic-b")
+    start = parties.servers["clinic-a"].start_run
+    found = together({"helper": wait, "clinic-a": lambda: refused("party-stopped", start, parties.terms("clinic-a"))})
+    assert "helper stopped the run in the phase agree; its reason: it was interrupted" in str(found["clinic-a"])
+
+
 # Certificates
 
 
@@ -318,6 +338,20 @@ def test_a_party_with_another_certificate_than_pinned_is_refused_by_the_starter(
     assert f"clinic-b at {parties.contacts['clinic-b'].address} shows another certificate" in str(error)
     assert folder_of("clinic-b").fingerprint in str(error)
     assert other in str(error)
+
+
+@pytest.mark.parametrize(("reached", "told"), [("helper", "leads to helper"), ("clinic-a", "leads to this party")])
+def test_an_address_that_leads_to_another_member_is_told_apart_from_a_stranger(
+    parties: Network, reached: str, told: str
+) -> None:
+    """The addresses of two members were exchanged in the study file, or all of them are this machine."""
+    own = parties.contacts["clinic-b"].fingerprint
+    contacts = {**parties.contacts, "clinic-b": Contact(parties.contacts[reached].address, own)}
+    error = refused(
+        "party-certificate", parties.servers["clinic-a"].start_run, parties.terms("clinic-a", contacts=contacts)
+    )
+    assert "the address of clinic-b in the study file" in str(error)
+    assert told in str(error)
 
 
 def test_a_starter_with_another_certificate_than_pinned_is_refused_by_the_others(parties: Network) -> None:

@@ -125,7 +125,7 @@ class Agreement:
 
     def _refuse_unreachable(self, peer: str, error: OSError, *, seconds: float) -> None:
         contact = self._run.terms.contacts[peer]
-        refused = certificate_error(peer, contact, error)
+        refused = certificate_error(peer, self._run.terms, error)
         if isinstance(error, CertificateRefused) and seconds < min(GRACE_SECONDS, self._run.terms.patience.reach):
             return
         if refused is not None:

@@ -13,7 +13,7 @@ from kohorte.errors import ProtocolError
 from kohorte.parties.transport.https.answers import Answer, State
 from kohorte.parties.transport.https.client import PeerClient
 from kohorte.parties.transport.https.run import Run
-from kohorte.parties.transport.https.terms import Contact
+from kohorte.parties.transport.https.terms import RunTerms
 from kohorte.parties.transport.https.tls import CertificateRefused, WrongCertificate
 from kohorte.parties.transport.inbox import Stop, in_phase
 
@@ -102,7 +102,7 @@ class HttpsLink:
 
     def _end_without_answer(self, to: str, kind: str, error: OSError) -> None:
         """Find out why a message did not arrive, and end the run."""
-        refused = certificate_error(to, self._run.terms.contacts[to], error)
+        refused = certificate_error(to, self._run.terms, error)
         if refused is not None:
             self._run.inbox.fail(refused)
             return
@@ -174,11 +174,19 @@ class HttpsLink:
         return self._run.inbox.stopped is None and peer not in self._run.inbox.finished
 
 
-def certificate_error(peer: str, contact: Contact, error: OSError) -> ProtocolError | None:
+def certificate_error(peer: str, terms: RunTerms, error: OSError) -> ProtocolError | None:
     """Return the error about certificates if this is why a connection failed."""
+    contact = terms.contacts[peer]
     if isinstance(error, WrongCertificate) and error.args[0] == contact.fingerprint:
         return ProtocolError(
             f"the certificate of {peer} is not valid today; check the clocks of both machines", code="party-certificate"
+        )
+    if isinstance(error, WrongCertificate) and (member := terms.member_with(error.args[0])) is not None:
+        whom = "this party itself" if member == terms.name else member
+        return ProtocolError(
+            f"the address of {peer} in the study file, {contact.address}, leads to {whom}; correct the study file and "
+            "send it to all",
+            code="party-certificate",
         )
     if isinstance(error, WrongCertificate):
         return ProtocolError(

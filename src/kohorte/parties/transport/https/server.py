@@ -111,8 +111,9 @@ class PartyServer:
         try:
             agrees = decide(Invitation(run.starter, run.number, run.terms))
         except BaseException as error:
-            run.move(State.REFUSED)
-            HttpsLink(run, self._context).tell_stop(run.starter, Stop(run.terms.name, code_of(error)))
+            stop = Stop(run.terms.name, code_of(error), run.inbox.phase)
+            run.inbox.stop(stop)  # a question of the starter that comes first gets the same answer
+            HttpsLink(run, self._context).tell_stop(run.starter, stop)
             raise
         run.move(State.AGREED if agrees else State.REFUSED)
         return agrees

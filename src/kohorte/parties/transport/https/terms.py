@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,6 +25,15 @@ def endpoint(address: str) -> tuple[str, int]:
             f"{address!r} is no address; write a host and a port, as in a.example:8441", code="party-address"
         )
     return found["host"].strip("[]"), int(found["port"])
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address leads to the machine itself, wherever it is used."""
+    host, _ = endpoint(address)
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
 
 
 @dataclass(frozen=True)
@@ -101,12 +111,14 @@ class RunTerms:
         """The names of the others."""
         return tuple(name for name in self.contacts if name != self.name)
 
+    def member_with(self, fingerprint: str) -> str | None:
+        """Return the name of the member with this certificate, if there is one."""
+        return next((name for name, contact in self.contacts.items() if contact.fingerprint == fingerprint), None)
+
     def peer_with(self, fingerprint: str) -> str | None:
         """Return the name of the other party with this certificate, if there is one."""
-        for name in self.peers:
-            if self.contacts[name].fingerprint == fingerprint:
-                return name
-        return None
+        found = self.member_with(fingerprint)
+        return found if found != self.name else None
 
 
 @dataclass(frozen=True)
