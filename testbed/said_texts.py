@@ -2,7 +2,7 @@
 
 In the rooms that speak to people (`SPEAKING`), every text of several words is for people, so nobody can forget to mark
 one; a single word has to be marked (`translatable`). The messages of errors are the first arguments of calls with a
-`code`; those of the command line are left out, because they are shown there only.
+`code`, and those of problems their `detail`; those of the command line are left out, because they are shown there only.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ SPEAKING = (
     "series/drafting",
     "series/releasing/certificate.py",
     "service/jobs/tasks.py",
+    "service/problems.py",
 )
 """Folders and files whose texts are read by people in their own language."""
 
@@ -243,8 +244,9 @@ def _messages(path: Path) -> Iterator[str]:
     if "code=" not in _source(path):
         return
     for node in ast.walk(_whole(path)):
-        if _is_error(node):
-            for inner in _walk(node.args[0]):  # type: ignore[attr-defined]
+        if isinstance(node, ast.Call) and _is_error(node):
+            told = [node.args[0], *(word.value for word in node.keywords if word.arg == "detail")]
+            for inner in (inner for one in told for inner in _walk(one)):
                 text = template(inner)
                 if text is not None and _for_people(text):
                     yield text

@@ -76,11 +76,12 @@ class Language:
             return f"{sign}\u00a0{self.number(bound, digits)}\u00a0%"
         return f"{self.number(100 * share, digits)}\u00a0%"
 
-    def day(self, value: date) -> str:
-        """Write a date."""
+    def day(self, value: date | str) -> str:
+        """Write a date; a text is a date as in ISO 8601."""
         from babel.dates import format_date
 
-        return format_date(value, format="medium", locale=self.locale)
+        given = date.fromisoformat(value) if isinstance(value, str) else value
+        return format_date(given, format="medium", locale=self.locale)
 
     def moment(self, value: datetime | str) -> str:
         """Write a date and time, in UTC, to the minute."""

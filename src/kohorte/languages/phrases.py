@@ -12,9 +12,12 @@ language, never in two.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
+from operator import itemgetter
 
 HOLE = re.compile(r"\{(\d+)(=?)\}|\{([^{}\d][^{}]*\|[^{}]*|\|[^{}]*)\}")
 """A hole, a hole that is kept, or a choice of words that depends on a number (`{is|are}`)."""
@@ -28,9 +31,11 @@ _NUMBER = re.compile(r"(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?([ \u00a0](?:%|ms|s|m
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:\d\d|Z)?")
 _WORD = re.compile(r"[A-Za-z]{2,}")
+_WHOLE_WORD = re.compile(r"(?<![A-Za-z\0])[A-Za-z]{2,}(?![A-Za-z\0])")
 _WORDS = re.compile(r"[A-Za-z]{2,} +[A-Za-z]{2,}")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _QUOTES = re.compile(rf"(?:{_QUOTED.pattern})(?:, (?:{_QUOTED.pattern}))*")
+_FILE = re.compile(r"[^:;,()'\"]+\.(?:csv|tsv|txt|parquet|json|ya?ml|zip)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,11 @@ class Template:
     def letters(self) -> int:
         """How many letters are fixed."""
         return sum(sum(map(str.isalpha, text)) for text in self.texts)
+
+    @cached_property
+    def whole_words(self) -> frozenset[str]:
+        """The words that no hole touches: a text that the template fits has all of them as words."""
+        return frozenset(_WHOLE_WORD.findall("\0".join(self.texts)))
 
     def may_fit(self, text: str) -> bool:
         """Whether the beginning and the end fit, and everything between occurs."""
@@ -157,23 +167,27 @@ class Phrases:
     # Texts with holes
 
     @cached_property
-    def _templates(self) -> tuple[dict[str, list[Template]], list[Template]]:
-        """Templates by their first letter, and those that start with a hole; the most telling first."""
-        first: dict[str, list[Template]] = {}
-        others: list[Template] = []
+    def _templates(self) -> dict[str, list[tuple[int, Template]]]:
+        """Templates with their places, the most telling first, by the rarest of their words ("" if they have none)."""
         made = [Template.of(english, said) for english, said in self.translations.items() if HOLE.search(english)]
-        for one in sorted(made, key=lambda one: -one.letters):
-            (first.setdefault(one.texts[0][0], []) if one.texts[0] else others).append(one)
-        return first, others
+        made.sort(key=lambda one: (not one.texts[0], -one.letters))
+        counts = Counter(word for one in made for word in one.whole_words)
+        found: dict[str, list[tuple[int, Template]]] = {}
+        for place, one in enumerate(made):
+            found.setdefault(min(sorted(one.whole_words), key=counts.__getitem__, default=""), []).append((place, one))
+        return found
+
+    def _fitting(self, text: str) -> Iterator[Template]:
+        """The templates that may fit a text: those that start with its words first, then by their letters."""
+        found = [pair for word in {"", *_WORD.findall(text)} for pair in self._templates.get(word, ())]
+        found.sort(key=itemgetter(0))
+        yield from (one for _, one in found if one.may_fit(text))
 
     def _composed(self, text: str) -> Told:
-        starting, others = self._templates
         best = self._unknown(text)
-        for template in (*starting.get(text[0], ()), *others, *_GENERAL):
-            if template.general and best.badness == 0:
-                break
-            found = self._filled(template, text) if template.may_fit(text) else None
-            if found is not None and found.badness < best.badness:
+        for template in chain(self._fitting(text), (one for one in _GENERAL if one.may_fit(text))):
+            found = self._filled(template, text, better_than=best.badness)
+            if found is not None:
                 best = found
                 if not best.badness:
                     return best
@@ -190,36 +204,53 @@ class Phrases:
         for start in self._additions:
             at = text.find(start, 1)
             if at > 0:
-                parts = [self.told(some) for some in (text[:at], text[at:])]
-                if not any(part.badness for part in parts):
-                    return Told("".join(part.text for part in parts))
+                parts = self._known_parts(text[:at], text[at:])
+                if parts is not None:
+                    return Told("".join(parts))
         return None
 
     def _side_by_side(self, text: str) -> Told | None:
         """Two phrases with a blank between them, such as a number and what it counts, if both are known."""
         words = text.split(" ")
         for at in range(1, len(words) if len(words) <= MOST_WORDS else 0):
-            parts = [self.told(" ".join(some)) for some in (words[:at], words[at:])]
-            if not any(part.badness for part in parts):
-                return Told(" ".join(part.text for part in parts))
+            parts = self._known_parts(" ".join(words[:at]), " ".join(words[at:]))
+            if parts is not None:
+                return Told(" ".join(parts))
         return None
 
-    def _filled(self, template: Template, text: str) -> Told | None:
+    def _known_parts(self, *parts: str) -> list[str] | None:
+        """The parts in this language, if each is known; what follows one that is not is not looked at."""
+        told = []
+        for part in parts:
+            found = self.told(part)
+            if found.badness:
+                return None
+            told.append(found.text)
+        return told
+
+    def _filled(self, template: Template, text: str, *, better_than: int) -> Told | None:
+        """The best way to fill a template, if its badness is lower than this."""
         best: Told | None = None
-        for splits, filling in enumerate(template.fillings(text)):
-            if splits >= MOST_SPLITS or (best is not None and not best.badness):
-                break
+        for filling in islice(template.fillings(text), MOST_SPLITS):
             if text in filling:
                 continue
-            parts = {
-                number: Told(part) if kept else self.told(part)
-                for (number, kept, choices), part in zip(template.holes, filling, strict=True)
-                if not choices
-            }
-            found = _put_together(template, parts)
-            if found is not None and (best is None or found.badness < best.badness):
-                best = found
+            parts = self._parts(template, filling, better_than)
+            found = _put_together(template, parts) if parts is not None else None
+            if found is not None:
+                best, better_than = found, found.badness
+                if not better_than:
+                    break
         return best
+
+    def _parts(self, template: Template, filling: tuple[str, ...], better_than: int) -> dict[str, Told] | None:
+        """What fills the holes, in this language; None as soon as too much of it is unknown."""
+        parts: dict[str, Told] = {}
+        for (number, kept, choices), part in zip(template.holes, filling, strict=True):
+            if not choices:
+                parts[number] = Told(part) if kept else self.told(part)
+                if sum(one.badness for one in parts.values()) >= better_than:
+                    return None
+        return parts
 
     @cached_property
     def _vocabulary(self) -> frozenset[str]:
@@ -231,10 +262,11 @@ class Phrases:
     def _unknown(self, text: str) -> Told:
         """A text that nothing fits: single words are taken for names, several for a sentence that is not known.
 
-        A few words of which no template has one ("Datum der Aufnahme") are a name, too.
+        A few words of which no template has one ("Datum der Aufnahme") are a name, too, and so is the name of a file.
         """
         letters, words = sum(map(str.isalpha, text)), _WORD.findall(text)
-        is_name = len(words) <= LONGEST_NAME and not any(word.lower() in self._vocabulary for word in words)
+        strange = len(words) <= LONGEST_NAME and not any(word.lower() in self._vocabulary for word in words)
+        is_name = strange or _FILE.fullmatch(text) is not None
         return Told(text, letters, letters if _WORDS.search(text) and not is_name else 0)
 
 

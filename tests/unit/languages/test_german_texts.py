@@ -7,6 +7,8 @@ import re
 from kohorte.languages import language
 from kohorte.languages.language import phrases
 from kohorte.languages.phrases import HOLE
+from kohorte.service.jobs.settlement import CANCELLED
+from kohorte.service.problems import FAILED
 from support.german import english_words
 
 GERMAN = language("de")
@@ -33,3 +35,9 @@ def test_a_sentence_is_told_with_its_own_translation() -> None:
 def test_no_message_of_an_error_has_english_left() -> None:
     told = {text: GERMAN.tell(filled(text)) for text in KNOWN}
     assert {text: said for text, said in told.items() if set(english_words(said)) - KEYS} == {}
+
+
+def test_what_the_service_says_of_failures_and_cancelled_jobs_is_german() -> None:
+    for text in (FAILED, str(CANCELLED["detail"])):
+        assert GERMAN.tell(text) != text
+        assert english_words(GERMAN.tell(text)) == []

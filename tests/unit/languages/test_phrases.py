@@ -51,6 +51,19 @@ def test_what_fills_a_hole_for_names_is_kept_although_it_is_a_known_word() -> No
     assert known.tell("grouped, for instance none") == "gruppiert, zum Beispiel none"
 
 
+def test_a_template_fits_also_where_what_fills_its_holes_touches_its_words() -> None:
+    known = of({"un{1}able{2}row": "{1}/{2}", "level{1}": "Stufe{1}", "{1}s of the table": "{1} der Tabelle"})
+    assert known.tell("unbearable narrow") == "bear/ nar"
+    assert known.tell("levels") == "Stufes"
+    assert known.tell("7s of the table") == "7 der Tabelle"
+
+
+def test_of_two_templates_that_fit_the_one_that_leaves_less_unknown_is_told() -> None:
+    known = of({"{1} of the release": "{1} (a)", "row {1} of the release": "b {1}", "{1} {2}": "c"})
+    assert known.tell("row 7 of the release") == "b 7"
+    assert known.tell("3 of the release") == "3 (a)"
+
+
 def test_a_choice_of_words_fits_either_of_them_and_nothing_else() -> None:
     known = of({"{1} {is|are} open": "offen: {1}"})
     assert known.tell("1 is open") == "offen: 1"
@@ -124,3 +137,8 @@ def test_a_sentence_with_a_part_that_is_not_known_stays_english_as_a_whole() -> 
 def test_a_name_of_several_words_does_not_make_a_sentence_english() -> None:
     known = of({"{1} is sensitive": "{1} ist sensibel"})
     assert known.tell("Datum der Aufnahme is sensitive") == "Datum der Aufnahme ist sensibel"
+
+
+def test_the_name_of_a_file_does_not_make_a_sentence_english() -> None:
+    known = of({"{1} is not in UTF-8": "{1} ist nicht in UTF-8", "the table of patients": "die Tabelle der Patienten"})
+    assert known.tell("table of patients 2024.csv is not in UTF-8") == "table of patients 2024.csv ist nicht in UTF-8"
